@@ -1,0 +1,1 @@
+"""Tensor algebra: expressions, statements, their text form and their evaluation by NumPy."""

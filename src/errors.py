@@ -1,0 +1,61 @@
+"""The errors that tilewright shows to people: subject, what was expected, what was found, what to change."""
+
+from __future__ import annotations
+
+
+class TilewrightError(Exception):
+    """A problem in the user's input, told in one paragraph.
+
+    `kind` is a short stable word (`parse`, `unsupported`, `shape`, `infeasible`, `target`, `program`, ...);
+    `subject` names the thing at fault (node, tensor, file:line:column, ...); `expected` and `found` say what differs;
+    `lever` says what to change.  The command line prints the paragraph, or the five fields as JSON, and exits with 1.
+    """
+
+    def __init__(self, kind: str, subject: str, expected: str, found: str, lever: str = "") -> None:
+        self.kind = kind
+        self.subject = subject
+        self.expected = expected
+        self.found = found
+        self.lever = lever
+        super().__init__(self.paragraph())
+
+    def paragraph(self) -> str:
+        """The whole message as one paragraph of text."""
+        text = f"{self.subject}: expected {self.expected}, found {self.found}"
+        return f"{text}; {self.lever}" if self.lever else text
+
+    def as_dict(self) -> dict[str, object]:
+        """The error as the command line's JSON has it."""
+        return {
+            "kind": self.kind,
+            "subject": self.subject,
+            "expected": self.expected,
+            "found": self.found,
+            "lever": self.lever,
+        }
+
+
+class InfeasibleError(TilewrightError):
+    """A demand that a resource cannot meet.
+
+    `demand` and `bound` are in `unit`; `lever` names the smallest change that would fit.
+    """
+
+    def __init__(
+        self, resource: str, demand: int | float, bound: int | float, unit: str, lever: str, subject: str = ""
+    ) -> None:
+        self.resource = resource
+        self.demand = demand
+        self.bound = bound
+        self.unit = unit
+        super().__init__(
+            "infeasible", subject or resource, f"at most {bound} {unit} of {resource}", f"{demand} {unit}", lever
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {
+            "resource": self.resource,
+            "demand": self.demand,
+            "bound": self.bound,
+            "unit": self.unit,
+        }

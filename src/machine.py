@@ -1,0 +1,171 @@
+"""An accelerator as plain frozen data: what the text of an `.acg` file says, for code that needs no IR.
+
+`frontends.acg` parses text to `dialects.acg` IR; `Machine` is its value form, used by `costs`, `search`, the assembler
+and the simulator.  Units: bits in declarations of widths, bytes, cycles and pJ elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .algebra.expr import Expr, Statement
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A storage node; an element is `data_width_bits * banks` wide and `depth` elements deep (Covenant, section 2)."""
+
+    name: str
+    data_width_bits: int
+    banks: int
+    depth: int
+    offchip: bool = False
+    align_bytes: int = 1
+    read_energy_pj_per_byte: float = 0.0
+    write_energy_pj_per_byte: float = 0.0
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that fit."""
+        return self.data_width_bits * self.banks * self.depth // 8
+
+
+@dataclass(frozen=True)
+class CapabilityDim:
+    """One loop of a capability: at most `limit` iterations per issue; `lanes` of them run at once in each instance."""
+
+    name: str
+    limit: int
+    lanes: int = 1
+
+
+@dataclass(frozen=True)
+class Capability:
+    """What a node can do in one issue, and what that costs.
+
+    `statement` uses `Strided` accesses over `dims`; `types` lists the allowed element types, target first, then the
+    other operands in order of first appearance in the value.  `functions` maps a function variable of the statement to
+    the functions that it may stand for.  `immediates` are scalars of the value given by the instruction (name -> type).
+    `splits` are the dims that may be spread over the instances of the node (one per axis).
+    `cycles` and `energy_pj` are formulas over dim extents (`k`), the instances that a dim is spread over (`k_ways`) and
+    `ops` (the product of all extents).
+    """
+
+    name: str
+    node: str
+    dims: tuple[CapabilityDim, ...]
+    statement: Statement
+    types: tuple[tuple[str, ...], ...]
+    cycles: Expr
+    energy_pj: Expr
+    functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    immediates: tuple[tuple[str, str], ...] = ()
+    splits: tuple[str, ...] = ()
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Tensor names, target first, in the order of `types`."""
+        from .algebra.statement import tensors_of
+
+        return tensors_of(self.statement)
+
+
+@dataclass(frozen=True)
+class Compute:
+    """A compute node: `instances_x` by `instances_y` copies that work on one issue together."""
+
+    name: str
+    instances_x: int
+    instances_y: int
+    capabilities: tuple[Capability, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A directed edge; `src <-> dst` in the text makes two."""
+
+    src: str
+    dst: str
+    bandwidth_bytes_per_cycle: float
+    latency_cycles: int = 0
+    channel: str = ""  # transfers over links of one channel exclude each other (`<->` shares one)
+    capabilities: tuple[Capability, ...] = ()
+
+
+@dataclass(frozen=True)
+class Field:
+    """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield."""
+
+    name: str
+    width_bits: int
+    signed: bool = False
+    enum: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class OperandBinding:
+    """Where an operand of the capability lies: `memory[address field]`, element type, and byte stride fields per dim.
+
+    `type_name` is an element type or the name of an efield whose enumerators are element types.
+    """
+
+    operand: str
+    memory: str
+    address: str
+    type_name: str
+    strides: tuple[tuple[str, str], ...]  # (capability dim, field)
+
+
+@dataclass(frozen=True)
+class Mnemonic:
+    """An instruction: its word (opcode, header fields, own fields, MSB first, padded to the ISA's alignment) and its
+    meaning, an execution of `capability` with everything bound to fields.  The binding is read both ways: the code
+    generator fills fields with it, the simulator executes with it.
+    """
+
+    name: str
+    opcode: int
+    unit: str
+    fields: tuple[Field, ...]  # own fields, without opcode and header
+    node: str = ""  # node or link ("DRAM->GBUF") of the capability
+    capability: str = ""
+    extents: tuple[tuple[str, str], ...] = ()  # (dim, field)
+    operands: tuple[OperandBinding, ...] = ()
+    functions: tuple[tuple[str, str], ...] = ()  # (function variable, efield of function names)
+    immediates: tuple[tuple[str, str], ...] = ()  # (immediate, field holding its bits)
+    accumulate: str = ""  # 1-bit field: 1 keeps the target's old value, 0 starts from the identity
+    spread_x: str = ""  # efield of dim names (`none` for no dim): which dim the x axis carries
+    spread_y: str = ""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """An in-order queue: instructions of one unit run one after another, units run concurrently."""
+
+    name: str
+    depth: int = 0  # instructions that may wait in the queue; 0 for no limit
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One accelerator.
+
+    Every instruction starts with an `opcode_bits` opcode and the `header` fields.  Control model `queues`: on
+    completion an instruction adds 1 to the counter of tag `signal` (0 for none); it starts only when for each
+    (tag, count) pair of `waits` with a tag other than 0 that counter has reached the count.
+    """
+
+    name: str
+    control: str
+    memories: tuple[Memory, ...]
+    computes: tuple[Compute, ...]
+    links: tuple[Link, ...]
+    units: tuple[Unit, ...] = ()
+    mnemonics: tuple[Mnemonic, ...] = ()
+    opcode_bits: int = 8
+    instruction_align_bits: int = 8
+    header: tuple[Field, ...] = ()
+    signal: str = ""
+    waits: tuple[tuple[str, str], ...] = ()
+    frequency_hz: float = 1e9
+    source: str = field(default="", compare=False)  # the text it was read from
