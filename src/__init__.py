@@ -1,0 +1,1 @@
+"""tilewright compiles deep-learning graphs and tensor algebra to spatial accelerators, on xDSL."""

@@ -1,0 +1,1 @@
+"""What goes out: binaries, simulated runs, adapters."""

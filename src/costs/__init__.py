@@ -1,0 +1,1 @@
+"""Prices as pure functions: traffic, energy, latency, bounds.  No IR in sight."""

@@ -1,0 +1,1 @@
+"""The levels of the compiler, one language per module."""

@@ -1,0 +1,1 @@
+"""What comes in: ONNX, `.acg` text, einsum text."""

@@ -1,0 +1,1 @@
+"""The `.acg` text of targets: grammar, parser, printer."""

@@ -1,0 +1,1 @@
+"""Executable semantics of the dialects for xDSL's `Interpreter`."""

@@ -1,0 +1,102 @@
+"""The optimizer tool: xDSL's opt with tilewright's dialects, passes, targets and front ends.
+
+Errors in the input are told in one paragraph on stderr, never as a traceback: exit code 1 for bad input, 2 for wrong
+usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import IO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.arg_spec import ArgSpecParseError
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from .errors import TilewrightError
+from .universe import TILEWRIGHT_UNIVERSE
+
+
+class UsageError(Exception):
+    """A pass, target or option on the command line that does not exist."""
+
+
+class TilewrightOptMain(xDSLOptMain):
+    """Upstream's and tilewright's tables and nothing else, whatever other plugins are installed."""
+
+    version_format = f"tilewright-opt {version('tilewright')} on xdsl {{xdsl_version}}"
+
+    def register_all_dialects(self) -> None:
+        for name, get in (XDSL_UNIVERSE.all_dialects | TILEWRIGHT_UNIVERSE.all_dialects).items():
+            self.ctx.register_dialect(name, get)
+
+    def register_all_passes(self) -> None:
+        for name, get in (XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes).items():
+            self.register_pass(name, get)
+
+    def register_all_targets(self) -> None:
+        self.available_targets |= XDSL_UNIVERSE.all_targets | TILEWRIGHT_UNIVERSE.all_targets
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends["onnx"] = self._parse_onnx
+        self.available_frontends["acg"] = self._parse_acg
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        arg_parser.add_argument(
+            "--traceback", action="store_true", help="Show the Python traceback of an error, to debug a pass"
+        )
+
+    def setup_pipeline(self) -> None:
+        try:
+            super().setup_pipeline()
+        except (ValueError, ArgSpecParseError) as error:
+            raise UsageError(f"-p/--passes: {error}") from error
+
+    def _parse_onnx(self, io: IO[bytes]) -> ModuleOp:
+        from .frontends.onnx import import_onnx
+
+        return import_onnx(io.read())
+
+    def _parse_acg(self, io: IO[bytes]) -> ModuleOp:
+        from .frontends.acg import parse_module
+
+        return parse_module(io.read().decode(), self.get_input_name())
+
+
+def describe(error: BaseException) -> str:
+    """One paragraph for a person about an error of any stage."""
+    match error:
+        case TilewrightError():
+            return f"{error.kind}: {error.paragraph()}"
+        case ParseError() | DiagnosticException():
+            return "\n".join([str(error), *(str(note) for note in getattr(error, "__notes__", ()))])
+        case RecursionError():
+            return "the input is nested too deeply"
+        case MemoryError():
+            return "the input needs more memory than there is"
+        case UnicodeDecodeError():
+            return f"the input is not UTF-8 text: {error}"
+        case OSError() | UsageError():
+            return str(error)
+        case _:
+            return f"{type(error).__name__}: {error} (run with --traceback to see where)"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool on command line arguments; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        TilewrightOptMain("tilewright's modular optimizer driver", arguments).run()
+        return 0
+    except (Exception, ArgSpecParseError) as error:
+        if "--traceback" in arguments:
+            raise
+        print(f"error: {describe(error)}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1

@@ -1,0 +1,1 @@
+"""One pass per module; `universe.py` lists them by name."""

@@ -1,0 +1,1 @@
+"""Searches on frozen dataclasses and arrays.  No IR in sight."""

@@ -1,0 +1,1 @@
+"""Search for tiles, loop orders and spatial splits of one kernel."""

@@ -1,0 +1,1 @@
+"""Accelerators, one `.acg` file each."""

@@ -1,0 +1,1 @@
+"""Networks as graph builders, by name."""
