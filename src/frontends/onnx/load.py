@@ -1,0 +1,120 @@
+"""Reading an ONNX file: bytes to a checked `ModelProto`, tensors to NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+from onnx import ModelProto, TensorProto, numpy_helper
+
+from ...errors import TilewrightError
+
+Array = NDArray[Any]
+
+MAX_TENSOR_BYTES = 1 << 32
+"""The largest constant tensor that the importer makes or reads."""
+
+OPSETS = (1, 26)
+"""The range of versions of the default operator set that the importer knows."""
+
+NUMPY_TYPES: dict[int, np.dtype[Any]] = {
+    TensorProto.FLOAT: np.dtype(np.float32),
+    TensorProto.DOUBLE: np.dtype(np.float64),
+    TensorProto.INT8: np.dtype(np.int8),
+    TensorProto.UINT8: np.dtype(np.uint8),
+    TensorProto.INT16: np.dtype(np.int16),
+    TensorProto.UINT16: np.dtype(np.uint16),
+    TensorProto.INT32: np.dtype(np.int32),
+    TensorProto.UINT32: np.dtype(np.uint32),
+    TensorProto.INT64: np.dtype(np.int64),
+    TensorProto.UINT64: np.dtype(np.uint64),
+    TensorProto.BOOL: np.dtype(np.bool_),
+}
+"""Element types that constants may have on their way to being folded."""
+
+RUNTIME_TYPES = ("float32", "int8", "uint8", "int32", "int64")
+"""Element types that tensors may have when the network runs (int64 only where data is moved)."""
+
+
+def type_name(element_type: int) -> str:
+    """The ONNX name of an element type, `FLOAT`, or its number if it has none."""
+    names = {number: name for name, number in TensorProto.DataType.items()}
+    return names.get(element_type, f"element type {element_type}")
+
+
+def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
+    """The model in a file, in serialised bytes, or given; its opset, graph and operator domains are checked."""
+    model = source if isinstance(source, ModelProto) else _parse(source)
+    subject = str(source) if isinstance(source, str | Path) else "ONNX model"
+    if not model.HasField("graph") or not model.graph.output:
+        raise TilewrightError("parse", subject, "a model with a graph that has outputs", "none", "the file may be cut")
+    _check_functions(model, subject)
+    opset_of(model)
+    return model
+
+
+def _check_functions(model: ModelProto, subject: str) -> None:
+    if model.functions:
+        names = ", ".join(f.name for f in model.functions[:5])
+        lever = "inline them with onnx.inliner.inline_local_functions"
+        raise TilewrightError("unsupported", subject, "a model without local functions", names, lever)
+
+
+def _parse(source: str | Path | bytes) -> ModelProto:
+    subject = "ONNX bytes" if isinstance(source, bytes) else str(source)
+    try:
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    except OSError as error:
+        raise TilewrightError("parse", subject, "a readable .onnx file", error.strerror or str(error)) from error
+    try:
+        return onnx.load_model_from_string(data)
+    except (DecodeError, ValueError, RecursionError) as error:
+        found = f"{len(data)} bytes that do not decode"
+        lever = "the file is cut or not ONNX"
+        raise TilewrightError("parse", subject, "a serialised ONNX ModelProto", found, lever) from error
+
+
+def opset_of(model: ModelProto) -> int:
+    """The version of the default operator set of `model`."""
+    versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
+    if not versions:
+        raise TilewrightError("unsupported", "opset_import", "a version of the default operator set", "none")
+    low, high = OPSETS
+    version = max(versions)
+    if not low <= version <= high:
+        lever = "convert the model with onnx.version_converter"
+        raise TilewrightError("unsupported", "opset_import", f"an opset from {low} to {high}", str(version), lever)
+    return version
+
+
+def check_size(subject: str, shape: Sequence[int], item_bytes: int) -> None:
+    """Refuse negative extents and tensors larger than `MAX_TENSOR_BYTES`, before anything is allocated."""
+    if len(shape) > 32 or any(extent < 0 for extent in shape):
+        raise TilewrightError("shape", subject, "at most 32 extents, none negative", str(list(shape)[:40]))
+    if prod(shape) * item_bytes > MAX_TENSOR_BYTES:
+        found = f"shape {list(shape)} ({prod(shape) * item_bytes} bytes)"
+        raise TilewrightError("shape", subject, f"a tensor of at most {MAX_TENSOR_BYTES} bytes", found)
+
+
+def to_array(tensor: TensorProto, subject: str) -> Array:
+    """The values of a `TensorProto`, read-only; `subject` names the tensor in errors."""
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+        lever = "save the model in one file with onnx.save(..., save_as_external_data=False)"
+        raise TilewrightError("unsupported", subject, "values inside the model file", "external data", lever)
+    dtype = NUMPY_TYPES.get(tensor.data_type)
+    if dtype is None:
+        accepted = ", ".join(sorted(type_name(t) for t in NUMPY_TYPES))
+        raise TilewrightError("unsupported", subject, f"an element type of {accepted}", type_name(tensor.data_type))
+    check_size(subject, tensor.dims, dtype.itemsize)
+    try:
+        array = numpy_helper.to_array(tensor)
+    except (ValueError, TypeError) as error:
+        found = f"shape {list(tensor.dims)} with other data ({error})"
+        raise TilewrightError("parse", subject, "as many values as the shape says", found) from error
+    return np.broadcast_to(array, array.shape)

@@ -1,0 +1,100 @@
+"""One ONNX node with its attributes as plain Python values, and errors that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from onnx import AttributeProto, NodeProto, helper
+
+from ...errors import TilewrightError
+from .load import Array, to_array
+
+AttributeValue = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
+
+_DECODED = {
+    AttributeProto.INT,
+    AttributeProto.FLOAT,
+    AttributeProto.STRING,
+    AttributeProto.INTS,
+    AttributeProto.FLOATS,
+    AttributeProto.STRINGS,
+    AttributeProto.TENSOR,
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the graph: operator, unique label for messages, value names, attributes, opset version."""
+
+    op: str
+    label: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    version: int
+    attributes: dict[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+
+    def has_input(self, index: int) -> bool:
+        """Whether the optional input `index` is given."""
+        return index < len(self.inputs) and self.inputs[index] != ""
+
+    def has_output(self, index: int) -> bool:
+        """Whether the optional output `index` is named."""
+        return index < len(self.outputs) and self.outputs[index] != ""
+
+    def error(self, expected: str, found: str, lever: str = "", kind: str = "unsupported") -> TilewrightError:
+        """An error about this node, to be raised by the caller."""
+        return TilewrightError(kind, self.label, expected, found, lever)
+
+    def _get(self, name: str, kind: type[int] | type[float] | type[str]) -> AttributeValue | None:
+        value = self.attributes.get(name)
+        if value is not None and not isinstance(value, kind):
+            raise self.error(f"attribute {name} of type {kind.__name__}", f"{value!r:.80}", kind="parse")
+        return value
+
+    def integer(self, name: str, default: int) -> int:
+        """Attribute `name` as an int."""
+        value = self._get(name, int)
+        return value if isinstance(value, int) else default
+
+    def real(self, name: str, default: float) -> float:
+        """Attribute `name` as a float."""
+        value = self._get(name, float)
+        return value if isinstance(value, float) else default
+
+    def text(self, name: str, default: str) -> str:
+        """Attribute `name` as a string."""
+        value = self._get(name, str)
+        return value if isinstance(value, str) else default
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
+        """Attribute `name` as a tuple of ints, or `default`."""
+        value = self.attributes.get(name)
+        if value is None:
+            return None if default is None else tuple(default)
+        if not isinstance(value, tuple) or not all(isinstance(v, int) for v in value):
+            raise self.error(f"attribute {name} of integers", f"{value!r:.80}", kind="parse")
+        return tuple(int(v) for v in value)
+
+
+def decode(proto: NodeProto, position: int, version: int) -> Node:
+    """The node at `position` of the graph, its attributes decoded."""
+    name = proto.name or (proto.output[0] if proto.output else f"#{position}")
+    domain = "" if proto.domain in ("", "ai.onnx") else f"{proto.domain}::"
+    label = f"{domain}{proto.op_type} node {name!r}"
+    attributes = {a.name: _attribute(a, label) for a in proto.attribute}
+    return Node(domain + proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes)
+
+
+def _attribute(proto: AttributeProto, label: str) -> AttributeValue:
+    if proto.ref_attr_name or proto.type not in _DECODED:
+        kinds = "a number, a string, a tensor or a list of them"
+        raise TilewrightError("unsupported", label, f"attribute {proto.name} to be {kinds}", "another kind")
+    if proto.type == AttributeProto.TENSOR:
+        return to_array(proto.t, f"{label} attribute {proto.name}")
+    value = helper.get_attribute_value(proto)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, int | float):
+        return value
+    return tuple(v.decode(errors="replace") if isinstance(v, bytes) else v for v in value)
