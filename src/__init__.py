@@ -1,1 +1,66 @@
-"""tilewright compiles deep-learning graphs and tensor algebra to spatial accelerators, on xDSL."""
+"""tilewright compiles deep-learning graphs and tensor algebra to spatial accelerators, on xDSL.
+
+The same reach as the command line:
+
+    import tilewright
+    program = tilewright.compile("model.onnx", target="edge16")
+    result = tilewright.simulate(program, {"x": array})
+
+Names are imported when they are first used, so that `import tilewright` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .backends.program import Program
+    from .backends.simulator import SimulationResult, simulate
+    from .driver import CompileOptions, RunOptions, RunResult, compile, run
+    from .errors import InfeasibleError, TilewrightError
+    from .frontends.acg import load_target
+    from .frontends.onnx import import_onnx
+    from .machine import Machine
+
+_HOMES = {
+    "CompileOptions": "driver",
+    "InfeasibleError": "errors",
+    "Machine": "machine",
+    "Program": "backends.program",
+    "RunOptions": "driver",
+    "RunResult": "driver",
+    "SimulationResult": "backends.simulator",
+    "TilewrightError": "errors",
+    "compile": "driver",
+    "import_onnx": "frontends.onnx",
+    "load_target": "frontends.acg",
+    "run": "driver",
+    "simulate": "backends.simulator",
+}
+
+__all__ = [
+    "CompileOptions",
+    "InfeasibleError",
+    "Machine",
+    "Program",
+    "RunOptions",
+    "RunResult",
+    "SimulationResult",
+    "TilewrightError",
+    "compile",
+    "import_onnx",
+    "load_target",
+    "run",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,37 @@
+# Every target makes .venv and installs what it needs first.
+PYTHON ?= python3
+BIN := .venv/bin
+JOBS ?= 2
+LIGHT = $(shell $(BIN)/python -c 'import onnx, pathlib; print(pathlib.Path(onnx.__file__).parent / "backend/test/data/light")')
+
+.PHONY: install demo test check lint bench clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+# Compile light_squeezenet for edge16, simulate it, compare with the output that the onnx wheel ships.
+demo: install
+	$(BIN)/tilewright run $(LIGHT)/light_squeezenet.onnx --target edge16 \
+		--expect $(LIGHT)/light_squeezenet_output_0.pb -o out/demo
+
+test: install
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+check: lint test
+
+bench: install
+	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/growth.py
+
+clean:
+	rm -rf build out .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,105 @@
+"""Parsing of arguments, the choice of the command, and how answers and errors are told."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, NoReturn, Protocol, cast
+
+from ..errors import TilewrightError
+
+COMMANDS = ("compile", "run", "targets")
+
+Answer = dict[str, Any]
+
+
+class Command(Protocol):
+    """What each module of a command offers; its docstring's first line is the help text."""
+
+    __doc__: str | None
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def execute(self, arguments: argparse.Namespace) -> Answer: ...
+
+    def show(self, answer: Answer) -> None: ...
+
+
+class UsageError(TilewrightError):
+    """Wrong use of the command line: exit code 2."""
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """A parser that raises instead of leaving the process, so that `--json` can answer errors too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError("usage", self.prog, "arguments as `--help` tells", message, f"see {self.prog} --help")
+
+
+def load_command(name: str) -> Command:
+    """The module of a command."""
+    return cast(Command, import_module(f".{name}", __package__))
+
+
+def make_parser() -> ArgumentParser:
+    """The parser of the whole command line."""
+    parser = ArgumentParser(
+        prog="tilewright",
+        description="Compile networks and tensor kernels for spatial accelerators, and run them in simulation.",
+        epilog="Exit codes: 0 done, 1 bad input or infeasible, 2 wrong usage.",
+    )
+    parser.add_argument("--version", action="version", version=f"tilewright {version('tilewright')}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        command = load_command(name)
+        help_text = (command.__doc__ or "").strip().splitlines()[0]
+        subparser = subparsers.add_parser(
+            name, help=help_text, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        subparser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+        command.add_arguments(subparser)
+    return parser
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        answer_command(arguments)
+        return 0
+    except TilewrightError as error:
+        tell_error(error, "--json" in arguments)
+        return 2 if isinstance(error, UsageError) else 1
+
+
+def answer_command(arguments: Sequence[str]) -> None:
+    """Execute the command and print its answer."""
+    namespace = make_parser().parse_args(arguments)
+    command = load_command(namespace.command)
+    try:
+        start_cpu, start_wall = time.process_time(), time.perf_counter()
+        answer = command.execute(namespace)
+        answer.setdefault("cpu_s", time.process_time() - start_cpu)
+        answer.setdefault("wall_s", time.perf_counter() - start_wall)
+    except OSError as error:
+        raise TilewrightError("file", str(error.filename), "a file that can be used", str(error.strerror)) from error
+    except (RecursionError, MemoryError) as error:
+        name = type(error).__name__
+        raise TilewrightError("limit", "the input", "one that fits in memory and on the stack", name) from error
+    if namespace.json:
+        print(json.dumps(answer))
+    else:
+        command.show(answer)
+
+
+def tell_error(error: TilewrightError, as_json: bool) -> None:
+    """One paragraph on stderr, or one JSON object on stdout."""
+    if as_json:
+        print(json.dumps({"error": error.as_dict()}))
+    else:
+        print(f"tilewright: {error.kind}: {error.paragraph()}", file=sys.stderr)

@@ -1,0 +1,68 @@
+"""Compile a model (or take a compiled one), simulate it, and compare its outputs.
+
+Inputs are made from --seed where no file gives them.  Without --expect the outputs of a model are compared with its
+own layers computed by NumPy.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .compile import add_compile_options
+from .tables import number, print_table, progress_bar
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx or .mlir file, or a folder of `compile`")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
+    parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")
+    parser.add_argument("--expect", type=Path, metavar="Y.npz", help="expected outputs by name (.npz, or .npy/.pb)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of made inputs (default: 0)")
+    parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
+    parser.add_argument("--no-trace", action="store_true", help="write no trace")
+    add_compile_options(parser)
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..driver import CompileOptions, RunOptions, run
+
+    with progress_bar(arguments.json) as progress:
+        return run(
+            arguments.model,
+            arguments.target,
+            folder=arguments.output or Path("out") / arguments.model.stem,
+            compile_options=CompileOptions(prove=not arguments.no_prove, dump=arguments.dump_ir),
+            options=RunOptions(
+                arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
+            ),
+            progress=progress,
+        ).as_dict()
+
+
+def show(answer: dict[str, Any]) -> None:
+    """Numbers of the run, utilization and peaks, and how close the outputs are."""
+    rows = [
+        ["latency", number(answer["cycles"], "cycles")],
+        ["energy", number(answer["energy_pj"] / 1e6, "uJ")],
+        ["DRAM traffic", number(answer["dram_bytes"], "B")],
+        *([f"peak of {name}", number(size, "iB", 1024)] for name, size in answer["peak_bytes"].items()),
+        *([f"utilization of {name}", f"{100 * share:.1f} %"] for name, share in answer["utilization"].items()),
+        *_error_rows(answer),
+        ["outputs", answer["outputs"]],
+        *([["trace", answer["trace"]]] if answer["trace"] else []),
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table("Run", ["what", "value"], rows)
+
+
+def _error_rows(answer: dict[str, Any]) -> list[list[str]]:
+    if answer["max_abs_error"] is None:
+        return []
+    return [
+        ["compared with", answer["compared_with"]],
+        ["largest error", f"{answer['max_abs_error']:.3g}"],
+        ["relative to the output's range", f"{answer['max_rel_error']:.3g}"],
+        ["equal", "yes" if answer["equal"] else "no"],
+    ]

@@ -1,0 +1,50 @@
+"""Tables and progress bars for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..driver import Progress
+
+UNITS = ("", "K", "M", "G", "T", "P")
+
+
+def number(value: float, unit: str = "", step: int = 1000) -> str:
+    """A number with three or four figures and a prefix: `number(3_000_000, "B")` is `3.00 MB`."""
+    prefix = 0
+    while abs(value) >= step and prefix < len(UNITS) - 1:
+        value /= step
+        prefix += 1
+    text = f"{value:.0f}" if prefix == 0 and value == int(value) else f"{value:.3g}" if prefix == 0 else f"{value:.2f}"
+    return f"{text} {UNITS[prefix]}{unit}".strip()
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout; all columns but the first are right-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for index, name in enumerate(header):
+        table.add_column(name, justify="right" if index else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Generator[Progress | None, None, None]:
+    """A progress bar on stderr where that is a terminal; gives the function that moves it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)

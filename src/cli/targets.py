@@ -1,0 +1,34 @@
+"""List the targets that are shipped."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .tables import number, print_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", metavar="T", help="only this target (a name or an .acg file)")
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..driver import describe_target, shipped_targets
+
+    names: list[str] = [arguments.target] if arguments.target else shipped_targets()
+    return {"targets": [describe_target(name) for name in names]}
+
+
+def show(answer: dict[str, Any]) -> None:
+    rows = [
+        [
+            target["name"],
+            ", ".join(f"{level['name']} {number(level['capacity_bytes'], 'iB', 1024)}" for level in target["memories"]),
+            " ".join(target["dtypes"]),
+            str(len(target["mnemonics"])) if target["has_mnemonics"] else "none",
+            Path(target["file"]).name,
+        ]
+        for target in answer["targets"]
+    ]
+    print_table("Targets", ["name", "memories", "element types", "mnemonics", "file"], rows)

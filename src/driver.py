@@ -1,0 +1,289 @@
+"""The pipelines that a person calls: a model in, a program out; a program and inputs in, outputs and numbers out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.printer import Printer
+from xdsl.universe import XDSL_UNIVERSE
+
+from .arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
+from .errors import TilewrightError
+from .resources import attach, resources_of
+from .universe import TILEWRIGHT_UNIVERSE
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from .backends.program import Program
+    from .backends.simulator import SimulationResult
+
+Progress = Callable[[str, int, int], None]
+"""Called as `progress(what, done, total)`."""
+
+OPS_LIMIT = 10_000
+"""Operations that a module may hold at any point of the pipeline."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a caller may choose about a compilation.
+
+    `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
+    run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
+    the IR after each pass.
+    """
+
+    keep_intermediates: bool = False
+    prove: bool = True
+    verify_each: bool = False
+    dump: Path | None = None
+
+
+def make_context() -> Context:
+    """A context that knows upstream's and tilewright's dialects, each loaded when it is first used."""
+    context = Context()
+    for name, get in (XDSL_UNIVERSE.all_dialects | TILEWRIGHT_UNIVERSE.all_dialects).items():
+        context.register_dialect(name, get)
+    return context
+
+
+def pipeline_text(target: str, options: CompileOptions | None = None) -> str:
+    """The way from the graph to mnemonics, as `tilewright-opt -p` takes it."""
+    options = options or CompileOptions()
+    allocate = "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate"
+    stages = (
+        f'load-target{{target="{target}"}}',
+        "graph-normalize",
+        "graph-quantize",
+        "graph-fuse",
+        "convert-graph-to-nest",
+        "nest-tile",
+        "nest-map",
+        "convert-nest-to-codelet",
+        allocate,
+        "codelet-verify" if options.prove else "",
+        "convert-codelet-to-mnemonic",
+    )
+    return ",".join(stage for stage in stages if stage)
+
+
+class _Watch:
+    """Between passes: verify, count ops, write the IR, tell the progress."""
+
+    def __init__(self, options: CompileOptions, total: int, progress: Progress | None) -> None:
+        self.options = options
+        self.total = total
+        self.progress = progress
+        self.done = 0
+        self.ops_max = 0
+
+    def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        self.ops_max = max(self.ops_max, sum(1 for _ in module.walk()))
+        if self.options.verify_each:
+            module.verify()
+        if self.options.dump is not None:
+            name = previous.name if previous is not None else "import"
+            dump_module(module, self.options.dump / f"{self.done:02}-{name}.mlir")
+        if self.progress is not None:
+            self.progress(following.name if following is not None else "done", self.done, self.total)
+        self.done += 1
+
+
+def dump_module(module: ModuleOp, path: Path) -> None:
+    """Write the IR as text to `path`, making its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as stream:
+        Printer(stream).print_op(module)
+        stream.write("\n")
+
+
+def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
+    """A model as a graph module with its weights attached: an ONNX file or object, a `.mlir` file, or a module.
+
+    A module is copied, so that the caller's stays as it is.
+    """
+    if isinstance(model, ModuleOp):
+        return attach(model.clone(), resources_of(model))
+    if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
+        return parse_mlir(Path(model))
+    from .frontends.onnx import import_onnx
+
+    return import_onnx(model)
+
+
+def parse_mlir(path: Path) -> ModuleOp:
+    """The module in a `.mlir` file; its resource file is looked for beside it."""
+    from xdsl.parser import Parser
+
+    return Parser(make_context(), path.read_text(), str(path)).parse_module()
+
+
+def compile(
+    model: str | Path | bytes | ModelProto | ModuleOp,
+    target: str | Path = "edge16",
+    *,
+    options: CompileOptions | None = None,
+    progress: Progress | None = None,
+) -> Program:
+    """Compile `model` for `target` (a shipped target's name or an `.acg` file) down to a binary.
+
+    Raises `TilewrightError` for a model or target that cannot be read or is not supported, `InfeasibleError` where a
+    resource of the target does not suffice.
+    """
+    return compile_module(load_model(model), str(target), options or CompileOptions(), progress)
+
+
+def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
+    """Lower `module` in place and take the program out of it."""
+    from .backends.program import program_of
+
+    passes = XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes
+    text = pipeline_text(target, options)
+    watch = _Watch(options, text.count(",") + 1, progress)
+    PassPipeline.parse_spec(passes, text, watch).apply(make_context(), module)
+    if watch.ops_max > OPS_LIMIT:
+        raise TilewrightError(
+            "program", "module", f"at most {OPS_LIMIT} operations", f"{watch.ops_max}", "split the model"
+        )
+    return program_of(module, watch.ops_max)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a caller may choose about a run.
+
+    `inputs` and `expect` are files of arrays; inputs that no file gives are made from `seed`.  `check` compares the
+    outputs of a model with NumPy where nothing is expected by file.
+    """
+
+    inputs: Path | None = None
+    expect: Path | None = None
+    seed: int = 0
+    check: bool = True
+    trace: bool = True
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A simulated run: its numbers, its outputs and trace, and how close the outputs are to `compared_with`."""
+
+    simulation: SimulationResult
+    outputs: Path
+    trace: Path | None
+    compared_with: str
+    comparison: Comparison | None
+    cpu_s: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer of `tilewright run --json`."""
+        simulation, comparison = self.simulation, self.comparison
+        return {
+            "cycles": simulation.cycles,
+            "energy_pj": simulation.energy_pj,
+            "dram_bytes": simulation.dram_bytes,
+            "peak_bytes": dict(simulation.peak_bytes),
+            "utilization": dict(simulation.utilization),
+            "outputs": str(self.outputs),
+            "trace": str(self.trace) if self.trace is not None else None,
+            "compared_with": self.compared_with,
+            "max_abs_error": comparison.max_abs_error if comparison is not None else None,
+            "max_rel_error": comparison.max_rel_error if comparison is not None else None,
+            "equal": comparison.equal if comparison is not None else None,
+            "cpu_s": self.cpu_s,
+        }
+
+
+def run(
+    model: Path,
+    target: str | Path = "edge16",
+    *,
+    folder: Path,
+    compile_options: CompileOptions | None = None,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+) -> RunResult:
+    """Simulate a model file, or a folder that `compile` wrote, and compare its outputs.
+
+    Writes `outputs.npz` and `trace.json` to `folder`.
+    """
+    from .backends.program import load_program
+    from .backends.simulator import simulate
+
+    options = options or RunOptions()
+    start = time.process_time()
+    module = None if model.is_dir() else load_model(model)
+    if module is None:
+        program = load_program(model)
+    else:
+        program = compile(module, target, options=compile_options, progress=progress)
+    inputs = choose_inputs(program, options)
+    folder.mkdir(parents=True, exist_ok=True)
+    trace = folder / "trace.json" if options.trace else None
+    result = simulate(program, inputs, trace=trace, progress=progress)
+    outputs = folder / "outputs.npz"
+    write_arrays(outputs, result.outputs)
+    compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
+    comparison = compare(result.outputs, expected) if expected is not None else None
+    return RunResult(result, outputs, trace, compared_with, comparison, time.process_time() - start)
+
+
+def choose_inputs(program: Program, options: RunOptions) -> dict[str, Array]:
+    """The program's inputs, from the file of `options` and its seed."""
+    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
+    made = make_inputs(signature, options.seed)
+    given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
+    unknown = [name for name in given if name not in signature]
+    if unknown:
+        raise TilewrightError("inputs", str(options.inputs), f"inputs named {list(signature)}", f"'{unknown[0]}'")
+    return made | given
+
+
+def expected_outputs(
+    module: ModuleOp | None, inputs: Mapping[str, Array], names: list[str], options: RunOptions
+) -> tuple[str, Mapping[str, Array] | None]:
+    """What the outputs are compared with, and where that comes from."""
+    if options.expect is not None:
+        return str(options.expect), read_arrays(options.expect, names)
+    if module is None or not options.check:
+        return "", None
+    return "NumPy", reference(module, inputs)
+
+
+def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs of a graph module computed by NumPy, layer by layer on whole tensors."""
+    from .interpreters.graph import run_graph
+
+    return run_graph(module, inputs)
+
+
+def shipped_targets() -> list[str]:
+    """Names of the targets that are shipped, sorted."""
+    folder = Path(__file__).parent / "targets"
+    return sorted(path.stem for path in folder.glob("*.acg"))
+
+
+def describe_target(name: str) -> dict[str, Any]:
+    """What `tilewright targets` says about a target: memories (levels), element types, mnemonics."""
+    from .frontends.acg import load_target
+
+    machine = load_target(name)
+    capabilities = [c for node in (*machine.computes, *machine.links) for c in node.capabilities]
+    path = Path(__file__).parent / "targets" / f"{name}.acg"
+    return {
+        "name": machine.name,
+        "file": str(path if path.is_file() else name),
+        "levels": [memory.name for memory in machine.memories],
+        "memories": [{"name": m.name, "capacity_bytes": m.capacity_bytes} for m in machine.memories],
+        "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),
+        "has_mnemonics": bool(machine.mnemonics),
+        "mnemonics": [mnemonic.name for mnemonic in machine.mnemonics],
+    }
