@@ -32,7 +32,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """`fn(args...)`; operators are calls too (`add`, `sub`, `mul`, `div`, `floordiv`, `mod`, `neg`, `eq`, `lt`, ...)."""
+    """`fn(args...)`; operators are calls too (`add`, `sub`, `mul`, `div`, `floordiv`, `mod`, `neg`, `eq`, `lt`...)."""
 
     fn: str
     args: tuple[Expr, ...]
