@@ -18,7 +18,7 @@ from ..errors import TilewrightError
 from .contraction import add_to, make_contraction
 from .expr import Access, Call, Expr, Name, Num, Statement, Strided
 from .functions import call_function, cast, common_dtype, to_int64
-from .layout import Array, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
+from .layout import Array, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
 from .printer import print_expr
 from .statement import accesses_of, dims_of, substitute
 
@@ -234,10 +234,7 @@ def _looped(
     """A whole-array step per point of the (few) reduced ones."""
     counts = [n if a in reduced else 1 for a, n in enumerate(shape)]
     free = tuple(1 if a in reduced else n for a, n in enumerate(shape))
-    points = [
-        tuple(slice(i, i + 1) if a in reduced else slice(None) for a, i in enumerate(row))
-        for row in np.ndindex(*counts)
-    ]
+    points = [_point(row, reduced) for row in np.ndindex(*counts)]
     indices = [[restrict(point, s.shape) for s in sources] for point in points]
 
     def body(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
@@ -258,6 +255,11 @@ def _looped(
             body(t[target_index], [a[i] for a, i in zip(s, source_indices, strict=True)], scalars)
 
     return run
+
+
+def _point(row: Sequence[int], axes: Sequence[int]) -> Index:
+    """The index that fixes `axes` at `row` and keeps the others whole."""
+    return tuple(slice(i, i + 1) if a in axes else slice(None) for a, i in enumerate(row))
 
 
 _COMBINERS: dict[str, np.ufunc] = {"+=": np.add, "max=": np.maximum, "min=": np.minimum}
@@ -295,7 +297,7 @@ def combine(reduce: str, target: Array, value: Array) -> None:
 
 
 def _overlapping_axes(reduce: str, shape: tuple[int, ...], target: Layout) -> tuple[int, ...]:
-    """Axes along which the target may meet itself: gone over one by one, so that each term, or the last write, counts."""
+    """Axes along which the target may meet itself: gone over in order, so that each term or the last write counts."""
     kept = injective_axes(target, shape)
     return tuple(a for a in range(len(shape)) if a not in kept and (reduce == "=" or target.moves(a)))
 
@@ -309,7 +311,7 @@ def _loop_over(
 
     def run(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
         for row in np.ndindex(*counts):
-            point = tuple(slice(i, i + 1) if a in loose else slice(None) for a, i in enumerate(row))
+            point = _point(row, loose)
             parts = [a[restrict(point, x.shape)] for a, x in zip(s, sources, strict=True)]
             body(t[restrict(point, target.shape)], parts, scalars)
 

@@ -1,4 +1,4 @@
-"""Reads the text of scalar expressions and tensor statements (see `expr`): recursive descent over a small token list."""
+"""Reads the text of scalar expressions and tensor statements (see `expr`) by recursive descent."""
 
 from __future__ import annotations
 
@@ -142,9 +142,8 @@ class _Parser:
 
         extra = reduction_dims(statement)
         if statement.reduce == "=" and extra:
-            raise self.error(
-                offset, "a reduction (`+=`, `max=`, `min=`), or every dim in the target", f"`=` over {extra[0]}"
-            )
+            expected = "a reduction (`+=`, `max=`, `min=`), or every dim in the target"
+            raise self.error(offset, expected, f"`=` over {extra[0]}")
 
     def expression(self) -> Expr:
         self.depth += 1
@@ -199,13 +198,11 @@ class _Parser:
         if token.kind == "name":
             self.position += 1
             return self.named(token)
-        self.accept("(") or self.fail("a number, a name or `(`")
+        if self.accept("(") is None:
+            raise self.unexpected("a number, a name or `(`")
         inner = self.expression()
         self.expect(")")
         return inner
-
-    def fail(self, expected: str) -> None:
-        raise self.unexpected(expected)
 
     def number(self, token: _Token) -> int | float:
         if token.text[:2] in ("0x", "0X"):
@@ -243,7 +240,7 @@ class _Parser:
     def separated(self, close: str) -> tuple[Expr, ...]:
         items: list[Expr] = []
         while self.accept(close) is None:
-            if items:
-                self.expect(",")
+            if items and self.accept(",") is None:
+                raise self.unexpected(f"`,` or `{close}`")
             items.append(self.expression())
         return tuple(items)

@@ -54,8 +54,15 @@ def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -
     return rng.integers(info.min, info.max, shape, endpoint=True).astype(dtype)
 
 
+TYPES = [
+    ("float32", "float32"),
+    ("int32", "int8", "uint8"),
+    ("int32", "int32"),
+    ("int8", "int8"),
+    ("int32", "float32"),
+    ("float32", "int8"),
+]
 CASES = [
-    # text, extents, shapes, types (target first), pad
     ("O[n,k,p,q] += X[n,c,2*p+r-1,2*q+s-1] * W[k,c,r,s]", dict(n=2, k=3, p=3, q=4, c=5, r=3, s=3)),
     ("O[n,k,p,q] += X[n,c,p,q] * W[k,c]", dict(n=1, k=3, p=4, q=5, c=6)),
     ("O[n,p,q,k] += X[n,p+r,q+s,c] * W[r,s,c,k]", dict(n=2, k=3, p=4, q=3, c=2, r=2, s=3)),
@@ -97,17 +104,7 @@ def shapes_of(s: Statement, extents: Mapping[str, int]) -> dict[str, tuple[int, 
     return shapes
 
 
-@pytest.mark.parametrize(
-    "types",
-    [
-        ("float32", "float32"),
-        ("int32", "int8", "uint8"),
-        ("int32", "int32"),
-        ("int8", "int8"),
-        ("int32", "float32"),
-        ("float32", "int8"),
-    ],
-)
+@pytest.mark.parametrize("types", TYPES, ids="-".join)
 @pytest.mark.parametrize(("text", "extents"), CASES, ids=[c[0] for c in CASES])
 def test_against_point_by_point(text: str, extents: dict[str, int], types: tuple[str, ...]):
     if types == ("int32", "float32"):

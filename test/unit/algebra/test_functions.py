@@ -78,9 +78,7 @@ def test_formulas_agree_with_arrays(name: str):
         assert evaluate_formula(expr, env) == pytest.approx(float(call_function(name, arrays)), rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "text", ["1 // 0", "k", "F(1)", "A[1]", "10.0 ** 3" if False else "pow(10.0, 999)", "sqrt(-1)"]
-)
+@pytest.mark.parametrize("text", ["1 // 0", "k", "F(1)", "A[1]", "pow(10.0, 999)", "sqrt(-1)"])
 def test_formula_errors(text: str):
     with pytest.raises(TilewrightError):
         evaluate_formula(parse_expr(text), {"n": 1})

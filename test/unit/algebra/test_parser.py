@@ -11,7 +11,7 @@ from tilewright.errors import TilewrightError
 
 def test_convolution():
     s = parse_statement("O[n,k,p,q] += X[n, c, 2*p + r, 2*q + s] * W[k,c,r,s]")
-    assert isinstance(s.target, Access) and s.target.tensor == "O"
+    assert isinstance(s.target, Access)
     assert s.reduce == "+="
     assert tensors_of(s) == ("O", "X", "W")
     assert dims_of(s) == ("n", "k", "p", "q", "c", "r", "s")
@@ -60,7 +60,7 @@ def test_numbers_keep_their_kind():
 @pytest.mark.parametrize(
     ("text", "subject", "expected"),
     [
-        ("O[i] = A[i", "statement:1:11", "`]`"),
+        ("O[i] = A[i", "statement:1:11", "`,` or `]`"),
         ("O[i] =\n A[i] $", "statement:2:7", "a number, a name or an operator"),
         ("O[i] = A[i,j]", "statement:1:1", "a reduction"),
         ("O[i] == A[i]", "statement:1:6", "`=`"),
@@ -121,4 +121,5 @@ def test_any_text_parses_or_is_refused(text: str):
     try:
         parse_statement(text)
     except TilewrightError as error:
-        assert error.kind == "parse"
+        if error.kind != "parse":
+            raise
