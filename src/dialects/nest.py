@@ -1,0 +1,403 @@
+"""The `nest` dialect: general tensor kernels over named dims, and how they are mapped to memories and arrays.
+
+A `nest.group` is what lives on chip together: a body of kernels on whole tensors that says what is computed, and a
+mapping, a tree of loops, holds and computes that says how.  An empty mapping leaves everything open.
+
+    %y = nest.group @fc dims {m = 8, n = 64, k = 512} ins(X = %x, W = %w, B = %b) -> tensor<8x64xf32> {
+    ^bb0(%X : tensor<8x512xf32>, %W : tensor<512x64xf32>, %B : tensor<64xf32>):
+      %0 = nest.kernel @init "Y[m, n] = B[n]" (B = %B) : (tensor<64xf32>) -> tensor<8x64xf32>
+      %1 = nest.kernel @mac "Y[m, n] += X[m, k] * W[k, n]" (X = %X, W = %W) into %0
+             : (tensor<8x512xf32>, tensor<512x64xf32>) -> tensor<8x64xf32>
+      nest.yield %1 : tensor<8x64xf32>
+    } mapping {
+      nest.for n step 32 {
+        nest.hold @GBUF [B, W, X] buffers 2 {
+          nest.hold @GBUF [init] buffers 2 {
+            nest.compute @init on @VPU::@unary dims {a = m, b = n} operands {O = Y, A = B} functions {F = identity}
+            nest.compute @mac on @MXU::@fmac dims {p = m, k = n, c = k} operands {O = Y, X = X, W = W}
+          }
+        }
+      }
+    }
+
+A *buffer* is a tensor's storage: every group input is one, and every kernel without `into` makes one; a kernel with
+`into` writes the buffer of that value.  A buffer is named as its input or as the kernel that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TensorType, i64
+from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure
+
+from ..algebra.expr import Statement
+from . import nest_syntax as syntax
+from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """`statement` on whole tensors, for every point of its dims (extents from the group).
+
+    The statement's target is the result; its other tensors are `operand_names`, bound to `inputs` in order.
+    With `init` (`into`) the result starts as that value: elements that are not written keep it, and a reduction
+    continues from it.  Without it a reduction starts from its identity and elements that are not written are undefined.
+    Reads out of a tensor's bounds give its `pad` value; without one they are an error.
+    """
+
+    name = "nest.kernel"
+    sym_name = prop_def(StringAttr)
+    statement = prop_def(StatementAttr)
+    operand_names = prop_def(ArrayAttr[StringAttr])
+    pad = opt_prop_def(ValuesAttr)
+    inputs = var_operand_def(TensorType)
+    init = opt_operand_def(TensorType)
+    result = result_def(TensorType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        name: str,
+        statement: Statement | str,
+        operands: Mapping[str, SSAValue],
+        result_type: Attribute,
+        *,
+        init: SSAValue | None = None,
+        pad: Mapping[str, int | float] | None = None,
+    ) -> None:
+        attr = StatementAttr.from_text(statement) if isinstance(statement, str) else StatementAttr(statement)
+        super().__init__(
+            operands=[list(operands.values()), init],
+            properties={
+                "sym_name": StringAttr(name),
+                "statement": attr,
+                "operand_names": ArrayAttr(StringAttr(n) for n in operands),
+                "pad": ValuesAttr.get(pad) if pad else None,
+            },
+            result_types=[result_type],
+        )
+
+    @property
+    def operands_by_name(self) -> dict[str, SSAValue]:
+        """Tensor name of the statement -> value."""
+        return {n.data: value for n, value in zip(self.operand_names, self.inputs, strict=True)}
+
+    @property
+    def pads(self) -> dict[str, int | float]:
+        """Tensor name -> value of reads out of its bounds."""
+        return {} if self.pad is None else self.pad.as_dict()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KernelOp:
+        return syntax.parse_kernel(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_kernel(self, printer)
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_kernel
+
+        verify_kernel(self)
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends the body of a group with its results."""
+
+    name = "nest.yield"
+    arguments = var_operand_def()
+    traits = traits_def(IsTerminator(), Pure())
+    assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
+
+    def __init__(self, *values: SSAValue) -> None:
+        super().__init__(operands=[list(values)])
+
+
+@irdl_op_definition
+class GroupOp(IRDLOperation):
+    """Kernels that share `dims` and run tile by tile on chip together; see the dialect's text.
+
+    A result whose buffer is an input's is that input overwritten in place: the input may then have no other use.
+    """
+
+    name = "nest.group"
+    sym_name = prop_def(StringAttr)
+    dims = prop_def(DimsAttr)
+    input_names = prop_def(ArrayAttr[StringAttr])
+    inputs = var_operand_def(TensorType)
+    outs = var_result_def(TensorType)
+    body = region_def("single_block")
+    mapping = region_def()
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+
+    def __init__(
+        self,
+        name: str,
+        dims: Mapping[str, int],
+        inputs: Mapping[str, SSAValue],
+        result_types: Sequence[Attribute],
+        body: Region | None = None,
+        mapping: Region | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[list(inputs.values())],
+            properties={
+                "sym_name": StringAttr(name),
+                "dims": DimsAttr.get(dims),
+                "input_names": ArrayAttr(StringAttr(n) for n in inputs),
+            },
+            result_types=[result_types],
+            regions=[body or _entry(inputs), mapping or Region()],
+        )
+
+    @property
+    def extents(self) -> dict[str, int]:
+        """Dim -> extent."""
+        return self.dims.as_dict()
+
+    @property
+    def kernels(self) -> tuple[KernelOp, ...]:
+        """The kernels of the body in order."""
+        return tuple(op for op in self.body.block.ops if isinstance(op, KernelOp))
+
+    @property
+    def yielded(self) -> tuple[SSAValue, ...]:
+        """The body's values that are the results."""
+        last = self.body.block.last_op
+        return tuple(last.operands) if last is not None else ()
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether there is a mapping."""
+        return bool(self.mapping.blocks) and self.mapping.block.first_op is not None
+
+    def buffers(self) -> dict[SSAValue, str]:
+        """Each value of the body -> the name of its buffer."""
+        names = {arg: n.data for arg, n in zip(self.body.block.args, self.input_names, strict=True)}
+        buffers: dict[SSAValue, str] = {**names}
+        for kernel in self.kernels:
+            buffers[kernel.result] = kernel.sym_name.data if kernel.init is None else buffers[kernel.init]
+        return buffers
+
+    def buffer_types(self) -> dict[str, TensorType]:
+        """Name of a buffer -> its tensor type, inputs first."""
+        return {name: cast(TensorType, value.type) for value, name in self.buffers().items()}
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GroupOp:
+        return syntax.parse_group(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_group(self, printer)
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_group
+
+        verify_group(self)
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The same bytes under another shape (row-major on both sides); no data moves."""
+
+    name = "nest.view"
+    source = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, result_type: Attribute) -> None:
+        super().__init__(operands=[source], result_types=[result_type])
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_view
+
+        verify_view(self)
+
+
+@irdl_op_definition
+class HoldOp(IRDLOperation):
+    """From here inward these buffers are kept in `memory`, in the size that the dims' current ranges need.
+
+    On entry a buffer is loaded from where it was kept before if the first kernel below that touches it reads it (a
+    reduction `into` it reads it too); on exit it is stored back if a kernel below wrote it and it is a result of the
+    group or used by a kernel outside.  `slots` copies are kept in turns (2: the next load overlaps this tile's work).
+    """
+
+    name = "nest.hold"
+    memory = prop_def(SymbolRefAttr)
+    names = prop_def(ArrayAttr[StringAttr])
+    slots = prop_def(IntegerAttr, prop_name="buffers")
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, memory: str, names: Sequence[str], slots: int, body: Region) -> None:
+        super().__init__(
+            properties={
+                "memory": SymbolRefAttr(memory),
+                "names": ArrayAttr(StringAttr(n) for n in names),
+                "buffers": IntegerAttr(slots, i64),
+            },
+            regions=[body],
+        )
+
+    @property
+    def buffer_names(self) -> tuple[str, ...]:
+        """The buffers that are kept."""
+        return tuple(n.data for n in self.names)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> HoldOp:
+        return syntax.parse_hold(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_hold(self, printer)
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """Runs over the current range of `dim` in pieces of `step` iterations; the last piece may be shorter."""
+
+    name = "nest.for"
+    dim = prop_def(StringAttr)
+    step = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, dim: str, step: int, body: Region) -> None:
+        super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        return syntax.parse_for(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_for(self, printer)
+
+
+@irdl_op_definition
+class SpatialOp(IRDLOperation):
+    """Spreads the current range of `dim` evenly over `ways` instances of compute node `node` along `axis` (x or y)."""
+
+    name = "nest.spatial"
+    dim = prop_def(StringAttr)
+    ways = prop_def(IntegerAttr)
+    node = prop_def(SymbolRefAttr)
+    axis = prop_def(StringAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, dim: str, ways: int, node: str, axis: str, body: Region) -> None:
+        super().__init__(
+            properties={
+                "dim": StringAttr(dim),
+                "ways": IntegerAttr(ways, i64),
+                "node": SymbolRefAttr(node),
+                "axis": StringAttr(axis),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SpatialOp:
+        return syntax.parse_spatial(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_spatial(self, printer)
+
+
+@irdl_op_definition
+class ComputeOp(IRDLOperation):
+    """Runs `kernel` on the current ranges of its dims; with `on`, as one issue of that capability.
+
+    `dims`: capability dim = kernel dim (a capability dim that is not named has extent 1; a kernel dim that is not named
+    must have been brought to extent 1 by loops).  `tensors`: capability operand = tensor of the kernel's statement.
+    `functions`: function variable = function.  `immediates`: immediate = value.
+    """
+
+    name = "nest.compute"
+    kernel = prop_def(StringAttr)
+    on = opt_prop_def(SymbolRefAttr)
+    dims = opt_prop_def(BindingAttr)
+    tensors = opt_prop_def(BindingAttr)
+    functions = opt_prop_def(BindingAttr)
+    immediates = opt_prop_def(ValuesAttr)
+
+    def __init__(
+        self,
+        kernel: str,
+        on: tuple[str, str] | None = None,
+        dims: Mapping[str, str] | None = None,
+        tensors: Mapping[str, str] | None = None,
+        functions: Mapping[str, str] | None = None,
+        immediates: Mapping[str, int | float] | None = None,
+    ) -> None:
+        super().__init__(
+            properties={
+                "kernel": StringAttr(kernel),
+                "on": None if on is None else SymbolRefAttr(on[0], [on[1]]),
+                "dims": None if on is None else BindingAttr.get(dims or {}),
+                "tensors": None if on is None else BindingAttr.get(tensors or {}),
+                "functions": BindingAttr.get(functions) if functions else None,
+                "immediates": ValuesAttr.get(immediates) if immediates else None,
+            }
+        )
+
+    @property
+    def node(self) -> str | None:
+        """The compute node, if one is chosen."""
+        return None if self.on is None else self.on.root_reference.data
+
+    @property
+    def capability(self) -> str | None:
+        """The capability of the node, if one is chosen."""
+        return None if self.on is None else self.on.nested_references.data[0].data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ComputeOp:
+        return syntax.parse_compute(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_compute(self, printer)
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_compute
+
+        verify_compute(self)
+
+
+TREE = (HoldOp, ForOp, SpatialOp, ComputeOp)
+
+
+def _entry(inputs: Mapping[str, SSAValue]) -> Region:
+    block = Block(arg_types=[value.type for value in inputs.values()])
+    for arg, name in zip(block.args, inputs, strict=True):
+        arg.name_hint = name
+    return Region(block)
+
+
+Nest = Dialect(
+    "nest",
+    [KernelOp, YieldOp, GroupOp, ViewOp, HoldOp, ForOp, SpatialOp, ComputeOp],
+    [StatementAttr, DimsAttr, BindingAttr, ValuesAttr],
+)

@@ -1,0 +1,254 @@
+"""Custom syntax of the `nest` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.parser import Parser
+from xdsl.parser.core import UnresolvedOperand
+from xdsl.printer import Printer
+
+from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+
+if TYPE_CHECKING:
+    from .nest import ComputeOp, ForOp, GroupOp, HoldOp, KernelOp, SpatialOp
+
+
+def _parse_named_operands(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[UnresolvedOperand]]:
+    def item() -> tuple[str, UnresolvedOperand]:
+        name = parser.parse_identifier()
+        parser.parse_punctuation("=")
+        return name, parser.parse_unresolved_operand()
+
+    pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
+    return ArrayAttr(StringAttr(name) for name, _ in pairs), [operand for _, operand in pairs]
+
+
+def _print_named_operands(names: ArrayAttr[StringAttr], op: Operation, printer: Printer) -> None:
+    with printer.in_parens():
+        pairs = list(zip(names, op.operands[: len(names)], strict=True))
+        for i, (name, value) in enumerate(pairs):
+            printer.print_string(f"{', ' if i else ''}{name.data} = ")
+            printer.print_ssa_value(value)
+
+
+def _print_attributes(op: Operation, printer: Printer) -> None:
+    if op.attributes:
+        printer.print_string(" attributes ")
+        printer.print_attr_dict(op.attributes)
+
+
+def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
+    attributes = parser.parse_optional_attr_dict_with_keyword()
+    return {} if attributes is None else attributes.data
+
+
+def parse_kernel(cls: type[KernelOp], parser: Parser) -> KernelOp:
+    """`@name "statement" (A = %a, ...) [into %init] [pad {A = 0.0}] [attributes {...}] : (types) -> type`."""
+    name = parser.parse_symbol_name()
+    statement = StatementAttr(StatementAttr.parse_literal(parser))
+    names, operands = _parse_named_operands(parser)
+    init = parser.parse_unresolved_operand() if parser.parse_optional_keyword("into") else None
+    pad = None
+    if parser.parse_optional_keyword("pad"):
+        pad = ValuesAttr(ValuesAttr.parse_list(parser, parser.Delimiter.BRACES))
+    attributes = _parse_attributes(parser)
+    parser.parse_punctuation(":")
+    start = parser.pos
+    types = parser.parse_type()
+    if not isinstance(types, FunctionType) or len(types.outputs) != 1 or len(types.inputs) != len(operands):
+        parser.raise_error("expected the types of the operands and of one result", start, parser.pos)
+    (result,) = types.outputs
+    return cls.build(
+        operands=[
+            [parser.resolve_operand(o, t) for o, t in zip(operands, types.inputs, strict=True)],
+            None if init is None else parser.resolve_operand(init, result),
+        ],
+        properties={"sym_name": name, "statement": statement, "operand_names": names, "pad": pad},
+        attributes=attributes,
+        result_types=[result],
+    )
+
+
+def print_kernel(op: KernelOp, printer: Printer) -> None:
+    """See `parse_kernel`."""
+    printer.print_string(" ")
+    printer.print_symbol_name(op.sym_name.data)
+    printer.print_string(" ")
+    from ..algebra.printer import print_statement
+
+    printer.print_string_literal(print_statement(op.statement.data))
+    printer.print_string(" ")
+    _print_named_operands(op.operand_names, op, printer)
+    if op.init is not None:
+        printer.print_string(" into ")
+        printer.print_ssa_value(op.init)
+    if op.pad is not None:
+        printer.print_string(" pad {")
+        op.pad.print_list(printer)
+        printer.print_string("}")
+    _print_attributes(op, printer)
+    printer.print_string(" : ")
+    printer.print_function_type(op.inputs.types, [op.result.type])
+
+
+def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
+    """`@name dims {n = 1, ...} ins(X = %x, ...) -> types [attributes {...}] {body} [mapping {tree}]`."""
+    name = parser.parse_symbol_name()
+    parser.parse_keyword("dims")
+    dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
+    parser.parse_keyword("ins")
+    start = parser.pos
+    names, operands = _parse_named_operands(parser)
+    end = parser.pos
+    parser.parse_punctuation("->")
+    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    types = [parser.parse_type()] if types is None else types
+    attributes = _parse_attributes(parser)
+    body = parser.parse_region()
+    mapping = parser.parse_region() if parser.parse_optional_keyword("mapping") else Region()
+    if not body.blocks or len(body.blocks[0].args) != len(operands):
+        parser.raise_error("expected one argument of the body for each input", start, end)
+    return cls.build(
+        operands=[
+            [parser.resolve_operand(o, a.type) for o, a in zip(operands, body.blocks[0].args, strict=True)],
+        ],
+        properties={"sym_name": name, "dims": dims, "input_names": names},
+        attributes=attributes,
+        result_types=[types],
+        regions=[body, mapping],
+    )
+
+
+def print_group(op: GroupOp, printer: Printer) -> None:
+    """See `parse_group`."""
+    printer.print_string(" ")
+    printer.print_symbol_name(op.sym_name.data)
+    printer.print_string(" dims {")
+    op.dims.print_list(printer)
+    printer.print_string("} ins")
+    _print_named_operands(op.input_names, op, printer)
+    printer.print_string(" -> ")
+    types = op.result_types
+    if len(types) == 1:
+        printer.print_attribute(types[0])
+    else:
+        with printer.in_parens():
+            printer.print_list(types, printer.print_attribute)
+    _print_attributes(op, printer)
+    printer.print_string(" ")
+    printer.print_region(op.body)
+    if op.mapping.blocks:
+        printer.print_string(" mapping ")
+        printer.print_region(op.mapping, print_empty_block=False)
+
+
+def _parse_tree(parser: Parser) -> Region:
+    region = parser.parse_region()
+    if not region.blocks:
+        region.add_block(Block())
+    return region
+
+
+def _print_tree(region: Region, printer: Printer) -> None:
+    printer.print_string(" ")
+    printer.print_region(region, print_empty_block=False)
+
+
+def _parse_names(parser: Parser) -> Sequence[str]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier_or_str_literal)
+
+
+def parse_hold(cls: type[HoldOp], parser: Parser) -> HoldOp:
+    """`@MEM [X, W] buffers 2 {tree}`; one buffer where the number is left out."""
+    memory = SymbolRefAttr(parser.parse_symbol_name())
+    names = ArrayAttr(StringAttr(name) for name in _parse_names(parser))
+    slots = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
+    properties: dict[str, Attribute] = {"memory": memory, "names": names, "buffers": IntegerAttr(slots, i64)}
+    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+
+
+def print_hold(op: HoldOp, printer: Printer) -> None:
+    """See `parse_hold`."""
+    printer.print_string(" ")
+    printer.print_attribute(op.memory)
+    printer.print_string(" [")
+    printer.print_list(op.names, lambda name: printer.print_identifier_or_string_literal(name.data))
+    printer.print_string("]")
+    if op.slots.value.data != 1:
+        printer.print_string(f" buffers {op.slots.value.data}")
+    _print_attributes(op, printer)
+    _print_tree(op.body, printer)
+
+
+def parse_for(cls: type[ForOp], parser: Parser) -> ForOp:
+    """`dim step 8 {tree}`."""
+    dim = StringAttr(parser.parse_identifier())
+    parser.parse_keyword("step")
+    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parser.parse_integer(), i64)}
+    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+
+
+def print_for(op: ForOp, printer: Printer) -> None:
+    """See `parse_for`."""
+    printer.print_string(f" {op.dim.data} step {op.step.value.data}")
+    _print_attributes(op, printer)
+    _print_tree(op.body, printer)
+
+
+def parse_spatial(cls: type[SpatialOp], parser: Parser) -> SpatialOp:
+    """`dim = 4 on @NODE x {tree}`."""
+    dim = StringAttr(parser.parse_identifier())
+    parser.parse_punctuation("=")
+    ways = IntegerAttr(parser.parse_integer(), i64)
+    parser.parse_keyword("on")
+    node = SymbolRefAttr(parser.parse_symbol_name())
+    axis = StringAttr(parser.parse_identifier())
+    properties: dict[str, Attribute] = {"dim": dim, "ways": ways, "node": node, "axis": axis}
+    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+
+
+def print_spatial(op: SpatialOp, printer: Printer) -> None:
+    """See `parse_spatial`."""
+    printer.print_string(f" {op.dim.data} = {op.ways.value.data} on ")
+    printer.print_attribute(op.node)
+    printer.print_string(f" {op.axis.data}")
+    _print_attributes(op, printer)
+    _print_tree(op.body, printer)
+
+
+_BINDINGS = (("dims", BindingAttr), ("tensors", BindingAttr), ("functions", BindingAttr), ("immediates", ValuesAttr))
+
+
+def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
+    """`@kernel [on @NODE::@capability dims {...} tensors {...} [functions {...}] [immediates {...}]]`."""
+    properties: dict[str, Attribute] = {"kernel": parser.parse_symbol_name()}
+    if parser.parse_optional_keyword("on"):
+        start = parser.pos
+        on = parser.parse_attribute()
+        if not isinstance(on, SymbolRefAttr):
+            parser.raise_error("expected @node::@capability", start, parser.pos)
+        properties["on"] = on
+    for key, attr in _BINDINGS:
+        if parser.parse_optional_keyword(key):
+            properties[key] = attr(attr.parse_list(parser, parser.Delimiter.BRACES))  # pyright: ignore
+    return cls.create(properties=properties, attributes=_parse_attributes(parser))
+
+
+def print_compute(op: ComputeOp, printer: Printer) -> None:
+    """See `parse_compute`."""
+    printer.print_string(" ")
+    printer.print_symbol_name(op.kernel.data)
+    if op.on is not None:
+        printer.print_string(" on ")
+        printer.print_attribute(op.on)
+    values = op.dims, op.tensors, op.functions, op.immediates
+    for (key, _), value in zip(_BINDINGS, values, strict=True):
+        if value is not None:
+            printer.print_string(f" {key} {{")
+            value.print_list(printer)
+            printer.print_string("}")
+    _print_attributes(op, printer)

@@ -1,0 +1,171 @@
+"""What holds for every kernel, group and mapping of the `nest` dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block
+from xdsl.utils.exceptions import VerifyException
+
+from ..algebra.affine import index_forms
+from ..algebra.expr import Access, Call, Statement
+from ..algebra.functions import FUNCTIONS
+from ..algebra.printer import print_expr
+from ..algebra.statement import accesses, dims_of, reduction_dims, scalars_of, tensors_of, walk
+from ..errors import TilewrightError
+
+if TYPE_CHECKING:
+    from .nest import ComputeOp, GroupOp, KernelOp, ViewOp
+
+
+def _shape(type: Attribute) -> tuple[int, ...]:
+    return cast(TensorType[Attribute], type).get_shape()
+
+
+def verify_kernel(op: KernelOp) -> None:
+    """The statement fits the operands: names, ranks, affine indices."""
+    statement = op.statement.data
+    where = f"kernel @{op.sym_name.data}"
+    names = [name.data for name in op.operand_names]
+    target, *used = tensors_of(statement)
+    if len(names) != len(op.inputs):
+        raise VerifyException(f"{where}: expected a name for each operand, got {len(names)} for {len(op.inputs)}")
+    if target in used:
+        raise VerifyException(f"{where}: expected the target {target} not to be read (use another name and `into`)")
+    if sorted(names) != sorted(used):
+        raise VerifyException(f"{where}: expected operands {', '.join(used)}, got {', '.join(names)}")
+    _verify_statement(where, statement)
+    types = {name: value.type for name, value in op.operands_by_name.items()} | {target: op.result.type}
+    for access in accesses(statement):
+        _verify_access(where, cast(Access, access), _shape(types[access.tensor]))
+    for name in op.pads:
+        if name not in names:
+            raise VerifyException(f"{where}: expected pad values for operands, got {name}")
+    _verify_init(op, where)
+
+
+def _verify_statement(where: str, statement: Statement) -> None:
+    if not all(isinstance(access, Access) for access in accesses(statement)):
+        raise VerifyException(f"{where}: expected indices in square brackets, got free strides")
+    if statement.reduce == "=" and (dims := reduction_dims(statement)):
+        raise VerifyException(f"{where}: expected a reduction over {', '.join(dims)}, got `=`")
+    if names := scalars_of(statement):
+        raise VerifyException(f"{where}: expected tensors, dims and numbers, got the name {', '.join(names)}")
+    for expr in walk(statement.value):
+        if isinstance(expr, Call) and expr.fn not in FUNCTIONS:
+            raise VerifyException(f"{where}: unknown function {expr.fn}")
+
+
+def _verify_access(where: str, access: Access, shape: tuple[int, ...]) -> None:
+    if len(access.indices) != len(shape):
+        raise VerifyException(f"{where}: expected {len(shape)} indices of {access.tensor}, got {len(access.indices)}")
+    try:
+        index_forms(access)
+    except TilewrightError as error:
+        raise VerifyException(f"{where}: {error.paragraph()}") from error
+
+
+def _verify_init(op: KernelOp, where: str) -> None:
+    if op.init is None:
+        return
+    if op.init.type != op.result.type:
+        raise VerifyException(f"{where}: expected `into` a value of type {op.result.type}, got {op.init.type}")
+    target = cast(Access, op.statement.data.target)
+    for access in accesses(op.statement.data)[1:]:
+        if op.operands_by_name[access.tensor] == op.init and index_forms(cast(Access, access)) != index_forms(target):
+            raise VerifyException(
+                f"{where}: expected {access.tensor}, which is overwritten, to be read where it is written, "
+                f"got {print_expr(access)}"
+            )
+
+
+def verify_view(op: ViewOp) -> None:
+    """The same elements: type and number."""
+    source, result = cast(TensorType[Attribute], op.source.type), cast(TensorType[Attribute], op.result.type)
+    if source.element_type != result.element_type or _size(source) != _size(result):
+        raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
+
+
+def _size(type: TensorType[Attribute]) -> int:
+    size = 1
+    for extent in type.get_shape():
+        size *= extent
+    return size
+
+
+def verify_group(op: GroupOp) -> None:
+    """Names, types, bounds, the use of overwritten values, then the mapping."""
+    where = f"group @{op.sym_name.data}"
+    for dim, extent in op.dims.data:
+        if extent < 1:
+            raise VerifyException(f"{where}: expected a positive extent of {dim}, got {extent}")
+    _verify_body(op, where)
+    for kernel in op.kernels:
+        _verify_bounds(op, kernel, where)
+    _verify_overwriting(op, where)
+    if op.mapping.blocks:
+        from .nest_verify_mapping import verify_mapping
+
+        verify_mapping(op, where)
+
+
+def _verify_body(op: GroupOp, where: str) -> None:
+    from .nest import KernelOp, YieldOp
+
+    *kernels, last = list(op.body.block.ops) or [None]
+    if not isinstance(last, YieldOp):
+        raise VerifyException(f"{where}: expected the body to end with nest.yield")
+    if not all(isinstance(kernel, KernelOp) for kernel in kernels):
+        raise VerifyException(f"{where}: expected only nest.kernel in the body")
+    if last.arguments.types != op.result_types:
+        raise VerifyException(f"{where}: expected to yield the types of the results")
+    if [arg.type for arg in op.body.block.args] != list(op.inputs.types) or len(op.input_names) != len(op.inputs):
+        raise VerifyException(f"{where}: expected a name and a body argument of the same type for each input")
+    names = [n.data for n in op.input_names] + [kernel.sym_name.data for kernel in op.kernels]
+    for name in names:
+        if names.count(name) > 1:
+            raise VerifyException(f"{where}: expected distinct names of inputs and kernels, got {name} twice")
+
+
+def _verify_bounds(op: GroupOp, kernel: KernelOp, where: str) -> None:
+    extents = op.extents
+    statement = kernel.statement.data
+    for dim in dims_of(statement):
+        if dim not in extents:
+            raise VerifyException(f"{where}: kernel @{kernel.sym_name.data} uses dim {dim}, which has no extent")
+    values = kernel.operands_by_name
+    for access in accesses(statement):
+        shape = _shape(values[access.tensor].type if access.tensor in values else kernel.result.type)
+        if access.tensor in kernel.pads:
+            continue
+        for i, (form, size) in enumerate(zip(index_forms(cast(Access, access)), shape, strict=True)):
+            low, high = form.range(extents)
+            if low < 0 or high >= size:
+                raise VerifyException(
+                    f"{where}: kernel @{kernel.sym_name.data} accesses {print_expr(access)}: expected index {i} "
+                    f"in 0..{size - 1}, got {low}..{high}"
+                )
+
+
+def _verify_overwriting(op: GroupOp, where: str) -> None:
+    for kernel in op.kernels:
+        if kernel.init is None:
+            continue
+        if any(use.operation is not kernel for use in kernel.init.uses):
+            raise VerifyException(f"{where}: expected no other use of what @{kernel.sym_name.data} overwrites")
+    names = op.buffers()
+    inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
+    for value in op.yielded:
+        source = inputs.get(names[value])
+        if source is not None and not isinstance(value.owner, Block) and not source.has_one_use():
+            raise VerifyException(f"{where}: expected no other use of input {names[value]}, which is overwritten")
+
+
+def verify_compute(op: ComputeOp) -> None:
+    """A capability comes with bindings, and is one name below a node."""
+    if op.on is None:
+        if any(p is not None for p in (op.dims, op.tensors, op.functions, op.immediates)):
+            raise VerifyException(f"compute @{op.kernel.data}: expected `on` before bindings")
+    elif len(op.on.nested_references) != 1 or op.dims is None or op.tensors is None:
+        raise VerifyException(f"compute @{op.kernel.data}: expected `on @node::@capability`, dims and tensors")

@@ -1,0 +1,198 @@
+"""What holds for a mapping tree: it computes every kernel once, in order, and no loop changes the meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from xdsl.ir import Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..algebra.affine import Affine, index_forms
+from ..algebra.expr import Access
+from ..algebra.statement import accesses, dims_of, reduction_dims, tensors_of
+
+if TYPE_CHECKING:
+    from .nest import ComputeOp, GroupOp, KernelOp
+
+
+@dataclass(frozen=True)
+class _Path:
+    """What encloses a node: for loops and holds, each with the number of its node."""
+
+    loops: tuple[tuple[int, str], ...] = ()
+    holds: tuple[tuple[int, str, tuple[str, ...]], ...] = ()
+    extents: Mapping[str, int] = field(default_factory=dict[str, int])
+    depth: int = 0
+
+
+def verify_mapping(op: GroupOp, where: str) -> None:
+    """See the module's text; raises `VerifyException`."""
+    kernels = {kernel.sym_name.data: kernel for kernel in op.kernels}
+    leaves = list(_walk(op, op.mapping, _Path(extents=op.extents), [0], where))
+    if not leaves and op.mapping.block.first_op is None:
+        return
+    order = [leaf.kernel.data for leaf, _ in leaves]
+    if order != list(kernels):
+        raise VerifyException(f"{where}: expected computes of {', '.join(kernels)} in order, got {', '.join(order)}")
+    paths = {leaf.kernel.data: path for leaf, path in leaves}
+    buffers = op.buffers()
+    for leaf, path in leaves:
+        kernel = kernels[leaf.kernel.data]
+        _verify_leaf(kernel, leaf, path, where)
+        _verify_reductions(kernel, buffers[kernel.result], path, paths, where)
+        _verify_recomputing(kernel, path, paths, where)
+        for value in kernel.operands:
+            _verify_edge(kernel, value, paths, where)
+
+
+def _walk(
+    op: GroupOp, region: Region, path: _Path, counter: list[int], where: str
+) -> Iterator[tuple[ComputeOp, _Path]]:
+    from .nest import ComputeOp, ForOp, HoldOp, SpatialOp
+
+    if path.depth > 200:
+        raise VerifyException(f"{where}: expected a mapping of at most 200 levels")
+    for node in region.block.ops:
+        counter[0] += 1
+        if isinstance(node, ComputeOp):
+            yield node, path
+            continue
+        if isinstance(node, HoldOp):
+            inner = _hold(op, node, path, counter[0], where)
+        elif isinstance(node, ForOp):
+            inner = _loop(node.dim.data, node.step.value.data, path, counter[0], where)
+        elif isinstance(node, SpatialOp):
+            inner = _spatial(node, path, where)
+        else:
+            raise VerifyException(f"{where}: expected nest.hold, for, spatial or compute in a mapping, got {node.name}")
+        yield from _walk(op, node.body, inner, counter, where)
+
+
+def _hold(op: GroupOp, node: object, path: _Path, number: int, where: str) -> _Path:
+    from .nest import HoldOp
+
+    assert isinstance(node, HoldOp)
+    memory = node.memory.root_reference.data
+    known = set(op.buffers().values())
+    if node.slots.value.data < 1:
+        raise VerifyException(f"{where}: expected at least one copy of a held buffer, got {node.slots.value.data}")
+    for name in node.buffer_names:
+        if name not in known:
+            raise VerifyException(f"{where}: expected to hold a buffer of the group, got {name}")
+        if any(memory == m and name in names for _, m, names in path.holds):
+            raise VerifyException(f"{where}: expected {name} to be held once in @{memory}")
+    return _Path(path.loops, (*path.holds, (number, memory, node.buffer_names)), path.extents, path.depth + 1)
+
+
+def _loop(dim: str, step: int, path: _Path, number: int, where: str) -> _Path:
+    _known(dim, path, where)
+    if step < 1:
+        raise VerifyException(f"{where}: expected a positive step of {dim}, got {step}")
+    extents = {**path.extents, dim: min(step, path.extents[dim])}
+    return _Path((*path.loops, (number, dim)), path.holds, extents, path.depth + 1)
+
+
+def _spatial(node: object, path: _Path, where: str) -> _Path:
+    from .nest import SpatialOp
+
+    assert isinstance(node, SpatialOp)
+    _known(node.dim.data, path, where)
+    if node.ways.value.data < 1 or node.axis.data not in ("x", "y"):
+        raise VerifyException(
+            f"{where}: expected a positive number of instances along x or y, "
+            f"got {node.ways.value.data} along {node.axis.data}"
+        )
+    return _Path(path.loops, path.holds, path.extents, path.depth + 1)
+
+
+def _known(dim: str, path: _Path, where: str) -> None:
+    if dim not in path.extents:
+        raise VerifyException(f"{where}: expected a dim of the group, got {dim}")
+
+
+def _verify_leaf(kernel: KernelOp, leaf: ComputeOp, path: _Path, where: str) -> None:
+    if leaf.on is None or leaf.dims is None or leaf.tensors is None:
+        return
+    bound = [dim for _, dim in leaf.dims.data]
+    dims = dims_of(kernel.statement.data)
+    for dim in bound:
+        if dim not in dims or bound.count(dim) > 1:
+            raise VerifyException(f"{where}: expected compute @{leaf.kernel.data} to bind each dim once, got {dim}")
+    for _, tensor in leaf.tensors.data:
+        if tensor not in tensors_of(kernel.statement.data):
+            raise VerifyException(f"{where}: compute @{leaf.kernel.data} binds {tensor}, which it does not access")
+    for dim in dims:
+        if dim not in bound and path.extents[dim] > 1:
+            raise VerifyException(
+                f"{where}: expected dim {dim} of compute @{leaf.kernel.data} to be bound or to have extent 1 in its loops, "
+                f"got {path.extents[dim]}"
+            )
+
+
+def _verify_reductions(kernel: KernelOp, buffer: str, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
+    """A loop over a reduction dim holds just this kernel, and what it accumulates is held outside of that loop."""
+    name = kernel.sym_name.data
+    for number, dim in path.loops:
+        if dim not in reduction_dims(kernel.statement.data):
+            continue
+        others = [n for n, p in paths.items() if n != name and (number, dim) in p.loops]
+        if others:
+            raise VerifyException(f"{where}: expected the loop over {dim} to hold only @{name}, got @{others[0]} too")
+        if any(number < n and buffer in names for n, _, names in path.holds):
+            raise VerifyException(f"{where}: expected {buffer} to be held outside of the loop over {dim}, its sum")
+
+
+def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
+    """A kernel that changes a value is repeated only together with the making of that value."""
+    statement = kernel.statement.data
+    if kernel.init is None or (statement.reduce == "=" and kernel.init not in kernel.inputs):
+        return
+    for number, dim in path.loops:
+        if dim in dims_of(statement):
+            continue
+        made = _maker(kernel)
+        if made is None or (number, dim) not in paths[made].loops:
+            raise VerifyException(
+                f"{where}: expected the loop over {dim} to hold what @{kernel.sym_name.data} changes, "
+                "which it would change again in each iteration"
+            )
+
+
+def _maker(kernel: KernelOp) -> str | None:
+    from .nest import KernelOp
+
+    owner = None if kernel.init is None else kernel.init.owner
+    return owner.sym_name.data if isinstance(owner, KernelOp) else None
+
+
+def _verify_edge(kernel: KernelOp, value: SSAValue, paths: Mapping[str, _Path], where: str) -> None:
+    """A loop around the maker and the reader of a value cuts both at the same place."""
+    from .nest import KernelOp
+
+    maker = value.owner
+    if not isinstance(maker, KernelOp):
+        return
+    shared = {d for n, d in paths[kernel.sym_name.data].loops if (n, d) in paths[maker.sym_name.data].loops}
+    written = index_forms(cast(Access, maker.statement.data.target))
+    for read in _reads(kernel, value):
+        for i, (w, r) in enumerate(zip(written, index_forms(read), strict=True)):
+            if not aligned(w, r, shared):
+                raise VerifyException(
+                    f"{where}: expected the loops around @{maker.sym_name.data} and @{kernel.sym_name.data} to cut "
+                    f"index {i} of the value between them at the same place"
+                )
+
+
+def _reads(kernel: KernelOp, value: SSAValue) -> Iterator[Access]:
+    target, *used = cast(tuple[Access, ...], accesses(kernel.statement.data))
+    if value == kernel.init:
+        yield target
+    yield from (access for access in used if kernel.operands_by_name[access.tensor] == value)
+
+
+def aligned(written: Affine, read: Affine, looped: set[str]) -> bool:
+    """Whether, with loops over `looped` around both, what is read at an index was written in the same iteration."""
+    cut = [name for name in written.names if name in looped]
+    return not cut or (written == read and written == Affine(0, ((cut[0], 1),)))
