@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
-LIGHT = $(shell $(BIN)/python -c 'import onnx, pathlib; print(pathlib.Path(onnx.__file__).parent / "backend/test/data/light")')
+LIGHT = $(shell $(BIN)/python -c "from tilewright.zoo.onnx_models import light_folder; print(light_folder())")
 
 .PHONY: install demo test check lint bench clean
 

@@ -58,6 +58,12 @@ class TilewrightOptMain(xDSLOptMain):
         except (ValueError, ArgSpecParseError) as error:
             raise UsageError(f"-p/--passes: {error}") from error
 
+    def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
+        try:
+            return super().prepare_input()
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
     def _parse_onnx(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.onnx import import_onnx
 

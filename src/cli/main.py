@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn, Protocol, cast
 
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
 from ..errors import TilewrightError
 
 COMMANDS = ("compile", "run", "targets")
@@ -88,13 +90,20 @@ def answer_command(arguments: Sequence[str]) -> None:
         answer.setdefault("wall_s", time.perf_counter() - start_wall)
     except OSError as error:
         raise TilewrightError("file", str(error.filename), "a file that can be used", str(error.strerror)) from error
+    except (ParseError, DiagnosticException) as error:
+        raise TilewrightError("ir", name_of_input(namespace), "IR that parses and verifies", str(error)) from error
     except (RecursionError, MemoryError) as error:
-        name = type(error).__name__
-        raise TilewrightError("limit", "the input", "one that fits in memory and on the stack", name) from error
+        expected = "one that fits in memory and on the stack"
+        raise TilewrightError("limit", name_of_input(namespace), expected, type(error).__name__) from error
     if namespace.json:
         print(json.dumps(answer))
     else:
         command.show(answer)
+
+
+def name_of_input(namespace: argparse.Namespace) -> str:
+    """What the user gave to the command."""
+    return str(getattr(namespace, "model", "the input"))
 
 
 def tell_error(error: TilewrightError, as_json: bool) -> None:

@@ -1,0 +1,78 @@
+"""The package holds what the sources hold, and names resolve."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from setuptools import find_packages
+from xdsl.universe import Universe
+
+import tilewright
+from tilewright.universe import DIALECTS, PASSES, TILEWRIGHT_UNIVERSE
+
+ROOT = Path(__file__).parents[3]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_every_package_is_listed():
+    found = {f"tilewright.{name}" for name in find_packages(str(ROOT / "src"))}
+    listed: list[str] = SETTINGS["tool"]["setuptools"]["packages"]
+    assert set(listed) == found | {"tilewright", "tilewright.tools"}
+    assert listed == sorted(listed)
+
+
+def test_every_folder_of_sources_is_a_package():
+    folders = {path.parent for path in (ROOT / "src").rglob("*.py")}
+    assert [str(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_every_data_file_is_listed():
+    listed: dict[str, list[str]] = SETTINGS["tool"]["setuptools"]["package-data"]
+    for path in (ROOT / "src").rglob("*"):
+        if path.is_dir() or path.suffix in (".py", ".pyc"):
+            continue
+        package = ".".join(("tilewright", *path.parent.relative_to(ROOT / "src").parts))
+        assert any(path.match(pattern) for pattern in listed.get(package, [])), f"{path} is not in package-data"
+
+
+@pytest.mark.parametrize("name", tilewright.__all__)
+def test_public_names_resolve_and_are_documented(name: str):
+    assert getattr(tilewright, name).__doc__
+
+
+def test_unknown_public_name():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tilewright.nothing  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_dialects_resolve(name: str):
+    assert TILEWRIGHT_UNIVERSE.all_dialects[name]().name == name
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_passes_resolve_and_are_documented(name: str):
+    found = TILEWRIGHT_UNIVERSE.all_passes[name]()
+    assert found.name == name
+    assert found.__doc__
+
+
+def test_every_pass_is_registered():
+    stems = {path.stem for path in (ROOT / "src/passes").glob("*.py") if "(ModulePass)" in path.read_text()}
+    assert stems == {name.replace("-", "_") for name in PASSES}
+
+
+def test_import_is_quick():
+    """The public module pulls in nothing heavy before a name is used."""
+    code = "import sys, tilewright; print(*{m.split('.')[0] for m in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"numpy", "xdsl", "onnx", "z3", "rich", "scipy"}.isdisjoint(loaded)
+
+
+def test_upstream_tools_see_our_names():
+    """The entry point is found, and no name clashes with another universe."""
+    everything = Universe.get_multiverse()
+    assert set(PASSES) <= set(everything.all_passes)
+    assert set(DIALECTS) <= set(everything.all_dialects)
