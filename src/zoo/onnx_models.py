@@ -80,8 +80,8 @@ class _Maker:
         """Convolution from channels[0] to channels[1] and batch normalisation."""
         fan_in = channels[0] // group * kernel * kernel
         w = self.normal(f"{name}.w", (channels[1], channels[0] // group, kernel, kernel), fan_in**-0.5)
-        pads = [kernel // 2] * 4
-        y = self.node("Conv", [x, w], f"{name}.conv", kernel_shape=[kernel] * 2, pads=pads, strides=[stride] * 2, group=group)
+        window = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2}
+        y = self.node("Conv", [x, w], f"{name}.conv", group=group, **window)
         return self.batch_norm(y, f"{name}.bn", channels[1])
 
     def batch_norm(self, x: str, name: str, channels: int) -> str:
@@ -107,7 +107,15 @@ class _Maker:
         return self.node("LayerNormalization", [x, scale, bias], name, axis=-1, epsilon=1e-5)
 
 
-MOBILENET_BLOCKS = ((16, 1, 1, 1), (24, 6, 2, 2), (32, 6, 3, 2), (64, 6, 4, 2), (96, 6, 3, 1), (160, 6, 3, 2), (320, 6, 1, 1))
+MOBILENET_BLOCKS = (
+    (16, 1, 1, 1),
+    (24, 6, 2, 2),
+    (32, 6, 3, 2),
+    (64, 6, 4, 2),
+    (96, 6, 3, 1),
+    (160, 6, 3, 2),
+    (320, 6, 1, 1),
+)
 """MobileNetV2's bottlenecks: channels, expansion, repeats, first stride (Sandler et al., table 2)."""
 
 

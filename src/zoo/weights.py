@@ -17,6 +17,7 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 Array = NDArray[Any]
 
+
 class Moments(NamedTuple):
     """Estimated mean and variance of an activation."""
 

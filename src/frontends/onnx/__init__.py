@@ -1,1 +1,6 @@
-"""ONNX models to the graph dialect."""
+"""ONNX models as modules in the graph dialect."""
+
+from .importer import constant_inputs, import_onnx
+from .operators import operator_names
+
+__all__ = ["constant_inputs", "import_onnx", "operator_names"]

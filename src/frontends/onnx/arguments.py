@@ -191,9 +191,7 @@ def window_pads(
     begins, ends = pads[:rank], pads[rank:]
     if not node.integer("ceil_mode", 0):
         return begins, ends
-    grown = [
-        _ceil_end(n, b, e, s, r) for n, b, e, s, r in zip(extents, begins, ends, strides, reach, strict=True)
-    ]
+    grown = [_ceil_end(n, b, e, s, r) for n, b, e, s, r in zip(extents, begins, ends, strides, reach, strict=True)]
     return begins, tuple(grown)
 
 

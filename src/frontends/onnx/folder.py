@@ -40,7 +40,9 @@ class Folder:
             with np.errstate(all="ignore"):
                 return tuple(rule(node, inputs))
         except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
-            raise node.error("inputs that fit the operator", f"constants that do not ({error})", kind="shape") from error
+            raise node.error(
+                "inputs that fit the operator", f"constants that do not ({error})", kind="shape"
+            ) from error
 
 
 def _cost(node: Node, inputs: Arrays) -> int:
@@ -183,6 +185,19 @@ def _where(node: Node, inputs: Arrays) -> Sequence[Array]:
     return (np.where(condition.astype(np.bool_), yes, no),)
 
 
+def _quantize(node: Node, inputs: Arrays) -> Sequence[Array]:
+    """QuantizeLinear: round half to even, saturate."""
+    x, scale = _given(node, inputs, 0), _given(node, inputs, 1)
+    zero = inputs[2] if len(inputs) > 2 else None
+    zero = np.zeros(scale.shape, np.uint8) if zero is None else zero
+    if scale.size > 1:
+        axis = arguments.axis_of(node, node.integer("axis", 1), x.ndim)
+        along = tuple(-1 if i == axis else 1 for i in range(x.ndim))
+        scale, zero = scale.reshape(along), zero.reshape(along)
+    limits = np.iinfo(zero.dtype)
+    return (np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype).reshape(x.shape),)
+
+
 def _divide(left: Array, right: Array) -> Array:
     if np.issubdtype(left.dtype, np.integer):
         if not np.all(right):
@@ -257,6 +272,7 @@ COMPUTED: dict[str, Rule] = {
     "Gather": _gather,
     "Cast": _cast,
     "Range": _range,
+    "QuantizeLinear": _quantize,
     "Where": _where,
     "Add": _same_type(np.add),
     "Sub": _same_type(np.subtract),

@@ -38,9 +38,6 @@ NUMPY_TYPES: dict[int, np.dtype[Any]] = {
 }
 """Element types that constants may have on their way to being folded."""
 
-RUNTIME_TYPES = ("float32", "int8", "uint8", "int32", "int64")
-"""Element types that tensors may have when the network runs (int64 only where data is moved)."""
-
 
 def type_name(element_type: int) -> str:
     """The ONNX name of an element type, `FLOAT`, or its number if it has none."""

@@ -46,7 +46,7 @@ class Node:
         """An error about this node, to be raised by the caller."""
         return TilewrightError(kind, self.label, expected, found, lever)
 
-    def _get(self, name: str, kind: type[int] | type[float] | type[str]) -> AttributeValue | None:
+    def _get(self, name: str, kind: type[int | float | str]) -> AttributeValue | None:
         value = self.attributes.get(name)
         if value is not None and not isinstance(value, kind):
             raise self.error(f"attribute {name} of type {kind.__name__}", f"{value!r:.80}", kind="parse")
@@ -79,11 +79,15 @@ class Node:
 
 def decode(proto: NodeProto, position: int, version: int) -> Node:
     """The node at `position` of the graph, its attributes decoded."""
-    name = proto.name or (proto.output[0] if proto.output else f"#{position}")
-    domain = "" if proto.domain in ("", "ai.onnx") else f"{proto.domain}::"
-    label = f"{domain}{proto.op_type} node {name!r}"
+    label = node_label(proto, position)
     attributes = {a.name: _attribute(a, label) for a in proto.attribute}
-    return Node(domain + proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes)
+    return Node(proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes)
+
+
+def node_label(proto: NodeProto, position: int) -> str:
+    """What messages call the node at `position`: operator and name, or first output where it has no name."""
+    name = proto.name or (proto.output[0] if proto.output else f"#{position}")
+    return f"{proto.op_type} node {name!r}"
 
 
 def _attribute(proto: AttributeProto, label: str) -> AttributeValue:

@@ -1,0 +1,135 @@
+"""Elementwise operators: one input, two inputs with broadcasting, and Clip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ...dialects import graph
+from .folder import cast_type
+from .node import Node
+from .scope import Scope, Value, element_type, shape_of
+
+NUMBERS = ("float32", "int8", "uint8", "int32")
+"""Element types with arithmetic."""
+
+UNARY = {
+    "Relu": "relu",
+    "Sigmoid": "sigmoid",
+    "Tanh": "tanh",
+    "Erf": "erf",
+    "Exp": "exp",
+    "Log": "log",
+    "Sqrt": "sqrt",
+    "Reciprocal": "reciprocal",
+    "Neg": "neg",
+    "Abs": "abs",
+    "Floor": "floor",
+    "Ceil": "ceil",
+    "Round": "rint",
+    "HardSwish": "hard_swish",
+}
+"""ONNX operators of one input without attributes, and the kinds of `graph.unary`."""
+
+INTEGER_UNARY = ("Relu", "Neg", "Abs")
+"""Those that integers have, too."""
+
+BINARY = {
+    "Add": "add",
+    "Sub": "sub",
+    "Mul": "mul",
+    "Div": "div",
+    "Max": "max",
+    "Min": "min",
+    "Sum": "add",
+    "Pow": "pow",
+}
+"""ONNX operators of two or more inputs, and the kinds of `graph.binary`."""
+
+
+def unary(scope: Scope, node: Node) -> Sequence[Value]:
+    """Operators of one input without attributes."""
+    scope.require_type(node, 0, NUMBERS if node.op in INTEGER_UNARY else NUMBERS[:1])
+    return (scope.emit(graph.UnaryOp(scope.tensor(node, 0), UNARY[node.op]), node.outputs[0]),)
+
+
+def leaky_relu(scope: Scope, node: Node) -> Sequence[Value]:
+    """LeakyRelu: x below zero times alpha."""
+    scope.require_type(node, 0, NUMBERS[:1])
+    op = graph.UnaryOp(scope.tensor(node, 0), "leaky_relu", alpha=node.real("alpha", 0.01))
+    return (scope.emit(op, node.outputs[0]),)
+
+
+def hard_sigmoid(scope: Scope, node: Node) -> Sequence[Value]:
+    """HardSigmoid: alpha * x + beta, clipped to 0..1."""
+    scope.require_type(node, 0, NUMBERS[:1])
+    alpha, beta = node.real("alpha", 0.2), node.real("beta", 0.5)
+    op = graph.UnaryOp(scope.tensor(node, 0), "hard_sigmoid", alpha=alpha, beta=beta)
+    return (scope.emit(op, node.outputs[0]),)
+
+
+def gelu(scope: Scope, node: Node) -> Sequence[Value]:
+    """Gelu, exact or by tanh."""
+    scope.require_type(node, 0, NUMBERS[:1])
+    mode = node.text("approximate", "none")
+    if mode not in ("none", "tanh"):
+        raise node.error("approximate none or tanh", mode)
+    kind = "gelu_tanh" if mode == "tanh" else "gelu"
+    return (scope.emit(graph.UnaryOp(scope.tensor(node, 0), kind), node.outputs[0]),)
+
+
+def binary(scope: Scope, node: Node) -> Sequence[Value]:
+    """Operators of two inputs, or of more as a chain; broadcasting as NumPy's, or opset 6's."""
+    for index in range(len(node.inputs)):
+        scope.require_type(node, index, NUMBERS[:1] if node.op == "Pow" else NUMBERS)
+    value = scope.tensor(node, 0)
+    if len(node.inputs) == 1:
+        return (value,)
+    last = len(node.inputs) - 1
+    for index in range(1, last + 1):
+        right = _aligned(scope, node, value, scope.tensor(node, index))
+        if right.type.element_type != value.type.element_type:
+            raise node.error("inputs of one element type", f"{value.type} and {right.type}", kind="shape")
+        name = node.outputs[0] if index == last else f"{node.outputs[0]}.{index}"
+        value = scope.emit(graph.BinaryOp(value, right, BINARY[node.op]), name)
+    return (value,)
+
+
+def _aligned(scope: Scope, node: Node, left: SSAValue, right: SSAValue) -> SSAValue:
+    """Before opset 7 the right side lines up with the left one from attribute `axis` on."""
+    shape, rank = shape_of(right), len(shape_of(left))
+    axis = node.integer("axis", rank - len(shape))
+    if node.version >= 7 or "axis" not in node.attributes:
+        return right
+    padded = (*shape, *(1,) * (rank - axis - len(shape)))
+    return scope.emit(graph.ReshapeOp(right, padded), f"{node.outputs[0]}.right")
+
+
+def clip(scope: Scope, node: Node) -> Sequence[Value]:
+    """Clip; bounds known only at run time become a max and a min."""
+    scope.require_type(node, 0, NUMBERS)
+    x, name = scope.tensor(node, 0), node.outputs[0]
+    if node.version < 11:
+        low, high = (node.real(n, 0.0) if n in node.attributes else None for n in ("min", "max"))
+        return (_clipped(scope, x, low, high, name),)
+    fixed = [not node.has_input(i) or scope.is_constant(node, i) for i in (1, 2)]
+    if all(fixed):
+        return (_clipped(scope, x, scope.scalar(node, 1), scope.scalar(node, 2), name),)
+    for index, kind in ((1, "max"), (2, "min")):
+        if node.has_input(index):
+            part = f"{name}.{kind}" if index == 1 and node.has_input(2) else name
+            x = scope.emit(graph.BinaryOp(x, scope.tensor(node, index), kind), part)
+    return (x,)
+
+
+def _clipped(scope: Scope, x: SSAValue, low: float | None, high: float | None, name: str) -> SSAValue:
+    if low is None and high is None:
+        return x
+    return scope.emit(graph.ClipOp(x, low, high), name)
+
+
+def cast(scope: Scope, node: Node) -> Sequence[Value]:
+    """Cast between the element types that tensors may have."""
+    element = element_type(node.label, cast_type(node).name)
+    return (scope.emit(graph.CastOp(scope.tensor(node, 0), element), node.outputs[0]),)

@@ -1,0 +1,192 @@
+"""From an ONNX model to a module in the graph dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from ...errors import TilewrightError
+from ...resources import Resources, attach
+from .folder import COMPUTED, Folder, shape_slice
+from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, to_array, type_name
+from .node import Node, decode, node_label
+from .operators import OPERATORS, operator_names
+from .scope import Scope, element_type, shape_of
+
+Model = str | Path | bytes | ModelProto
+
+
+def import_onnx(
+    model: Model,
+    *,
+    constants: Mapping[str, Array] | None = None,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+) -> ModuleOp:
+    """The function `@main` in the graph dialect that computes what `model` computes; weights are its resources.
+
+    `constants` fixes graph inputs to values (shapes, axes, indices that the model leaves to its caller), and
+    `input_shapes` gives shapes to inputs whose extents the model leaves open.  Everything that depends on constants
+    only is computed here.  Raises `TilewrightError` for what cannot be imported, naming node, operator or tensor.
+    """
+    proto = read_model(model)
+    return _Import(proto, dict(constants or {}), dict(input_shapes or {})).run()
+
+
+def constant_inputs(model: Model) -> tuple[str, ...]:
+    """The graph inputs of `model` that operators need to be constant: shapes, axes, indices and what they come from."""
+    proto = read_model(model)
+    needed: set[str] = set()
+    for node in reversed(proto.graph.node):
+        operator = OPERATORS.get(node.op_type)
+        if operator is None or node.op_type in ("Shape", "Size"):
+            continue
+        if needed.intersection(node.output):
+            needed.update(node.input)
+        needed.update(node.input[i] for i in operator.constant_inputs if i < len(node.input))
+    stored = {t.name for t in proto.graph.initializer}
+    return tuple(i.name for i in proto.graph.input if i.name in needed and i.name not in stored)
+
+
+class _Import:
+    def __init__(self, model: ModelProto, constants: dict[str, Array], input_shapes: dict[str, Sequence[int]]) -> None:
+        self.graph: GraphProto = model.graph
+        self.version = opset_of(model)
+        self.constants = constants
+        self.input_shapes = input_shapes
+        self.folder = Folder()
+        self.block = Block()
+        self.scope = Scope(Builder(InsertPoint.at_end(self.block)), Resources())
+        self.declared = {v.name: v for v in (*self.graph.value_info, *self.graph.output)}
+
+    def run(self) -> ModuleOp:
+        self._read_initializers()
+        inputs = self._declare_inputs()
+        read = self._names_read()
+        for position, proto in enumerate(self.graph.node):
+            self._import_node(self._decode(proto, position), read)
+        results = [self._output(value) for value in self.graph.output]
+        self.block.add_op(ReturnOp(*results))
+        return self._module(inputs, results)
+
+    def _read_initializers(self) -> None:
+        if self.graph.sparse_initializer:
+            raise TilewrightError("unsupported", "sparse_initializer", "dense initializers", "sparse ones")
+        for tensor in self.graph.initializer:
+            if tensor.name in self.scope.values:
+                raise TilewrightError("parse", f"initializer {tensor.name!r}", "each name once", "the name twice")
+            self.scope.values[tensor.name] = to_array(tensor, f"initializer {tensor.name!r}")
+
+    def _declare_inputs(self) -> list[str]:
+        """Block arguments for the graph inputs that are neither stored nor given as constants."""
+        names: list[str] = []
+        for value in self.graph.input:
+            if value.name in self.constants:
+                self.scope.values[value.name] = np.asarray(self.constants[value.name])
+            if value.name in self.scope.values:
+                continue
+            argument = self.block.insert_arg(self._input_type(value), len(names))
+            self.scope.values[value.name] = argument
+            names.append(value.name)
+        return names
+
+    def _input_type(self, value: ValueInfoProto) -> TensorType:
+        subject = f"input {value.name!r}"
+        if value.type.WhichOneof("value") != "tensor_type":
+            raise TilewrightError("unsupported", subject, "a tensor", value.type.WhichOneof("value") or "no type")
+        number = value.type.tensor_type.elem_type
+        dtype = NUMPY_TYPES.get(number)
+        element = element_type(subject, dtype.name if dtype is not None else type_name(number))
+        shape = self.input_shapes.get(value.name)
+        if shape is None:
+            shape = _static_shape(value)
+        if shape is None:
+            lever = "fix them with input_shapes or onnxruntime.tools.make_dynamic_shape_fixed"
+            raise TilewrightError("shape", subject, "a static shape", _shape_text(value), lever)
+        check_size(subject, shape, 8)
+        return TensorType(element, shape)
+
+    def _names_read(self) -> set[str]:
+        return {name for node in self.graph.node for name in node.input} | {o.name for o in self.graph.output}
+
+    def _decode(self, proto: NodeProto, position: int) -> Node:
+        op = proto.op_type if proto.domain in ("", "ai.onnx") else f"{proto.domain}::{proto.op_type}"
+        if op not in OPERATORS and op not in COMPUTED:
+            accepted = "one of the operators " + ", ".join(operator_names())
+            raise TilewrightError("unsupported", node_label(proto, position), accepted, op)
+        return decode(proto, position, self.version)
+
+    def _import_node(self, node: Node, read: set[str]) -> None:
+        folded = self._fold(node)
+        results = folded if folded is not None else self._make(node)
+        for name, value in zip(node.outputs, results, strict=False):
+            if name:
+                self.scope.define(node, name, value)
+                self._check_declared(node, name)
+        for name in node.outputs[len(results) :]:
+            if name in read:
+                raise node.error(f"only the first {len(results)} outputs to be read", f"output {name!r} read")
+
+    def _fold(self, node: Node) -> Sequence[Array] | None:
+        inputs = [self.scope.value(node, i) if node.has_input(i) else None for i in range(len(node.inputs))]
+        if node.op in ("Shape", "Size") and inputs and isinstance(inputs[0], SSAValue):
+            shape = shape_of(inputs[0])
+            return (shape_slice(node, shape) if node.op == "Shape" else np.asarray(int(np.prod(shape)), np.int64),)
+        arrays = [i for i in inputs if not isinstance(i, SSAValue)]
+        return self.folder.fold(node, arrays) if len(arrays) == len(inputs) else None
+
+    def _make(self, node: Node) -> Sequence[Array | SSAValue]:
+        make = OPERATORS[node.op].make if node.op in OPERATORS else None
+        if make is None:
+            raise node.error("constant inputs", "inputs known at run time only")
+        try:
+            return make(self.scope, node)
+        except (ValueError, IndexError, OverflowError) as error:
+            raise node.error("inputs and attributes that fit the operator", str(error), kind="shape") from error
+
+    def _check_declared(self, node: Node, name: str) -> None:
+        """Where the model says a shape, ours must agree."""
+        value = self.declared.get(name)
+        shape = _static_shape(value) if value is not None else None
+        made = self.scope.values[name]
+        found = shape_of(made) if isinstance(made, SSAValue) else made.shape
+        if shape is not None and tuple(shape) != found:
+            raise node.error(f"{name!r} to have the declared shape {list(shape)}", str(list(found)), kind="shape")
+
+    def _output(self, value: ValueInfoProto) -> SSAValue:
+        made = self.scope.values.get(value.name)
+        if made is None:
+            raise TilewrightError("parse", f"output {value.name!r}", "a node that makes it", "none")
+        return made if isinstance(made, SSAValue) else self.scope.weight(value.name, made)
+
+    def _module(self, inputs: list[str], results: list[SSAValue]) -> ModuleOp:
+        arguments = [argument.type for argument in self.block.args]
+        function = FuncOp("main", (arguments, [result.type for result in results]), Region(self.block))
+        function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in inputs)
+        function.attributes["graph.outputs"] = ArrayAttr(StringAttr(o.name) for o in self.graph.output)
+        module = ModuleOp([function])
+        attach(module, self.scope.resources)
+        return module
+
+
+def _static_shape(value: ValueInfoProto) -> tuple[int, ...] | None:
+    """The declared shape, or None where it is missing or has an extent that is not a number."""
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape") or not all(d.HasField("dim_value") for d in tensor.shape.dim):
+        return None
+    return tuple(d.dim_value for d in tensor.shape.dim)
+
+
+def _shape_text(value: ValueInfoProto) -> str:
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape"):
+        return "no shape"
+    extents = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in tensor.shape.dim]
+    return f"[{', '.join(extents)}]"

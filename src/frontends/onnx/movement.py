@@ -1,0 +1,164 @@
+"""Operators that move data and compute nothing: reshapes, transposes, slices, concatenation, padding, gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...dialects import graph
+from . import arguments
+from .load import Array
+from .node import Node
+from .scope import Scope, Value, shape_of
+
+
+def _reader(scope: Scope, node: Node) -> arguments.Reader:
+    return lambda index: scope.constant(node, index)
+
+
+def identity(scope: Scope, node: Node) -> Sequence[Value]:
+    """Identity: the value itself."""
+    return (scope.value(node, 0),)
+
+
+def dropout(scope: Scope, node: Node) -> Sequence[Value]:
+    """Dropout when not training: the value itself; its mask must not be read."""
+    training = scope.optional_constant(node, 2) if node.version >= 12 else None
+    ratio = scope.scalar(node, 1) if node.version >= 12 and scope.is_constant(node, 1) else 0.5
+    if training is not None and training.any() and ratio != 0:
+        raise node.error("inference (training_mode false)", "training")
+    return (scope.value(node, 0),)
+
+
+def reshape(scope: Scope, node: Node) -> Sequence[Value]:
+    """Reshape, Flatten, Squeeze and Unsqueeze."""
+    shape, read = scope.shape(node, 0), _reader(scope, node)
+    match node.op:
+        case "Flatten":
+            result = arguments.flattened(node, shape)
+        case "Squeeze":
+            result = arguments.squeezed(node, read, shape)
+        case "Unsqueeze":
+            result = arguments.unsqueezed(node, read, shape)
+        case _:
+            result = arguments.reshaped(node, read, shape)
+    if result == shape:
+        return (scope.value(node, 0),)
+    return (scope.emit(graph.ReshapeOp(scope.tensor(node, 0), result), node.outputs[0]),)
+
+
+def transpose(scope: Scope, node: Node) -> Sequence[Value]:
+    """Transpose."""
+    x = scope.tensor(node, 0)
+    perm = arguments.permutation(node, len(shape_of(x)))
+    return (scope.emit(graph.TransposeOp(x, perm), node.outputs[0]),)
+
+
+def concat(scope: Scope, node: Node) -> Sequence[Value]:
+    """Concat; before opset 4 along axis 1 by default."""
+    parts = [scope.tensor(node, i) for i in range(len(node.inputs))]
+    axis = arguments.axis_of(node, node.integer("axis", 1), len(scope.shape(node, 0)))
+    if len(parts) == 1:
+        return (parts[0],)
+    return (scope.emit(graph.ConcatOp(parts, axis), node.outputs[0]),)
+
+
+def slice_(scope: Scope, node: Node) -> Sequence[Value]:
+    """Slice; an axis that is walked backwards becomes a gather."""
+    x, name = scope.tensor(node, 0), node.outputs[0]
+    shape = shape_of(x)
+    starts, steps, extents = arguments.slice_ranges(node, _reader(scope, node), shape)
+    backwards = [axis for axis, step in enumerate(steps) if step < 0]
+    for axis in backwards:
+        indices = starts[axis] + steps[axis] * np.arange(extents[axis])
+        x = scope.emit(graph.GatherOp(x, indices, axis), f"{name}.axis{axis}")
+    starts = tuple(0 if axis in backwards else start for axis, start in enumerate(starts))
+    steps = tuple(1 if axis in backwards else step for axis, step in enumerate(steps))
+    if shape_of(x) == extents:
+        return (x,)
+    return (scope.emit(graph.SliceOp(x, starts, steps, extents), name),)
+
+
+def split(scope: Scope, node: Node) -> Sequence[Value]:
+    """Split: one slice per output."""
+    x = scope.tensor(node, 0)
+    shape = shape_of(x)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    sizes = arguments.split_sizes(node, _reader(scope, node), shape[axis])
+    results: list[Value] = []
+    for index, (name, size) in enumerate(zip(node.outputs, sizes, strict=True)):
+        starts = tuple(sum(sizes[:index]) if i == axis else 0 for i in range(len(shape)))
+        extents = (*shape[:axis], size, *shape[axis + 1 :])
+        results.append(scope.emit(graph.SliceOp(x, starts, (1,) * len(shape), extents), name))
+    return results
+
+
+def pad(scope: Scope, node: Node) -> Sequence[Value]:
+    """Pad; negative amounts cut."""
+    x, name = scope.tensor(node, 0), node.outputs[0]
+    mode = node.text("mode", "constant")
+    if mode not in ("constant", "edge", "reflect", "wrap"):
+        raise node.error("mode constant, edge, reflect or wrap", mode)
+    begins, ends = _pad_amounts(scope, node, len(shape_of(x)))
+    value = node.real("value", 0.0) if node.version < 11 else scope.scalar(node, 2) or 0.0
+    x = _cut(scope, x, begins, ends, f"{name}.cut")
+    around = tuple(max(0, p) for p in (*begins, *ends))
+    if not any(around):
+        return (x,)
+    return (scope.emit(graph.PadOp(x, around, mode=mode, value=value), name),)
+
+
+def _pad_amounts(scope: Scope, node: Node, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if node.version < 11:
+        pads = node.integers("pads") or node.integers("paddings") or ()
+    else:
+        pads = arguments.integer_list(node, _reader(scope, node), 1)
+    axes = tuple(range(rank))
+    if node.version >= 18 and node.has_input(3):
+        given = arguments.integer_list(node, _reader(scope, node), 3)
+        axes = tuple(arguments.axis_of(node, axis, rank) for axis in given)
+    if len(pads) != 2 * len(axes) or any(abs(p) > 1 << 31 for p in pads):
+        raise node.error(f"{2 * len(axes)} pads", str(list(pads)), kind="shape")
+    before, after = dict(zip(axes, pads, strict=False)), dict(zip(axes, pads[len(axes) :], strict=True))
+    return tuple(before.get(i, 0) for i in range(rank)), tuple(after.get(i, 0) for i in range(rank))
+
+
+def _cut(scope: Scope, x: SSAValue, begins: Sequence[int], ends: Sequence[int], name: str) -> SSAValue:
+    shape = shape_of(x)
+    starts = tuple(max(0, -b) for b in begins)
+    extents = tuple(max(0, n - s + min(0, e)) for n, s, e in zip(shape, starts, ends, strict=True))
+    if extents == shape:
+        return x
+    return scope.emit(graph.SliceOp(x, starts, (1,) * len(shape), extents), name)
+
+
+def gather(scope: Scope, node: Node) -> Sequence[Value]:
+    """Gather with constant indices."""
+    x = scope.tensor(node, 0)
+    shape = shape_of(x)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    indices = arguments.gather_indices(node, _reader(scope, node), shape[axis])
+    return (scope.emit(graph.GatherOp(x, indices, axis), node.outputs[0]),)
+
+
+def expand(scope: Scope, node: Node) -> Sequence[Value]:
+    """Expand."""
+    shape = arguments.expanded(node, _reader(scope, node), scope.shape(node, 0))
+    if shape == scope.shape(node, 0):
+        return (scope.value(node, 0),)
+    return (scope.emit(graph.ExpandOp(scope.tensor(node, 0), shape), node.outputs[0]),)
+
+
+def nearest(scope: Scope, x: SSAValue, name: str, indices: dict[int, Array]) -> SSAValue:
+    """Pick `indices` of each axis: a `graph.resize` where every element is repeated evenly, gathers elsewhere."""
+    shape = shape_of(x)
+    factors = [len(indices[i]) // shape[i] if i in indices and shape[i] else 1 for i in range(len(shape))]
+    even = all(np.array_equal(picked, np.arange(shape[i] * factors[i]) // factors[i]) for i, picked in indices.items())
+    if even:
+        return x if set(factors) == {1} else scope.emit(graph.ResizeOp(x, factors), name)
+    changed = [i for i, picked in indices.items() if not np.array_equal(picked, np.arange(shape[i]))]
+    for axis in changed:
+        x = scope.emit(graph.GatherOp(x, indices[axis], axis), name if axis == changed[-1] else f"{name}.axis{axis}")
+    return x

@@ -1,0 +1,109 @@
+"""BatchNormalization, LayerNormalization, Softmax and the reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...dialects import graph
+from .arguments import axes_of, axis_of
+from .node import Node
+from .scope import Scope, Value, shape_of
+
+REDUCTIONS = {"ReduceMean": "mean", "ReduceSum": "sum", "ReduceMax": "max", "ReduceMin": "min"}
+"""ONNX reductions, and the kinds of `graph.reduce`."""
+
+AXES_INPUT_SINCE = {"ReduceSum": 13}
+"""The opset from which a reduction takes its axes as an input; 18 for those not named."""
+
+
+def reduce(scope: Scope, node: Node) -> Sequence[Value]:
+    """ReduceMean and its kin; no axes means all axes."""
+    scope.require_type(node, 0, ("float32",) if node.op == "ReduceMean" else ("float32", "int32"))
+    x = scope.tensor(node, 0)
+    rank = len(shape_of(x))
+    since = AXES_INPUT_SINCE.get(node.op, 18)
+    axes = axes_of(node, lambda i: scope.constant(node, i), rank, since)
+    if not axes:
+        if node.integer("noop_with_empty_axes", 0):
+            return (x,)
+        axes = tuple(range(rank))
+    op = graph.ReduceOp(x, REDUCTIONS[node.op], axes, keepdims=bool(node.integer("keepdims", 1)))
+    return (scope.emit(op, node.outputs[0]),)
+
+
+def batch_normalization(scope: Scope, node: Node) -> Sequence[Value]:
+    """BatchNormalization with given statistics."""
+    if node.integer("training_mode", 0) or any(node.has_output(i) for i in range(1, 5)):
+        raise node.error("inference (training_mode 0, one output)", "training")
+    if node.version < 9 and not node.integer("spatial", 1):
+        raise node.error("spatial 1", "spatial 0")
+    scope.require_type(node, 0, ("float32",))
+    x, *parameters = (scope.tensor(node, i) for i in range(5))
+    epsilon = node.real("epsilon", 1e-5)
+    if all(scope.is_constant(node, i) for i in range(1, 5)):
+        return (scope.emit(graph.BatchNormOp(x, *parameters, epsilon=epsilon), node.outputs[0]),)
+    return (_batch_norm_written_out(scope, node, x, parameters, epsilon),)
+
+
+def _batch_norm_written_out(
+    scope: Scope, node: Node, x: SSAValue, parameters: list[SSAValue], epsilon: float
+) -> SSAValue:
+    name, rank = node.outputs[0], len(shape_of(x))
+    scale, bias, mean, variance = parameters
+    inverse = _inverse_root(scope, node, variance, epsilon, f"{name}.inverse")
+    factor = scope.emit(graph.BinaryOp(scale, inverse, "mul"), f"{name}.factor")
+
+    def channelwise(value: SSAValue, part: str) -> SSAValue:
+        return scope.emit(graph.ReshapeOp(value, (*shape_of(value), *(1,) * (rank - 2))), f"{name}.{part}")
+
+    centred = scope.emit(graph.BinaryOp(x, channelwise(mean, "mean"), "sub"), f"{name}.centred")
+    scaled = scope.emit(graph.BinaryOp(centred, channelwise(factor, "scale"), "mul"), f"{name}.scaled")
+    return scope.emit(graph.BinaryOp(scaled, channelwise(bias, "bias"), "add"), name)
+
+
+def _inverse_root(scope: Scope, node: Node, variance: SSAValue, epsilon: float, name: str) -> SSAValue:
+    """1 / sqrt(variance + epsilon)."""
+    small = scope.literal(node, np.full((1,) * len(shape_of(variance)), epsilon, np.float32))
+    shifted = scope.emit(graph.BinaryOp(variance, small, "add"), f"{name}.shifted")
+    root = scope.emit(graph.UnaryOp(shifted, "sqrt"), f"{name}.root")
+    return scope.emit(graph.UnaryOp(root, "reciprocal"), name)
+
+
+def layer_normalization(scope: Scope, node: Node) -> Sequence[Value]:
+    """LayerNormalization; mean and inverse deviation are computed apart where they are asked for."""
+    scope.require_type(node, 0, ("float32",))
+    x = scope.tensor(node, 0)
+    rank = len(shape_of(x))
+    axis, epsilon = axis_of(node, node.integer("axis", -1), rank), node.real("epsilon", 1e-5)
+    scale, bias = scope.tensor(node, 1), scope.optional_tensor(node, 2)
+    op = graph.LayerNormOp(x, scale, bias, axis=axis, epsilon=epsilon)
+    result = scope.emit(op, node.outputs[0])
+    if len(node.outputs) == 1:
+        return (result,)
+    axes, name = tuple(range(axis, rank)), node.outputs[0]
+    mean = scope.emit(graph.ReduceOp(x, "mean", axes, keepdims=True), f"{name}.mean")
+    centred = scope.emit(graph.BinaryOp(x, mean, "sub"), f"{name}.centred")
+    square = scope.emit(graph.BinaryOp(centred, centred, "mul"), f"{name}.square")
+    variance = scope.emit(graph.ReduceOp(square, "mean", axes, keepdims=True), f"{name}.variance")
+    return (result, mean, _inverse_root(scope, node, variance, epsilon, f"{name}.inverse"))
+
+
+def softmax(scope: Scope, node: Node) -> Sequence[Value]:
+    """Softmax; before opset 13 over all axes from `axis` on together."""
+    scope.require_type(node, 0, ("float32",))
+    x, name = scope.tensor(node, 0), node.outputs[0]
+    shape = shape_of(x)
+    if node.version >= 13:
+        axis = axis_of(node, node.integer("axis", -1), len(shape))
+        return (scope.emit(graph.SoftmaxOp(x, axis), name),)
+    axis = axis_of(node, node.integer("axis", 1), len(shape), one_past=True)
+    wide = [i for i in range(axis, len(shape)) if shape[i] > 1]
+    if len(wide) == 1 or (not wide and axis < len(shape)):
+        return (scope.emit(graph.SoftmaxOp(x, wide[0] if wide else axis), name),)
+    flat = scope.emit(graph.ReshapeOp(x, (prod(shape[:axis]), prod(shape[axis:]))), f"{name}.flat")
+    result = scope.emit(graph.SoftmaxOp(flat, 1), f"{name}.softmax")
+    return (scope.emit(graph.ReshapeOp(result, shape), name),)

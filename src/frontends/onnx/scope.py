@@ -1,0 +1,157 @@
+"""The state of one import: the values known so far, constants as arrays and the others as SSA values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import graph
+from ...dialects.types import ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
+from ...errors import TilewrightError
+from ...resources import Resources
+from .load import Array
+from .node import Node
+
+Value = Array | SSAValue
+"""What an ONNX value name stands for: a constant, or the result of an operation."""
+
+MAX_ELEMENTS = 1 << 40
+"""The largest activation that the importer lets through, in elements."""
+
+RUNTIME_TYPES = ("float32", "int8", "uint8", "int32", "int64")
+"""Element types that tensors may have when the network runs (int64 only where data is moved), as NumPy calls them."""
+
+
+class Scope:
+    """Values by name, and the building of operations.
+
+    Constants become `graph.weight` operations when an operation first needs them as a tensor.
+    """
+
+    def __init__(self, builder: Builder, resources: Resources) -> None:
+        self.builder = builder
+        self.resources = resources
+        self.values: dict[str, Value] = {}
+        self._weights: dict[str, SSAValue] = {}
+        self._made = 0
+
+    def define(self, node: Node, name: str, value: Value) -> None:
+        """Give `name` its value; a name has one value only."""
+        if name in self.values:
+            raise node.error("each value to be made once", f"{name!r} again", kind="parse")
+        self.values[name] = value
+
+    def value(self, node: Node, index: int) -> Value:
+        """The value at input `index`, which must be given and known."""
+        if not node.has_input(index):
+            raise node.error(f"an input {index}", f"{len(node.inputs)} inputs", kind="parse")
+        value = self.values.get(node.inputs[index])
+        if value is None:
+            found = f"{node.inputs[index]!r}, which nothing before it makes"
+            lever = "a name is missing or the nodes form a cycle"
+            raise node.error(f"input {index} to be a value made before", found, lever, kind="parse")
+        return value
+
+    def constant(self, node: Node, index: int) -> Array:
+        """The constant at input `index`; an error if it is known only when the network runs."""
+        value = self.value(node, index)
+        if isinstance(value, SSAValue):
+            lever = "make it an initializer or pass it to the importer as a constant"
+            raise node.error(f"input {index} ({node.inputs[index]!r}) to be constant", "a run-time tensor", lever)
+        return value
+
+    def optional_constant(self, node: Node, index: int) -> Array | None:
+        """The constant at input `index`, or None if the input is not given."""
+        return self.constant(node, index) if node.has_input(index) else None
+
+    def scalar(self, node: Node, index: int) -> float | None:
+        """The one number at constant input `index`, or None if the input is not given."""
+        array = self.optional_constant(node, index)
+        if array is None:
+            return None
+        if array.size != 1:
+            raise node.error(f"input {index} to be one number", f"shape {list(array.shape)}", kind="shape")
+        return array.reshape(()).item()
+
+    def is_constant(self, node: Node, index: int) -> bool:
+        """Whether input `index` is given and constant."""
+        return node.has_input(index) and not isinstance(self.value(node, index), SSAValue)
+
+    def tensor(self, node: Node, index: int) -> SSAValue:
+        """The value at input `index` as an SSA value; constants become weights."""
+        value = self.value(node, index)
+        return value if isinstance(value, SSAValue) else self.weight(node.inputs[index], value)
+
+    def optional_tensor(self, node: Node, index: int) -> SSAValue | None:
+        """The value at input `index`, or None if the input is not given."""
+        return self.tensor(node, index) if node.has_input(index) else None
+
+    def weight(self, name: str, array: Array) -> SSAValue:
+        """The `graph.weight` of the constant called `name`, made on first use."""
+        if name not in self._weights:
+            check_finite(name, array)
+            element = element_type(f"constant {name!r}", array.dtype.name)
+            self.resources.add(name, array)
+            op = graph.WeightOp(name, tensor(array.shape, element))
+            self._weights[name] = self.emit(op, name)
+        return self._weights[name]
+
+    def literal(self, node: Node, array: Array) -> SSAValue:
+        """A weight that the importer itself adds for `node`."""
+        self._made += 1
+        return self.weight(f"{node.outputs[0]}.constant{self._made}", array)
+
+    def shape(self, node: Node, index: int) -> tuple[int, ...]:
+        """The shape of the value at input `index`."""
+        value = self.value(node, index)
+        return shape_of(value) if isinstance(value, SSAValue) else value.shape
+
+    def dtype(self, node: Node, index: int) -> np.dtype[np.generic]:
+        """The element type of the value at input `index`, as NumPy has it."""
+        value = self.value(node, index)
+        return dtype_of(element_of(value)) if isinstance(value, SSAValue) else value.dtype
+
+    def emit(self, op: Operation, name: str = "") -> SSAValue:
+        """Append `op`, called `name`, and give its one result."""
+        if name:
+            op.attributes["name"] = StringAttr(name)
+        self.builder.insert(op)
+        (result,) = op.results
+        if prod(shape_of(result)) > MAX_ELEMENTS:
+            found = f"shape {list(shape_of(result))}"
+            raise TilewrightError("shape", name or op.name, f"at most {MAX_ELEMENTS} elements", found)
+        return result
+
+    def require_type(self, node: Node, index: int, accepted: Sequence[str]) -> None:
+        """Refuse input `index` unless its element type is one of `accepted` (NumPy's names)."""
+        found = self.dtype(node, index).name
+        if found not in accepted:
+            raise node.error(f"input {index} of type {' or '.join(accepted)}", found)
+
+
+def check_finite(name: str, array: Array) -> None:
+    """Refuse a weight that has a NaN or an infinity."""
+    if array.dtype.kind != "f" or array.size == 0:
+        return
+    sample = array[(0,) * array.ndim] if not any(array.strides) else array
+    good = np.isfinite(sample)
+    if not np.all(good):
+        where = [int(i) for i in np.unravel_index(int(np.argmin(good)), array.shape)]
+        found = f"{array[tuple(where)]} at {where}"
+        raise TilewrightError("unsupported", f"weight {name!r}", "finite numbers", found)
+
+
+def element_type(subject: str, numpy_name: str) -> ElementType:
+    """The IR's element type for a NumPy type; an error that names `subject` if tensors may not have it."""
+    if numpy_name not in RUNTIME_TYPES:
+        accepted = ", ".join(RUNTIME_TYPES)
+        raise TilewrightError("unsupported", subject, f"an element type of {accepted}", numpy_name)
+    return element_type_of(np.dtype(numpy_name))
+
+
+__all__ = ["RUNTIME_TYPES", "Scope", "Value", "check_finite", "element_type", "shape_of"]
