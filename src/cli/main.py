@@ -61,7 +61,11 @@ def make_parser() -> ArgumentParser:
         command = load_command(name)
         help_text = (command.__doc__ or "").strip().splitlines()[0]
         subparser = subparsers.add_parser(
-            name, help=help_text, description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=help_text,
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         subparser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
         command.add_arguments(subparser)

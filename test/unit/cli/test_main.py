@@ -1,0 +1,38 @@
+import json
+
+import pytest
+
+from tilewright.cli import main
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["run"], ["run", "a", "--seed", "x"], ["compile", "a", "--no"]])
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tilewright: usage: ")
+
+
+def test_wrong_usage_as_json(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert set(json.loads(out)["error"]) == {"kind", "subject", "expected", "found", "lever"}
+    assert err == ""
+
+
+def test_missing_file_exits_with_1(capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", "no-such.onnx"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no-such.onnx" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["compile", "run", "targets"])
+def test_help_tells_the_options(command: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    assert leaving.value.code == 0
+    out = capsys.readouterr().out
+    assert "--json" in out
+    assert "--target" in out
