@@ -1,0 +1,359 @@
+"""The `codelet` dialect: loops, transfers and computes on tensors that have a place in the machine (Covenant, section 3).
+
+A `codelet.program` is the DRAM tensors of a network and its codelets in order.  A codelet's dims each have a current
+range, at first `0 .. extent - 1`; a loop narrows one of them, so no index arithmetic is written down:
+
+    codelet.program @main {
+      %x = codelet.tensor "x" input at 0 : !codelet.surrogate<16x8xf32, @DRAM>
+      %y = codelet.tensor "y" output at 512 : !codelet.surrogate<16x8xf32, @DRAM>
+      codelet.codelet @relu1 dims {m = 16, n = 8} (%X = %x : !codelet.surrogate<16x8xf32, @DRAM>, ...) {
+        codelet.loop m step 4 {
+          %a = codelet.local "X[m, n]" buffers 2 at [0, 128] : !codelet.surrogate<4x8xf32, @GBUF>
+          %b = codelet.local "Y[m, n]" buffers 2 at [256, 384] : !codelet.surrogate<4x8xf32, @GBUF>
+          codelet.transfer %X -> %a : !codelet.surrogate<16x8xf32, @DRAM> -> !codelet.surrogate<4x8xf32, @GBUF>
+          codelet.compute @VPU::@unary "O[m, n] = relu(A[m, n])" (%b, %a) dims {a = m, b = n} functions {F = relu} : ...
+          codelet.transfer %b -> %Y : ...
+        }
+      }
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import auto
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Block, Dialect, ParametrizedAttribute, Region, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from . import codelet_syntax as syntax
+from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+
+
+@irdl_attr_definition
+class SurrogateType(ParametrizedAttribute, TypeAttribute):
+    """A tensor with a place: `!codelet.surrogate<64x3xf32, @GBUF>`, row-major in that memory."""
+
+    name = "codelet.surrogate"
+    shape: ArrayAttr[IntAttr]
+    element: Attribute
+    place: SymbolRefAttr
+
+    @staticmethod
+    def get(shape: Sequence[int], element: Attribute, memory: str) -> SurrogateType:
+        """The type of a tensor of `shape` in `memory`."""
+        return SurrogateType(ArrayAttr(IntAttr(n) for n in shape), element, SymbolRefAttr(memory))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Elements per axis."""
+        return tuple(n.data for n in self.shape)
+
+    @property
+    def memory(self) -> str:
+        """Name of the memory."""
+        return self.place.root_reference.data
+
+    def verify(self) -> None:
+        if any(n.data < 1 for n in self.shape):
+            raise VerifyException(f"expected positive sizes, found {self.sizes}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return syntax.parse_surrogate(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        syntax.print_surrogate(self, printer)
+
+
+class Role(StrEnum):
+    """What a DRAM tensor is for."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    WEIGHT = auto()
+    TEMP = auto()
+
+
+@irdl_attr_definition
+class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
+    """A `Role`."""
+
+    name = "codelet.role"
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """The tensors and codelets of a network, run in order."""
+
+    name = "codelet.program"
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    assembly_format = "$sym_name attr-dict-with-keyword $body"
+
+    def __init__(self, name: str, body: Region) -> None:
+        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_program
+
+        verify_program(self)
+
+
+@irdl_op_definition
+class TensorOp(IRDLOperation):
+    """A tensor of the program, named as in the network; `address` in bytes once allocated.
+
+    Inputs, outputs and weights are there before or after a run; the contents of weights are the module's resources.
+    """
+
+    name = "codelet.tensor"
+    tensor_name = prop_def(StringAttr)
+    role = prop_def(RoleAttr)
+    address = opt_prop_def(IntegerAttr)
+    result = result_def(SurrogateType)
+    traits = traits_def(HasParent(ProgramOp))
+
+    def __init__(self, name: str, role: Role, type: SurrogateType, address: int | None = None) -> None:
+        super().__init__(
+            properties={
+                "tensor_name": StringAttr(name),
+                "role": RoleAttr(role),
+                "address": None if address is None else IntegerAttr(address, i64),
+            },
+            result_types=[type],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TensorOp:
+        return syntax.parse_tensor(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_tensor(self, printer)
+
+    def verify_(self) -> None:
+        if self.address is not None and self.address.value.data < 0:
+            raise VerifyException(f"expected an address of at least 0, found {self.address.value.data}")
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The same bytes under another shape, row-major on both sides."""
+
+    name = "codelet.view"
+    source = operand_def(SurrogateType)
+    result = result_def(SurrogateType)
+    traits = traits_def(HasParent(ProgramOp))
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, type: SurrogateType) -> None:
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_view
+
+        verify_view(self)
+
+
+@irdl_op_definition
+class CodeletOp(IRDLOperation):
+    """A unit of work over `dims`: its body runs with each dim's range being all of its iterations.
+
+    The block arguments are the tensors that it reads and writes, in their places off chip.
+    """
+
+    name = "codelet.codelet"
+    sym_name = prop_def(SymbolNameConstraint())
+    dims = prop_def(DimsAttr)
+    tensors = var_operand_def(SurrogateType)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), HasParent(ProgramOp))
+
+    def __init__(self, name: str, dims: Mapping[str, int], tensors: Sequence[SSAValue], body: Region) -> None:
+        super().__init__(
+            operands=[tensors],
+            properties={"sym_name": StringAttr(name), "dims": DimsAttr.get(dims)},
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CodeletOp:
+        return syntax.parse_codelet(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_codelet(self, printer)
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_codelet
+
+        verify_codelet(self)
+
+
+@irdl_op_definition
+class LoopOp(IRDLOperation):
+    """Runs its body for each piece of `step` iterations of the current range of `dim`; the last may be shorter."""
+
+    name = "codelet.loop"
+    dim = prop_def(StringAttr)
+    step = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, dim: str, step: int, body: Region) -> None:
+        super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoopOp:
+        return syntax.parse_loop(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_loop(self, printer)
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_loop
+
+        verify_loop(self)
+
+
+@irdl_op_definition
+class LocalOp(IRDLOperation):
+    """A piece of memory for the window that `access` touches over the current ranges (see `algebra.window`).
+
+    Its type has the window's size over full tiles, which is also its layout for a shorter last tile.  Each time the op
+    runs it stands for the next of `buffers` copies; `addresses` has the byte address of each once allocated.
+    """
+
+    name = "codelet.local"
+    access = prop_def(StringAttr)
+    buffers = prop_def(IntegerAttr)
+    addresses = opt_prop_def(DenseArrayBase)
+    result = result_def(SurrogateType)
+
+    def __init__(self, access: str, type: SurrogateType, buffers: int = 1, addresses: Sequence[int] | None = None) -> None:
+        super().__init__(
+            properties={
+                "access": StringAttr(access),
+                "buffers": IntegerAttr(buffers, i64),
+                "addresses": None if addresses is None else DenseArrayBase.from_list(i64, addresses),
+            },
+            result_types=[type],
+        )
+
+    @property
+    def slots(self) -> tuple[int, ...] | None:
+        """The byte address of each copy, once allocated."""
+        return None if self.addresses is None else cast(tuple[int, ...], self.addresses.get_values())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LocalOp:
+        return syntax.parse_local(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_local(self, printer)
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_local
+
+        verify_local(self)
+
+
+@irdl_op_definition
+class TransferOp(IRDLOperation):
+    """Copies the box that the local side's access touches over the current ranges, along one link of the machine.
+
+    At least one side is a local; where both are, the box is the one of `destination`.  A load may reach out of the
+    tensor's bounds: such elements are set to `pad`.
+    """
+
+    name = "codelet.transfer"
+    source = operand_def(SurrogateType)
+    destination = operand_def(SurrogateType)
+    pad = opt_prop_def(IntegerAttr | FloatAttr)
+
+    def __init__(self, source: SSAValue, destination: SSAValue, pad: IntegerAttr | FloatAttr | None = None) -> None:
+        super().__init__(operands=[source, destination], properties={"pad": pad})
+
+    assembly_format = "$source `->` $destination (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_transfer
+
+        verify_transfer(self)
+
+
+@irdl_op_definition
+class ComputeOp(IRDLOperation):
+    """One issue of capability `on`: `statement` over the current ranges of its dims.
+
+    The statement is the capability's with its operands indexed, `functions` and `immediates` filled in; `tensors` are
+    its operands, target first, in order of first appearance.  `dims`: capability dim = codelet dim; the others have one
+    iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from its
+    identity where all its reduced dims are at their beginning, unless `keep` is set: then it goes on from the target.
+    """
+
+    name = "codelet.compute"
+    on = prop_def(SymbolRefAttr)
+    statement = prop_def(StatementAttr)
+    dims = prop_def(BindingAttr)
+    functions = opt_prop_def(BindingAttr)
+    immediates = opt_prop_def(ValuesAttr)
+    spread = opt_prop_def(BindingAttr)
+    keep = opt_prop_def(UnitAttr)
+    tensors = var_operand_def(SurrogateType)
+
+    @property
+    def node(self) -> str:
+        """The compute node."""
+        return self.on.root_reference.data
+
+    @property
+    def capability(self) -> str:
+        """The capability of the node."""
+        return self.on.nested_references.data[0].data if self.on.nested_references.data else ""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ComputeOp:
+        return syntax.parse_compute(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_compute(self, printer)
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_compute
+
+        verify_compute(self)
+
+
+def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:
+    """A block whose arguments have `types` and are printed as `names`."""
+    block = Block(arg_types=types)
+    for arg, name in zip(block.args, names, strict=True):
+        arg.name_hint = name
+    return block
+
+
+Codelet = Dialect(
+    "codelet",
+    [ProgramOp, TensorOp, ViewOp, CodeletOp, LoopOp, LocalOp, TransferOp, ComputeOp],
+    [SurrogateType, RoleAttr],
+)

@@ -1,0 +1,221 @@
+"""What holds for every op of the `codelet` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..algebra.affine import Affine, index_forms
+from ..algebra.expr import Access
+from ..algebra.parser import parse_expr
+from ..algebra.printer import print_expr
+from ..algebra.statement import accesses, dims_of, tensors_of
+from ..algebra.window import Axis, window
+from ..errors import TilewrightError
+
+if TYPE_CHECKING:
+    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, SurrogateType, TransferOp, ViewOp
+
+
+def surrogate(value: SSAValue) -> SurrogateType:
+    """The type of a tensor of a codelet."""
+    from .codelet import SurrogateType
+
+    if not isinstance(value.type, SurrogateType):
+        raise VerifyException(f"expected a surrogate, found {value.type}")
+    return value.type
+
+
+def parse_access(text: str) -> Access:
+    """`X[n, 2*p + r]`; raises `TilewrightError` where the text is not an access with affine indices."""
+    expr = parse_expr(text, "access")
+    if not isinstance(expr, Access):
+        raise TilewrightError("parse", f"access {text}", "an access such as X[n, 2*p + r]", "another expression")
+    index_forms(expr)
+    return expr
+
+
+def enclosing_codelet(op: Operation) -> CodeletOp:
+    """The codelet around an op."""
+    from .codelet import CodeletOp
+
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, CodeletOp):
+        parent = parent.parent_op()
+    if parent is None:
+        raise VerifyException(f"expected {op.name} inside codelet.codelet")
+    return parent
+
+
+def extents_at(op: Operation) -> dict[str, int]:
+    """Dim -> iterations of a full tile where `op` stands: the codelet's extents, narrowed by the loops around."""
+    from .codelet import LoopOp
+
+    codelet = enclosing_codelet(op)
+    extents = codelet.dims.as_dict()
+    parent = op.parent_op()
+    while isinstance(parent, LoopOp):
+        dim = parent.dim.data
+        if dim in extents:
+            extents[dim] = min(extents[dim], parent.step.value.data)
+        parent = parent.parent_op()
+    return extents
+
+
+def local_axes(op: LocalOp) -> tuple[Axis, ...]:
+    """The axes of a local's window, in the layout of its type."""
+    return window(index_forms(parse_access(op.access.data)), extents_at(op))
+
+
+def verify_program(op: ProgramOp) -> None:
+    """Only tensors, views and codelets; names are unique."""
+    from .codelet import CodeletOp, TensorOp, ViewOp
+
+    names: list[str] = []
+    for inner in op.body.block.ops:
+        if not isinstance(inner, TensorOp | ViewOp | CodeletOp):
+            raise VerifyException(f"expected tensors, views and codelets in a program, found {inner.name}")
+        if isinstance(inner, TensorOp):
+            names.append(inner.tensor_name.data)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise VerifyException(f"expected distinct names of tensors, found '{name}' twice")
+        seen.add(name)
+
+
+def verify_view(op: ViewOp) -> None:
+    """Same place, same elements."""
+    source, result = surrogate(op.source), surrogate(op.result)
+    same = (source.element, source.place, prod(source.sizes)) == (result.element, result.place, prod(result.sizes))
+    if not same:
+        raise VerifyException(f"expected a view of the same elements in the same place, found {source} and {result}")
+
+
+def verify_codelet(op: CodeletOp) -> None:
+    """Positive dims; one argument of the same type per tensor; only ops of a codelet inside."""
+    from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
+
+    for dim, extent in op.dims.data:
+        if extent < 1:
+            raise VerifyException(f"expected a positive extent of dim {dim}, found {extent}")
+    if list(op.body.block.arg_types) != list(op.tensors.types):
+        raise VerifyException("expected one block argument of the same type for each tensor")
+    for inner in op.walk():
+        if inner is not op and not isinstance(inner, LoopOp | LocalOp | TransferOp | ComputeOp):
+            raise VerifyException(f"expected loops, locals, transfers and computes in a codelet, found {inner.name}")
+
+
+def verify_loop(op: LoopOp) -> None:
+    """A dim of the codelet, a positive step."""
+    dims = enclosing_codelet(op).dims.as_dict()
+    if op.dim.data not in dims:
+        raise VerifyException(f"expected a dim among {', '.join(dims)}, found {op.dim.data}")
+    if op.step.value.data < 1:
+        raise VerifyException(f"expected a positive step of dim {op.dim.data}, found {op.step.value.data}")
+
+
+def verify_local(op: LocalOp) -> None:
+    """The access is over dims of the codelet; its window has the type's size; one address per copy."""
+    try:
+        access = parse_access(op.access.data)
+    except TilewrightError as error:
+        raise VerifyException(error.paragraph()) from error
+    forms = index_forms(access)
+    known_dims(enclosing_codelet(op).dims.as_dict(), forms, op.access.data)
+    sizes = tuple(axis.size for axis in window(forms, extents_at(op)))
+    if sizes != surrogate(op.result).sizes:
+        raise VerifyException(
+            f"expected the size {list(sizes)} of the window of {op.access.data}, found {list(surrogate(op.result).sizes)}"
+        )
+    copies = op.buffers.value.data
+    if copies < 1:
+        raise VerifyException(f"expected at least one buffer, found {copies}")
+    if op.slots is not None and (len(op.slots) != copies or min(op.slots) < 0):
+        raise VerifyException(f"expected {copies} addresses of at least 0, found {list(op.slots)}")
+
+
+def known_dims(dims: Mapping[str, int], forms: tuple[Affine, ...], text: str) -> None:
+    """Raises `VerifyException` where `forms` use another name."""
+    for form in forms:
+        for name in form.names:
+            if name not in dims:
+                raise VerifyException(f"expected dims among {', '.join(dims)} in {text}, found {name}")
+
+
+def verify_transfer(op: TransferOp) -> None:
+    """At least one local; ranks and elements agree; the pad value has the element's type and goes into a local."""
+    from .codelet import LocalOp
+
+    source, destination = surrogate(op.source), surrogate(op.destination)
+    locals_ = [isinstance(side.owner, LocalOp) for side in (op.source, op.destination)]
+    if not any(locals_):
+        raise VerifyException("expected a local on at least one side of a transfer")
+    if source.element != destination.element or len(source.sizes) != len(destination.sizes):
+        raise VerifyException(f"expected sides of the same element type and rank, found {source} and {destination}")
+    if source.place == destination.place:
+        raise VerifyException(f"expected a transfer between two places, found {source.place} twice")
+    if op.pad is None:
+        return
+    if not locals_[1]:
+        raise VerifyException("expected a pad value only where a local is written")
+    if op.pad.type != destination.element:
+        raise VerifyException(f"expected a pad value of type {destination.element}, found {op.pad.type}")
+
+
+def verify_compute(op: ComputeOp) -> None:
+    """The statement's tensors are the operands; its dims are bound, or have one iteration."""
+    statement = op.statement.data
+    names = tensors_of(statement)
+    if len(op.on.nested_references) != 1:
+        raise VerifyException(f"expected @node::@capability, found {op.on}")
+    if len(names) != len(op.tensors):
+        raise VerifyException(f"expected {len(names)} tensors ({', '.join(names)}), found {len(op.tensors)}")
+    extents = extents_at(op)
+    for access in accesses(statement):
+        _verify_access(access, op.tensors[names.index(access.tensor)], extents)
+    bound = [dim for _, dim in op.dims.data]
+    for dim in bound:
+        if dim not in dims_of(statement) or bound.count(dim) > 1:
+            raise VerifyException(f"expected each dim of the statement to be bound once, found {dim}")
+    for dim in dims_of(statement):
+        if dim not in bound and extents[dim] > 1:
+            raise VerifyException(f"expected dim {dim} to be bound or to have one iteration, found {extents[dim]}")
+    slots = [name for name, _ in op.dims.data]
+    for axis, dim in op.spread.data if op.spread is not None else ():
+        if axis not in ("x", "y") or dim not in slots:
+            raise VerifyException(f"expected axis x or y to spread a bound dim of the capability, found {axis} = {dim}")
+
+
+def _verify_access(access: object, value: SSAValue, extents: Mapping[str, int]) -> None:
+    if not isinstance(access, Access):
+        raise VerifyException("expected indices in square brackets, found free strides")
+    try:
+        forms = index_forms(access)
+    except TilewrightError as error:
+        raise VerifyException(error.paragraph()) from error
+    text = print_expr(access)
+    known_dims(extents, forms, text)
+    sizes = surrogate(value).sizes
+    if len(forms) != len(sizes):
+        raise VerifyException(f"expected {len(sizes)} indices in {text}, found {len(forms)}")
+    for axis, form in zip(_axes(value, len(sizes)), forms, strict=True):
+        for dim, coefficient in form.terms:
+            if extents[dim] > 1 and coefficient % axis.step:
+                raise VerifyException(
+                    f"expected {text} to step by multiples of {axis.step}, which the local keeps, found {coefficient}"
+                )
+
+
+def _axes(value: SSAValue, rank: int) -> tuple[Axis, ...]:
+    from .codelet import LocalOp
+
+    if isinstance(value.owner, LocalOp):
+        axes = local_axes(value.owner)
+        if len(axes) == rank:
+            return axes
+    return tuple(Axis(Affine(0), 1, n) for n in surrogate(value).sizes)

@@ -1,0 +1,233 @@
+"""Custom syntax of the `codelet` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FunctionType,
+    IntAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+
+from ..algebra.printer import print_statement
+from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+
+if TYPE_CHECKING:
+    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, SurrogateType, TensorOp
+
+
+def _print_attributes(op: Operation, printer: Printer) -> None:
+    if op.attributes:
+        printer.print_string(" attributes ")
+        printer.print_attr_dict(op.attributes)
+
+
+def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
+    attributes = parser.parse_optional_attr_dict_with_keyword()
+    return {} if attributes is None else attributes.data
+
+
+def _parse_place(parser: AttrParser) -> SymbolRefAttr:
+    return SymbolRefAttr(parser.parse_symbol_name())
+
+
+def _parse_body(parser: Parser) -> Region:
+    region = parser.parse_region()
+    if not region.blocks:
+        region.add_block(Block())
+    return region
+
+
+def _print_body(region: Region, printer: Printer) -> None:
+    printer.print_string(" ")
+    printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
+
+
+def parse_surrogate(parser: AttrParser) -> Sequence[Attribute]:
+    """`<4x8xf32, @GBUF>`."""
+    with parser.in_angle_brackets():
+        start = parser.pos
+        shape, element = parser.parse_ranked_shape()
+        if any(n < 1 for n in shape):
+            parser.raise_error("expected positive sizes", start, parser.pos)
+        parser.parse_punctuation(",")
+        return [ArrayAttr(IntAttr(n) for n in shape), element, _parse_place(parser)]
+
+
+def print_surrogate(type: SurrogateType, printer: Printer) -> None:
+    """See `parse_surrogate`."""
+    with printer.in_angle_brackets():
+        for size in type.sizes:
+            printer.print_string(f"{size}x")
+        printer.print_attribute(type.element)
+        printer.print_string(", ")
+        printer.print_attribute(type.place)
+
+
+def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
+    """`"name" role [at address] : type`."""
+    from .codelet import Role, RoleAttr
+
+    name = StringAttr(parser.parse_str_literal())
+    role = RoleAttr(parser.parse_str_enum(Role))
+    address = IntegerAttr(parser.parse_integer(), i64) if parser.parse_optional_keyword("at") else None
+    attributes = _parse_attributes(parser)
+    parser.parse_punctuation(":")
+    properties: dict[str, Attribute] = {"tensor_name": name, "role": role}
+    if address is not None:
+        properties["address"] = address
+    return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
+
+
+def print_tensor(op: TensorOp, printer: Printer) -> None:
+    """See `parse_tensor`."""
+    printer.print_string(" ")
+    printer.print_string_literal(op.tensor_name.data)
+    printer.print_string(f" {op.role.data.value}")
+    if op.address is not None:
+        printer.print_string(f" at {op.address.value.data}")
+    _print_attributes(op, printer)
+    printer.print_string(" : ")
+    printer.print_attribute(op.result.type)
+
+
+def parse_codelet(cls: type[CodeletOp], parser: Parser) -> CodeletOp:
+    """`@name dims {m = 4, ...} (%X = %x : type, ...) [attributes {...}] {body}`."""
+    name = parser.parse_symbol_name()
+    parser.parse_keyword("dims")
+    dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
+
+    def item() -> tuple[Parser.Argument, SSAValue]:
+        arg = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        operand = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        return arg.resolve(type), parser.resolve_operand(operand, type)
+
+    pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
+    attributes = _parse_attributes(parser)
+    body = parser.parse_region([arg for arg, _ in pairs])
+    return cls.create(
+        operands=[value for _, value in pairs],
+        properties={"sym_name": name, "dims": dims},
+        attributes=attributes,
+        regions=[body],
+    )
+
+
+def print_codelet(op: CodeletOp, printer: Printer) -> None:
+    """See `parse_codelet`."""
+    printer.print_string(" ")
+    printer.print_symbol_name(op.sym_name.data)
+    printer.print_string(" dims {")
+    op.dims.print_list(printer)
+    printer.print_string("} (")
+    for i, (arg, value) in enumerate(zip(op.body.block.args, op.tensors, strict=True)):
+        printer.print_string(", " if i else "")
+        printer.print_ssa_value(arg)
+        printer.print_string(" = ")
+        printer.print_ssa_value(value)
+        printer.print_string(" : ")
+        printer.print_attribute(value.type)
+    printer.print_string(")")
+    _print_attributes(op, printer)
+    _print_body(op.body, printer)
+
+
+def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
+    """`dim step 8 {body}`."""
+    dim = StringAttr(parser.parse_identifier())
+    parser.parse_keyword("step")
+    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parser.parse_integer(), i64)}
+    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_body(parser)])
+
+
+def print_loop(op: LoopOp, printer: Printer) -> None:
+    """See `parse_loop`."""
+    printer.print_string(f" {op.dim.data} step {op.step.value.data}")
+    _print_attributes(op, printer)
+    _print_body(op.body, printer)
+
+
+def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
+    """`"access" [buffers 2] [at [0, 128]] : type`."""
+    access = StringAttr(parser.parse_str_literal())
+    buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
+    properties: dict[str, Attribute] = {"access": access, "buffers": IntegerAttr(buffers, i64)}
+    if parser.parse_optional_keyword("at"):
+        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        properties["addresses"] = DenseArrayBase.from_list(i64, slots)
+    attributes = _parse_attributes(parser)
+    parser.parse_punctuation(":")
+    return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
+
+
+def print_local(op: LocalOp, printer: Printer) -> None:
+    """See `parse_local`."""
+    printer.print_string(" ")
+    printer.print_string_literal(op.access.data)
+    if op.buffers.value.data != 1:
+        printer.print_string(f" buffers {op.buffers.value.data}")
+    if op.slots is not None:
+        printer.print_string(f" at {list(op.slots)}")
+    _print_attributes(op, printer)
+    printer.print_string(" : ")
+    printer.print_attribute(op.result.type)
+
+
+_BINDINGS = (("dims", BindingAttr), ("functions", BindingAttr), ("immediates", ValuesAttr), ("spread", BindingAttr))
+
+
+def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
+    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... [keep] : (types) -> ()`."""
+    start = parser.pos
+    on = parser.parse_attribute()
+    if not isinstance(on, SymbolRefAttr):
+        parser.raise_error("expected @node::@capability", start, parser.pos)
+    properties: dict[str, Attribute] = {"on": on, "statement": StatementAttr(StatementAttr.parse_literal(parser))}
+    operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
+    for key, attr in _BINDINGS:
+        if parser.parse_optional_keyword(key):
+            properties[key] = attr(attr.parse_list(parser, parser.Delimiter.BRACES))  # pyright: ignore
+    if parser.parse_optional_keyword("keep"):
+        properties["keep"] = UnitAttr()
+    attributes = _parse_attributes(parser)
+    parser.parse_punctuation(":")
+    types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    values = parser.resolve_operands(operands, types, start)
+    return cls.create(operands=values, properties=properties, attributes=attributes)
+
+
+def print_compute(op: ComputeOp, printer: Printer) -> None:
+    """See `parse_compute`."""
+    printer.print_string(" ")
+    printer.print_attribute(op.on)
+    printer.print_string(" ")
+    printer.print_string_literal(print_statement(op.statement.data))
+    printer.print_string(" ")
+    with printer.in_parens():
+        printer.print_list(op.tensors, printer.print_ssa_value)
+    values = (op.dims, op.functions, op.immediates, op.spread)
+    for (key, _), value in zip(_BINDINGS, values, strict=True):
+        if value is not None:
+            printer.print_string(f" {key} {{")
+            value.print_list(printer)
+            printer.print_string("}")
+    if op.keep is not None:
+        printer.print_string(" keep")
+    _print_attributes(op, printer)
+    printer.print_string(" : ")
+    with printer.in_parens():
+        printer.print_list(op.tensors.types, printer.print_attribute)
