@@ -126,7 +126,7 @@ def _verify_leaf(kernel: KernelOp, leaf: ComputeOp, path: _Path, where: str) -> 
     for dim in dims:
         if dim not in bound and path.extents[dim] > 1:
             raise VerifyException(
-                f"{where}: expected dim {dim} of compute @{leaf.kernel.data} to be bound or to have extent 1 in its loops, "
+                f"{where}: expected dim {dim} of compute @{leaf.kernel.data} to be bound or of extent 1 in its loops, "
                 f"got {path.extents[dim]}"
             )
 

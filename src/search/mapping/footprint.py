@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from ...algebra.affine import Affine
 
@@ -26,30 +27,19 @@ class Interval:
         return Interval(self.start + first * self.step, self.step, max(0, last - first))
 
 
-def is_single(forms: Sequence[Affine], extents: Mapping[str, int]) -> str | None:
-    """The dim that indexes a coordinate alone, if there is just one of extent > 1 in the one form of all accesses."""
-    if len(set(forms)) != 1:
-        return None
-    names = [name for name in forms[0].names if extents[name] > 1]
-    return names[0] if len(names) == 1 else None
+def step_of(forms: Sequence[Affine], tile: Mapping[str, int]) -> int:
+    """The distance of the elements that are kept of a coordinate.
 
-
-def coordinate_interval(forms: Sequence[Affine], ranges: Ranges, extents: Mapping[str, int]) -> Interval:
-    """What the accesses of a buffer touch of one coordinate.
-
-    `forms` are the index forms of all accesses.  Where one dim alone indexes the coordinate (`is_single`, by the full
-    `extents`), the interval steps with its coefficient, so that what a strided access skips is not moved; else it is the
-    dense hull of all forms.
+    With one form: the greatest common divisor of the coefficients of the dims whose full tile has more than one
+    iteration, so that what a strided access skips is not moved.  Accesses by several forms keep their dense hull.
     """
-    single = is_single(forms, extents)
-    low, high = _hull(forms, ranges)
-    if single is None:
-        return Interval(low, 1, high - low + 1)
-    first, last = ranges[single]
-    return Interval(low, abs(forms[0].coefficient(single)), last - first)
+    if any(form != forms[0] for form in forms):
+        return 1
+    return gcd(*(c for name, c in forms[0].terms if tile[name] > 1)) or 1
 
 
-def _hull(forms: Sequence[Affine], ranges: Ranges) -> tuple[int, int]:
+def coordinate_interval(forms: Sequence[Affine], ranges: Ranges, step: int) -> Interval:
+    """What the accesses of a buffer, by these index forms, touch of one coordinate."""
     lows: list[int] = []
     highs: list[int] = []
     for form in forms:
@@ -61,14 +51,15 @@ def _hull(forms: Sequence[Affine], ranges: Ranges) -> tuple[int, int]:
             high += max(ends)
         lows.append(low)
         highs.append(high)
-    return min(lows), max(highs)
+    return Interval(min(lows), step, (max(highs) - min(lows)) // step + 1)
 
 
-def buffer_box(
-    accesses: Sequence[Sequence[Affine]], ranges: Ranges, extents: Mapping[str, int]
-) -> tuple[Interval, ...]:
-    """The box of a buffer: for each coordinate the interval that `accesses` (index forms of each) touch."""
-    return tuple(coordinate_interval(forms, ranges, extents) for forms in zip(*accesses, strict=True))
+def buffer_box(accesses: Sequence[Sequence[Affine]], ranges: Ranges, tile: Mapping[str, int]) -> tuple[Interval, ...]:
+    """The box of a buffer that `accesses` (the index forms of each) touch while the dims run over `ranges`.
+
+    `tile` gives the iterations of each dim in a full tile, which decide the step of each coordinate.
+    """
+    return tuple(coordinate_interval(forms, ranges, step_of(forms, tile)) for forms in zip(*accesses, strict=True))
 
 
 def box_elements(box: Sequence[Interval], shape: Sequence[int] | None = None) -> int:
