@@ -90,6 +90,12 @@ class Link:
     latency_cycles: int = 0
     channel: str = ""  # transfers over links of one channel exclude each other (`<->` shares one)
     capabilities: tuple[Capability, ...] = ()
+    back: bool = False  # the `dst -> src` half of a `src <-> dst`
+
+    @property
+    def name(self) -> str:
+        """How mnemonics and capabilities name the link: `SRC->DST`."""
+        return f"{self.src}->{self.dst}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,7 @@ class Field:
     width_bits: int
     signed: bool = False
     enum: tuple[tuple[str, int], ...] = ()
+    at_bit: int | None = None  # offset of its first bit from the word's first (most significant) bit; None: after the last
 
 
 @dataclass(frozen=True)
@@ -139,6 +146,16 @@ class Mnemonic:
 
 
 @dataclass(frozen=True)
+class PlacedField:
+    """A field's place in its word: `width_bits` bits from `offset_bits` on, counted from the most significant bit."""
+
+    name: str
+    offset_bits: int
+    width_bits: int
+    signed: bool
+
+
+@dataclass(frozen=True)
 class Unit:
     """An in-order queue: instructions of one unit run one after another, units run concurrently."""
 
@@ -164,8 +181,26 @@ class Machine:
     mnemonics: tuple[Mnemonic, ...] = ()
     opcode_bits: int = 8
     instruction_align_bits: int = 8
+    instruction_bits: int = 0  # every word is so long; 0: each as long as its fields, padded to the alignment
     header: tuple[Field, ...] = ()
     signal: str = ""
     waits: tuple[tuple[str, str], ...] = ()
     frequency_hz: float = 1e9
     source: str = field(default="", compare=False)  # the text it was read from
+
+    def word_fields(self, mnemonic: Mnemonic) -> tuple[PlacedField, ...]:
+        """The fields of an instruction word in order: `OPCODE`, the header's, the mnemonic's own."""
+        placed: list[PlacedField] = []
+        end = 0
+        for item in (Field("OPCODE", self.opcode_bits), *self.header, *mnemonic.fields):
+            start = end if item.at_bit is None else item.at_bit
+            placed.append(PlacedField(item.name, start, item.width_bits, item.signed))
+            end = start + item.width_bits
+        return tuple(placed)
+
+    def word_bits(self, mnemonic: Mnemonic) -> int:
+        """The length of an instruction word in bits."""
+        if self.instruction_bits:
+            return self.instruction_bits
+        end = max(item.offset_bits + item.width_bits for item in self.word_fields(mnemonic))
+        return -(-end // self.instruction_align_bits) * self.instruction_align_bits
