@@ -1,0 +1,38 @@
+"""Targets by name or file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import TilewrightError
+from ...machine import Machine
+from .parse import parse_text
+
+
+def target_files() -> dict[str, Path]:
+    """The shipped targets by name."""
+    folder = Path(__file__).parents[2] / "targets"
+    return {path.stem: path for path in sorted(folder.glob("*.acg"))}
+
+
+def parse_target(text: str, file: str = "target") -> Machine:
+    """The machine that `.acg` text describes.
+
+    Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of `machine_rules`;
+    the subject begins with `file:line`.
+    """
+    source = parse_text(text, file)
+    return source.machine
+
+
+def load_target(target: str | Path) -> Machine:
+    """The machine of a shipped target (by name) or of an `.acg` file (by path)."""
+    shipped = target_files()
+    path = shipped.get(str(target), Path(target))
+    if not path.is_file():
+        raise TilewrightError("target", str(target), f"one of {', '.join(shipped)}, or an .acg file", "neither")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TilewrightError("target", str(target), "a readable text file", str(error)) from None
+    return parse_target(text, str(path) if path not in shipped.values() else path.name)
