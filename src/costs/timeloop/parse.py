@@ -1,0 +1,108 @@
+"""Machines and problems from their JSON forms, with errors that name the entry at fault."""
+
+from __future__ import annotations
+
+from .fields import MAX_COUNT, Json, bad, bandwidth, count, list_of, number, object_of, text
+from .values import Architecture, Level, Problem, Tensor
+
+
+def parse_architecture(data: object, where: str = "arch") -> Architecture:
+    """A machine: `{name, mac: {name, instances, meshX, energy}, levels: [{name, entries, instances, ...}]}`.
+
+    Levels run from the innermost to DRAM; energies in pJ, bandwidths in words per cycle.
+    """
+    arch = object_of(data, where)
+    name = text(arch, "name", where)
+    mac = object_of(arch.get("mac"), f"{where}.mac")
+    levels = tuple(
+        _level(item, f"{where}.levels[{i}]") for i, item in enumerate(list_of(arch.get("levels"), f"{where}.levels"))
+    )
+    if not levels or len({level.name for level in levels}) != len(levels):
+        raise bad(
+            f"{where}.levels", "at least one level, each with its own name", str([level.name for level in levels])
+        )
+    found = Architecture(
+        name,
+        levels,
+        text(mac, "name", f"{where}.mac") if "name" in mac else "MAC",
+        count(mac, "instances", f"{where}.mac"),
+        count(mac, "meshX", f"{where}.mac", 1),
+        number(mac, "energy", f"{where}.mac"),
+    )
+    _check_instances(found, where)
+    return found
+
+
+def _level(data: object, where: str) -> Level:
+    level = object_of(data, where)
+    buffering = number(level, "multiple_buffering", where, 1.0)
+    if buffering < 1:
+        raise bad(f"{where}.multiple_buffering", "at least 1", buffering)
+    return Level(
+        name=text(level, "name", where),
+        entries=count(level, "entries", where) if level.get("entries") is not None else None,
+        instances=count(level, "instances", where),
+        mesh_x=count(level, "meshX", where, 1),
+        block_size=count(level, "block_size", where, 1),
+        energy_pj=number(level, "energy", where),
+        read_bandwidth=bandwidth(level, "read_bandwidth", where),
+        write_bandwidth=bandwidth(level, "write_bandwidth", where),
+        shared_bandwidth=bandwidth(level, "shared_bandwidth", where),
+        hop_energy_pj=number(level, "energy_per_hop", where, 0.0),
+        multiple_buffering=buffering,
+    )
+
+
+def _check_instances(arch: Architecture, where: str) -> None:
+    names = [arch.mac_name, *(level.name for level in arch.levels)]
+    counts = [(arch.mac_instances, arch.mac_mesh_x), *((level.instances, level.mesh_x) for level in arch.levels)]
+    for i, (instances, mesh_x) in enumerate(counts):
+        if instances % mesh_x:
+            raise bad(f"{where}: {names[i]}", "instances that fill rows of meshX", f"{instances} in rows of {mesh_x}")
+        if i == 0:
+            continue
+        inner, inner_x = counts[i - 1]
+        if inner % instances or inner_x % mesh_x:
+            expected = f"instances and meshX that divide those of {names[i - 1]} ({inner}, {inner_x})"
+            raise bad(f"{where}: {names[i]}", expected, f"({instances}, {mesh_x})")
+
+
+def parse_problem(data: object, where: str = "problem") -> Problem:
+    """An operation: `{name, dims: {P: 8, ...}, coeffs: {...}, tensors: [{name, write, proj: [[[dim, coeff]]]}]}`."""
+    problem = object_of(data, where)
+    dims = object_of(problem.get("dims"), f"{where}.dims")
+    names = tuple(dims)
+    bounds = tuple(count(dims, name, f"{where}.dims") for name in names)
+    coefficients = object_of(problem.get("coeffs", {}), f"{where}.coeffs")
+    tensors = tuple(
+        _tensor(item, names, coefficients, f"{where}.tensors[{i}]")
+        for i, item in enumerate(list_of(problem.get("tensors"), f"{where}.tensors"))
+    )
+    outputs = [tensor.name for tensor in tensors if tensor.is_output]
+    if len(outputs) != 1 or len({tensor.name for tensor in tensors}) != len(tensors):
+        raise bad(f"{where}.tensors", "distinct names and exactly one tensor with write: true", f"outputs {outputs}")
+    return Problem(text(problem, "name", where) if "name" in problem else "problem", names, bounds, tensors)
+
+
+def _tensor(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -> Tensor:
+    tensor = object_of(data, where)
+    axes = list_of(tensor.get("proj"), f"{where}.proj")
+    rows: list[tuple[int, ...]] = []
+    for i, axis in enumerate(axes):
+        row = [0] * len(dims)
+        for j, term in enumerate(list_of(axis, f"{where}.proj[{i}]")):
+            dim, coefficient = _term(term, dims, coefficients, f"{where}.proj[{i}][{j}]")
+            row[dim] += coefficient
+        rows.append(tuple(row))
+    return Tensor(text(tensor, "name", where), tuple(rows), bool(tensor.get("write", False)))
+
+
+def _term(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -> tuple[int, int]:
+    term = list_of(data, where)
+    if len(term) not in (1, 2) or term[0] not in dims:
+        raise bad(where, f"[dimension, coefficient or null] with a dimension of {', '.join(dims)}", str(term))
+    name = term[1] if len(term) == 2 else None
+    coefficient = 1 if name is None else coefficients.get(name) if isinstance(name, str) else name
+    if isinstance(coefficient, bool) or not isinstance(coefficient, int) or abs(coefficient) > MAX_COUNT:
+        raise bad(where, "a coefficient listed in coeffs, or an integer", str(name))
+    return dims.index(str(term[0])), coefficient

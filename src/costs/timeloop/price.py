@@ -1,0 +1,123 @@
+"""The answer of `tilewright price`: every mapping of a file, priced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ...errors import TilewrightError
+from .fields import Json, bad, list_of, object_of, text
+from .mapping_json import parse_mapping
+from .model import evaluate
+from .parse import parse_architecture, parse_problem
+from .values import Architecture, Problem
+
+SECTIONS = ("random_mappings", "link_transfer_mappings")
+"""Where a file lists its mappings, in the order of the answer."""
+
+MAX_FILE_BYTES = 256 << 20
+
+
+def price_file(path: str | Path, model: str = "timeloop") -> Json:
+    """`{"results": [...]}`, one per mapping of the JSON file at `path`, in order.
+
+    The file holds `archs` and `problems` by name and lists of `{arch, problem, mapping}`, where `arch` and `problem`
+    are names or the objects themselves.  A problem that the file does not list is Timeloop's built-in `cnn-layer` (unit
+    stride and dilation), its bounds the products of the mapping's factors.
+    """
+    if model != "timeloop":
+        raise TilewrightError("usage", f"model {model}", "timeloop", "a model that this function does not have")
+    return price_document(_read(Path(path)), str(path))
+
+
+def price_document(data: object, where: str = "file") -> Json:
+    """`price_file` on the parsed content of a file."""
+    document = object_of(data, where)
+    if not any(section in document for section in SECTIONS):
+        raise bad(where, f"a list {' or '.join(SECTIONS)}", f"keys {', '.join(document)}")
+    tables = _Tables(document, where)
+    results: list[Json] = []
+    for section in SECTIONS:
+        for i, entry in enumerate(list_of(document.get(section, []), f"{where}: {section}")):
+            results.append(_price_entry(object_of(entry, f"{section}[{i}]"), tables, f"{where}: {section}[{i}]"))
+    return {"model": "timeloop", "results": results}
+
+
+def _read(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
+
+
+class _Tables:
+    """The machines and problems of a file, parsed at first use."""
+
+    def __init__(self, document: Json, where: str) -> None:
+        self._where = where
+        self._archs = object_of(document.get("archs", {}), f"{where}: archs")
+        self._problems = object_of(document.get("problems", {}), f"{where}: problems")
+        self._parsed: dict[str, Architecture] = {}
+        self._known: dict[str, Problem] = {}
+
+    def architecture(self, entry: Json, where: str) -> Architecture:
+        if isinstance(entry.get("arch"), dict):
+            return parse_architecture(entry["arch"], f"{where}.arch")
+        name = text(entry, "arch", where)
+        if name not in self._archs:
+            raise bad(f"{where}.arch", f"one of the file's archs ({', '.join(self._archs)})", name)
+        if name not in self._parsed:
+            self._parsed[name] = parse_architecture(self._archs[name], f"{self._where}: archs.{name}")
+        return self._parsed[name]
+
+    def problem(self, entry: Json, where: str) -> Problem:
+        if isinstance(entry.get("problem"), dict):
+            return parse_problem(entry["problem"], f"{where}.problem")
+        name = text(entry, "problem", where)
+        if name not in self._problems:
+            return _built_in_layer(name, entry, where, ", ".join(self._problems))
+        if name not in self._known:
+            self._known[name] = parse_problem(self._problems[name], f"{self._where}: problems.{name}")
+        return self._known[name]
+
+
+def _price_entry(entry: Json, tables: _Tables, where: str) -> Json:
+    arch = tables.architecture(entry, where)
+    problem = tables.problem(entry, where)
+    mapping = parse_mapping(entry.get("mapping"), arch, problem, f"{where}.mapping")
+    return {"arch": arch.name, "problem": problem.name} | evaluate(arch, problem, mapping).as_json()
+
+
+LAYER_DIMS = ("N", "K", "C", "P", "Q", "R", "S")
+
+
+def _built_in_layer(name: str, entry: Json, where: str, listed: str) -> Problem:
+    def axes(*terms: str) -> list[list[list[str]]]:
+        return [[[dim] for dim in term] for term in terms]
+
+    bounds = {dim: 1 for dim in LAYER_DIMS}
+    for i, item in enumerate(list_of(entry.get("mapping"), f"{where}.mapping")):
+        for dim, factor in _factors(object_of(item, f"{where}.mapping[{i}]")):
+            if dim not in bounds:
+                raise bad(f"{where}.problem", f"one of the file's problems ({listed}), or a cnn-layer", name)
+            bounds[dim] *= factor if isinstance(factor, int) else 1
+    tensors = [
+        {"name": "Weights", "proj": axes("C", "K", "R", "S")},
+        {"name": "Inputs", "proj": axes("N", "C", "RP", "SQ")},
+        {"name": "Outputs", "proj": axes("N", "K", "Q", "P"), "write": True},
+    ]
+    return parse_problem({"name": name, "dims": bounds, "tensors": tensors}, f"{where}.problem")
+
+
+def _factors(level: Json) -> list[tuple[str, object]]:
+    pairs = list(object_of(level.get("temporal") or {}, "temporal").items())
+    for key in ("spatial_x", "spatial_y"):
+        for item in list_of(level.get(key) or [], key):
+            pair = list_of(item, key)
+            if len(pair) == 2:
+                pairs.append((str(pair[0]), pair[1]))
+    return pairs

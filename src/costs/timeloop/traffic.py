@@ -1,0 +1,161 @@
+"""Words that cross each boundary of the hierarchy for one tensor, as if every level kept it, then with bypass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from .spatial import Placement
+from .temporal import visits
+from .values import Architecture, Loop, LoopMapping, Tensor
+
+Shift = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Between one instance of a level and its children, in words.
+
+    `accesses` maps (multicast, scatter) to words that the level sends (or takes); `share` is what a child receives
+    from this level on average, `peer` what an instance of this level exchanges with its neighbours.
+    """
+
+    fan_out: int
+    accesses: dict[tuple[int, int], float]
+    hop_words: float
+    link_words: int
+    share: float
+    peer: float = 0.0
+
+    @property
+    def content(self) -> float:
+        """All accesses to the level's storage."""
+        return sum(self.accesses.values())
+
+    @property
+    def delivered(self) -> float:
+        """Words that arrive at children, copies counted."""
+        return sum(words * multicast for (multicast, _), words in self.accesses.items())
+
+
+@dataclass(frozen=True)
+class TensorFlow:
+    """One tensor through all levels, innermost first: traffic after bypass, fills from the parent, partitions.
+
+    `outermost` is the outermost level that keeps the tensor.
+    """
+
+    traffic: tuple[Traffic, ...]
+    shares: tuple[float, ...]
+    tiles: tuple[int, ...]
+    partitions: tuple[int, ...]
+    outermost: int
+
+
+def tensor_flow(
+    arch: Architecture, dims: int, mapping: LoopMapping, tensor: Tensor, link_transfers: bool = True
+) -> TensorFlow:
+    """Analyse `tensor` under `mapping` (which must multiply to the problem's bounds)."""
+    tiles = mapping.tiles(dims)
+    shifts = _loop_shifts(mapping, tensor, dims)
+    traffic: list[Traffic] = []
+    for level in range(len(mapping.levels)):
+        child = tensor.extents(tiles[level - 1][1] if level else (1,) * dims)
+        traffic.append(_level_traffic(arch.fan_out(level), level, child, shifts, link_transfers))
+    kept = [tensor.name not in level.bypass for level in mapping.levels]
+    outermost = max((level for level, keep in enumerate(kept) if keep), default=-1)
+    return TensorFlow(
+        tuple(_mask(_with_peers(traffic), kept)),
+        (*(parent.share if level < outermost else 0.0 for level, parent in enumerate(traffic[1:])), 0.0),
+        tuple(prod(tensor.extents(tile)) for _, tile in tiles),
+        tuple(_partitions(mapping, tensor, tiles)),
+        outermost,
+    )
+
+
+@dataclass(frozen=True)
+class _Shifts:
+    """Per level: (bound, shift) of temporal loops, of loops along X and along Y."""
+
+    temporal: list[list[tuple[int, Shift]]]
+    columns: list[list[tuple[int, Shift]]]
+    rows: list[list[tuple[int, Shift]]]
+
+
+def _loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> _Shifts:
+    strides = [1] * dims
+
+    def move(loops: tuple[Loop, ...]) -> list[tuple[int, Shift]]:
+        found: list[tuple[int, Shift]] = []
+        for loop in loops:
+            if loop.bound > 1:
+                found.append((loop.bound, tensor.shift(loop.dim, strides[loop.dim])))
+                strides[loop.dim] *= loop.bound
+        return found
+
+    shifts = _Shifts([], [], [])
+    for level in mapping.levels:
+        shifts.columns.append(move(level.spatial_x))
+        shifts.rows.append(move(level.spatial_y))
+        shifts.temporal.append(move(level.temporal))
+    return shifts
+
+
+def _level_traffic(
+    mesh: tuple[int, int], level: int, child: tuple[int, ...], shifts: _Shifts, link_transfers: bool
+) -> Traffic:
+    placement = Placement(tuple(shifts.columns[level]), tuple(shifts.rows[level]), *mesh, len(child))
+    links = link_transfers and placement.size > 1
+    loops = [loop for loops in shifts.temporal[level:] for loop in loops]
+    accesses: dict[tuple[int, int], float] = {}
+    hop_words, link_words = 0.0, 0
+    for visit in visits(child, loops, resident=level > 0):
+        fed = placement.linked(visit.step) if links and visit.step is not None else None
+        delivery = fed or placement.plain
+        words = visit.weight * visit.words
+        for multicast, scatter in delivery.signatures:
+            key = multicast, scatter
+            accesses[key] = accesses.get(key, 0) + scatter * words
+        hop_words += delivery.hops * words
+        link_words += delivery.links * words
+    share = sum(words * multicast for (multicast, _), words in accesses.items()) / placement.size
+    return Traffic(placement.size, accesses, hop_words, link_words, share)
+
+
+def _with_peers(traffic: list[Traffic]) -> list[Traffic]:
+    """Spread each level's link words over all utilised instances of the level below."""
+    instances = 1
+    found = list(traffic)
+    for level in range(len(traffic) - 1, 0, -1):
+        instances *= traffic[level].fan_out
+        found[level - 1] = replace(found[level - 1], peer=traffic[level].link_words / instances)
+    return found
+
+
+def _mask(traffic: list[Traffic], kept: list[bool]) -> list[Traffic]:
+    """Hand the accesses of levels without the tensor to the next level outside, innermost first."""
+    found = list(traffic)
+    for level, keep in enumerate(kept[:-1]):
+        if keep:
+            continue
+        outer = found[level + 1]
+        scale = found[level].content * outer.fan_out / outer.delivered if outer.delivered else 0.0
+        accesses = {key: words * scale for key, words in outer.accesses.items()}
+        found[level + 1] = replace(outer, accesses=accesses, link_words=0)
+        found[level] = replace(found[level], peer=0.0, link_words=0)
+    return found
+
+
+def _partitions(
+    mapping: LoopMapping, tensor: Tensor, tiles: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+) -> list[int]:
+    """Elements that one instance of each level ever owns."""
+    last = len(tiles) - 1
+    partitions = [prod(tensor.extents(tiles[last][1]))]
+    for level in range(last, 0, -1):
+        owned = partitions[-1]
+        if any(loop.bound > 1 for loop in mapping.levels[level].spatial):
+            children, child = tiles[level][0], tiles[level - 1][1]
+            owned = owned * prod(tensor.extents(child)) // prod(tensor.extents(children))
+        partitions.append(owned)
+    return partitions[::-1]

@@ -1,0 +1,140 @@
+"""What the model prices: a machine, a problem and a mapping.  Storage levels run from the innermost to DRAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Level:
+    """One storage level.
+
+    Counts are in words whatever their width; bandwidths in words per cycle and instance (None: unlimited);
+    `energy_pj` is paid per access of `block_size` words, `hop_energy_pj` per word and hop of the network below.
+    `entries` is None where capacity is unlimited; `mesh_x` is the width of the array of all `instances`.
+    """
+
+    name: str
+    entries: int | None
+    instances: int
+    mesh_x: int
+    block_size: int
+    energy_pj: float
+    read_bandwidth: float | None = None
+    write_bandwidth: float | None = None
+    shared_bandwidth: float | None = None
+    hop_energy_pj: float = 0.0
+    multiple_buffering: float = 1.0
+
+    @property
+    def capacity_words(self) -> int | None:
+        """Words of tiles that one instance holds."""
+        return None if self.entries is None else int(self.entries / self.multiple_buffering)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A chain of storage levels, innermost first, above an array of multiply-accumulate units."""
+
+    name: str
+    levels: tuple[Level, ...]
+    mac_name: str
+    mac_instances: int
+    mac_mesh_x: int
+    mac_energy_pj: float
+
+    def fan_out(self, level: int) -> tuple[int, int]:
+        """Columns and rows of children (instances of the level below, or MACs) under one instance of `level`."""
+        parent = self.levels[level]
+        instances, mesh_x = self.mac_instances, self.mac_mesh_x
+        if level > 0:
+            instances, mesh_x = self.levels[level - 1].instances, self.levels[level - 1].mesh_x
+        columns = max(1, mesh_x // parent.mesh_x)
+        return columns, max(1, instances // parent.instances // columns)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One operand: axis `a` is indexed by the sum over dims `d` of `coefficients[a][d] * d`."""
+
+    name: str
+    coefficients: tuple[tuple[int, ...], ...]
+    is_output: bool = False
+
+    def shift(self, dim: int, stride: int) -> tuple[int, ...]:
+        """How far the tensor's box moves when `dim` advances by `stride`."""
+        return tuple(row[dim] * stride for row in self.coefficients)
+
+    def extents(self, tile: tuple[int, ...]) -> tuple[int, ...]:
+        """The bounding box of an iteration tile, holes included."""
+        return tuple(1 + sum(abs(c) * (t - 1) for c, t in zip(row, tile, strict=True)) for row in self.coefficients)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A dense tensor operation with constant bounds; exactly one tensor is the output."""
+
+    name: str
+    dims: tuple[str, ...]
+    bounds: tuple[int, ...]
+    tensors: tuple[Tensor, ...]
+
+    @cached_property
+    def macs(self) -> int:
+        """Points of the iteration space."""
+        total = 1
+        for bound in self.bounds:
+            total *= bound
+        return total
+
+    def tensor(self, name: str) -> Tensor:
+        """The tensor of that name (KeyError if there is none)."""
+        return next(t for t in self.tensors if t.name == name)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over dimension number `dim` of the problem."""
+
+    dim: int
+    bound: int
+
+
+@dataclass(frozen=True)
+class LevelMapping:
+    """Loops at one storage level, each tuple from inner to outer; spatial ones spread over the children below."""
+
+    temporal: tuple[Loop, ...] = ()
+    spatial_x: tuple[Loop, ...] = ()
+    spatial_y: tuple[Loop, ...] = ()
+    bypass: frozenset[str] = field(default_factory=lambda: frozenset[str]())
+
+    @property
+    def spatial(self) -> tuple[Loop, ...]:
+        """All spatial loops, inner to outer: those along X first."""
+        return self.spatial_x + self.spatial_y
+
+
+@dataclass(frozen=True)
+class LoopMapping:
+    """A mapping: one entry per storage level of the machine, innermost first."""
+
+    levels: tuple[LevelMapping, ...]
+
+    def tiles(self, dim_count: int) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+        """Per level, the iteration tile of its spatial children together, and of the level itself."""
+        tile = (1,) * dim_count
+        pairs: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        for level in self.levels:
+            children = _grow(tile, level.spatial)
+            tile = _grow(children, level.temporal)
+            pairs.append((children, tile))
+        return tuple(pairs)
+
+
+def _grow(tile: tuple[int, ...], loops: tuple[Loop, ...]) -> tuple[int, ...]:
+    sizes = list(tile)
+    for loop in loops:
+        sizes[loop.dim] *= loop.bound
+    return tuple(sizes)
