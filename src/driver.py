@@ -17,7 +17,7 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from .arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
 from .errors import TilewrightError
-from .resources import attach, resources_of
+from .resources import Resources, attach, resources_of
 from .universe import TILEWRIGHT_UNIVERSE
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
     A module is copied, so that the caller's stays as it is.
     """
     if isinstance(model, ModuleOp):
-        return attach(model.clone(), resources_of(model))
+        copy = model.clone()
+        attach(copy, Resources(resources_of(model)))
+        return copy
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return parse_mlir(Path(model))
     from .frontends.onnx import import_onnx
@@ -124,7 +126,10 @@ def parse_mlir(path: Path) -> ModuleOp:
     """The module in a `.mlir` file; its resource file is looked for beside it."""
     from xdsl.parser import Parser
 
-    return Parser(make_context(), path.read_text(), str(path)).parse_module()
+    module = Parser(make_context(), path.read_text(), str(path)).parse_module()
+    module.verify()
+    resources_of(module, path.parent)
+    return module
 
 
 def compile(
@@ -265,22 +270,15 @@ def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]
     return run_graph(module, inputs)
 
 
-def shipped_targets() -> list[str]:
-    """Names of the targets that are shipped, sorted."""
-    folder = Path(__file__).parent / "targets"
-    return sorted(path.stem for path in folder.glob("*.acg"))
-
-
 def describe_target(name: str) -> dict[str, Any]:
     """What `tilewright targets` says about a target: memories (levels), element types, mnemonics."""
-    from .frontends.acg import load_target
+    from .frontends.acg import load_target, target_files
 
     machine = load_target(name)
     capabilities = [c for node in (*machine.computes, *machine.links) for c in node.capabilities]
-    path = Path(__file__).parent / "targets" / f"{name}.acg"
     return {
         "name": machine.name,
-        "file": str(path if path.is_file() else name),
+        "file": str(target_files().get(name, name)),
         "levels": [memory.name for memory in machine.memories],
         "memories": [{"name": m.name, "capacity_bytes": m.capacity_bytes} for m in machine.memories],
         "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),

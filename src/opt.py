@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -43,6 +44,8 @@ class TilewrightOptMain(xDSLOptMain):
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
+        self._parse_upstream = self.available_frontends["mlir"]
+        self.available_frontends["mlir"] = self._parse_mlir
         self.available_frontends["onnx"] = self._parse_onnx
         self.available_frontends["acg"] = self._parse_acg
 
@@ -64,6 +67,23 @@ class TilewrightOptMain(xDSLOptMain):
         except ValueError as error:
             raise UsageError(str(error)) from error
 
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """Besides the text, write the weights to a file beside it (`x.mlir`, `x.npz`)."""
+        if self.args.output_file is not None:
+            from .resources import resources_of, save_module_resources
+
+            if resources_of(prog):
+                save_module_resources(prog, Path(self.args.output_file).with_suffix(".npz"))
+        return super().output_resulting_program(prog)
+
+    def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
+        module = self._parse_upstream(io)
+        if "graph.resources" in module.attributes and self.args.input_file is not None:
+            from .resources import resources_of
+
+            resources_of(module, Path(self.args.input_file).parent)
+        return module
+
     def _parse_onnx(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.onnx import import_onnx
 
@@ -80,8 +100,10 @@ def describe(error: BaseException) -> str:
     match error:
         case TilewrightError():
             return f"{error.kind}: {error.paragraph()}"
-        case ParseError() | DiagnosticException():
-            return "\n".join([str(error), *(str(note) for note in getattr(error, "__notes__", ()))])
+        case ParseError():
+            return str(error)
+        case DiagnosticException():
+            return "\n".join([str(error), *(marked_line(note) for note in getattr(error, "__notes__", ()))])
         case RecursionError():
             return "the input is nested too deeply"
         case MemoryError():
@@ -92,6 +114,13 @@ def describe(error: BaseException) -> str:
             return str(error)
         case _:
             return f"{type(error).__name__}: {error} (run with --traceback to see where)"
+
+
+def marked_line(note: str) -> str:
+    """The line at fault in xDSL's picture of an error, which is the whole module with a mark below that line."""
+    lines = note.splitlines()
+    marks = [index for index, line in enumerate(lines) if line.lstrip().startswith("^^^")]
+    return f"  in: {lines[marks[0] - 1].strip()}" if marks and marks[0] > 0 else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

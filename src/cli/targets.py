@@ -14,9 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver import describe_target, shipped_targets
+    from ..driver import describe_target
+    from ..frontends.acg import target_files
 
-    names: list[str] = [arguments.target] if arguments.target else shipped_targets()
+    names: list[str] = [arguments.target] if arguments.target else list(target_files())
     return {"targets": [describe_target(name) for name in names]}
 
 
