@@ -1,0 +1,130 @@
+"""The graph dialect: layers on ranked static tensors, with the meaning of the ONNX operators they come from.
+
+A network is one `func.func` whose values are tensors; the function's attributes `graph.inputs` and `graph.outputs` are
+the names of arguments and results, the discardable attribute `name` of a layer is the name its value had in the
+imported model.  8-bit integers are `si8` and `ui8`, accumulators `i32`.  Weights are named (`graph.weight`); their
+bytes are in the module's resources.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from .base import (
+    KIND_ATTRIBUTES,
+    BinaryKind,
+    BinaryKindAttr,
+    LayerOp,
+    PadMode,
+    PadModeAttr,
+    PoolKind,
+    PoolKindAttr,
+    ReduceKind,
+    ReduceKindAttr,
+    UnaryKind,
+    UnaryKindAttr,
+    name_of,
+    set_name,
+)
+from .elementwise import BinaryOp, CastOp, ClipOp, UnaryOp
+from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
+from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp
+from .movement import (
+    ConcatOp,
+    ExpandOp,
+    GatherOp,
+    PadOp,
+    ReshapeOp,
+    ResizeOp,
+    SliceOp,
+    TransposeOp,
+    WeightOp,
+    dense,
+    dense_array,
+)
+from .normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
+from .quantized import DequantizeOp, QuantizeOp, RequantizeOp
+
+Graph = Dialect(
+    "graph",
+    [
+        WeightOp,
+        ConvOp,
+        GemmOp,
+        MatmulOp,
+        PoolOp,
+        ReduceOp,
+        SoftmaxOp,
+        LayerNormOp,
+        LrnOp,
+        BatchNormOp,
+        UnaryOp,
+        ClipOp,
+        BinaryOp,
+        CastOp,
+        ConcatOp,
+        SliceOp,
+        PadOp,
+        ReshapeOp,
+        TransposeOp,
+        ResizeOp,
+        GatherOp,
+        ExpandOp,
+        QuantizeOp,
+        DequantizeOp,
+        RequantizeOp,
+        FusedGroupOp,
+        LayerGroupOp,
+        YieldOp,
+    ],
+    list(KIND_ATTRIBUTES),
+)
+
+__all__ = [
+    "BatchNormOp",
+    "BinaryKind",
+    "BinaryKindAttr",
+    "BinaryOp",
+    "CastOp",
+    "ClipOp",
+    "ConcatOp",
+    "ConvOp",
+    "DequantizeOp",
+    "ExpandOp",
+    "FusedGroupOp",
+    "GatherOp",
+    "GemmOp",
+    "Graph",
+    "GroupOp",
+    "LayerGroupOp",
+    "LayerNormOp",
+    "LayerOp",
+    "LrnOp",
+    "MatmulOp",
+    "PadMode",
+    "PadModeAttr",
+    "PadOp",
+    "PoolKind",
+    "PoolKindAttr",
+    "PoolOp",
+    "QuantizeOp",
+    "ReduceKind",
+    "ReduceKindAttr",
+    "ReduceOp",
+    "RequantizeOp",
+    "ReshapeOp",
+    "ResizeOp",
+    "SliceOp",
+    "SoftmaxOp",
+    "TransposeOp",
+    "UnaryKind",
+    "UnaryKindAttr",
+    "UnaryOp",
+    "WeightOp",
+    "YieldOp",
+    "dense",
+    "dense_array",
+    "name_of",
+    "region_of",
+    "set_name",
+]

@@ -1,0 +1,246 @@
+"""What the operations of the graph dialect share: kinds, syntax of numbers, and the check of result types."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import isinf, isnan
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    f32,
+    f64,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Operation, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ..types import Tensor, element_of, is_element_type, shape_of, tensor_type
+
+
+class UnaryKind(StrEnum):
+    """Functions of one element; see `UnaryOp`."""
+
+    IDENTITY = "identity"
+    RELU = "relu"
+    EXP = "exp"
+    LOG = "log"
+    SQRT = "sqrt"
+    RECIPROCAL = "reciprocal"
+    ERF = "erf"
+    TANH = "tanh"
+    SIGMOID = "sigmoid"
+    NEG = "neg"
+    ABS = "abs"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    RINT = "rint"
+    GELU = "gelu"
+    GELU_TANH = "gelu_tanh"
+    HARD_SWISH = "hard_swish"
+    LEAKY_RELU = "leaky_relu"
+    HARD_SIGMOID = "hard_sigmoid"
+
+
+class BinaryKind(StrEnum):
+    """Functions of two elements; see `BinaryOp`."""
+
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    MAX = "max"
+    MIN = "min"
+    POW = "pow"
+
+
+class PoolKind(StrEnum):
+    """What a pooling window is reduced to."""
+
+    MAX = "max"
+    AVERAGE = "average"
+    SUM = "sum"
+
+
+class ReduceKind(StrEnum):
+    """What the elements along the reduced axes become."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+
+
+class PadMode(StrEnum):
+    """Where padded elements come from."""
+
+    CONSTANT = "constant"
+    EDGE = "edge"
+    REFLECT = "reflect"
+    WRAP = "wrap"
+
+
+@irdl_attr_definition
+class UnaryKindAttr(EnumAttribute[UnaryKind], SpacedOpaqueSyntaxAttribute):
+    name = "graph.unary_kind"
+
+
+@irdl_attr_definition
+class BinaryKindAttr(EnumAttribute[BinaryKind], SpacedOpaqueSyntaxAttribute):
+    name = "graph.binary_kind"
+
+
+@irdl_attr_definition
+class PoolKindAttr(EnumAttribute[PoolKind], SpacedOpaqueSyntaxAttribute):
+    name = "graph.pool_kind"
+
+
+@irdl_attr_definition
+class ReduceKindAttr(EnumAttribute[ReduceKind], SpacedOpaqueSyntaxAttribute):
+    name = "graph.reduce_kind"
+
+
+@irdl_attr_definition
+class PadModeAttr(EnumAttribute[PadMode], SpacedOpaqueSyntaxAttribute):
+    name = "graph.pad_mode"
+
+
+KIND_ATTRIBUTES = (UnaryKindAttr, BinaryKindAttr, PoolKindAttr, ReduceKindAttr, PadModeAttr)
+
+Ints = DenseArrayBase.constr(i64)
+Int = IntegerAttr.constr(type=i64)
+Real = FloatAttr.constr(type=f64)
+
+
+def ints(values: Sequence[int]) -> DenseArrayBase:
+    """Integers as a property."""
+    return DenseArrayBase.from_list(i64, [int(v) for v in values])
+
+
+def int_attr(value: int) -> IntegerAttr:
+    """An integer as a property."""
+    return IntegerAttr(int(value), i64)
+
+
+def real(value: float) -> FloatAttr:
+    """A number as a property."""
+    return FloatAttr(float(value), f64)
+
+
+def unit(flag: bool) -> UnitAttr | None:
+    """A flag as an optional property."""
+    return UnitAttr() if flag else None
+
+
+def print_real(value: float) -> str:
+    """Text of a number that reads back as the same number: `0.1`, `1.0e-05`, `-inf`, `nan`."""
+    if isnan(value):
+        return "nan"
+    if isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = repr(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def parse_real(parser: Parser) -> float:
+    """A number as `print_real` writes it, or an integer."""
+    sign = -1.0 if parser.parse_optional_punctuation("-") else 1.0
+    word = parser.parse_optional_keyword("inf") or parser.parse_optional_keyword("nan")
+    if word is not None:
+        return sign * float(word)
+    return sign * float(parser.parse_number(allow_boolean=False))
+
+
+@irdl_custom_directive
+class Number(CustomDirective):
+    """A `FloatAttr` property written as a bare number, infinities as `inf` and `-inf`."""
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, real(parse_real(parser)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(print_real(cast(FloatAttr, self.value.get(op)).value.data))
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def is_anchorable(self) -> bool:
+        return self.value.is_anchorable()
+
+
+def check_tensor(value: SSAValue, what: str) -> Tensor:
+    """The type of `value`; a `VerifyException` unless it is a tensor of known element type and positive extents."""
+    if not isinstance(value.type, TensorType):
+        raise VerifyException(f"{what}: expected a tensor, found {value.type}")
+    type_ = tensor_type(value)
+    if not is_element_type(type_.element_type):
+        raise VerifyException(f"{what}: element type {type_.element_type} is not supported")
+    if any(extent < 1 for extent in type_.get_shape()):
+        raise VerifyException(f"{what}: expected static extents of at least 1, found {type_}")
+    return type_
+
+
+def require_f32(*values: SSAValue | None) -> None:
+    """Check that all given values are f32 tensors."""
+    for value in values:
+        if value is not None and element_of(value) != f32:
+            raise VerifyException(f"expected f32, found {element_of(value)}")
+
+
+def require_shape(what: str, value: SSAValue | None, shape: Sequence[int]) -> None:
+    """Check the shape of a parameter, if it is there."""
+    if value is not None and shape_of(value) != tuple(shape):
+        raise VerifyException(f"expected {what} of shape {list(shape)}, found {list(shape_of(value))}")
+
+
+class LayerOp(IRDLOperation, ABC):
+    """An operation on tensors with one result, whose type follows from operands and properties (`infer`)."""
+
+    result = result_def(TensorType)
+
+    @abstractmethod
+    def infer(self) -> Tensor:
+        """The type that the result must have; `VerifyException` if operands and properties do not fit together."""
+
+    def verify_(self) -> None:
+        for index, operand in enumerate(self.operands):
+            check_tensor(operand, f"operand {index}")
+        check_tensor(self.result, "result")
+        expected = self.infer()
+        if self.result.type != expected:
+            raise VerifyException(f"expected result {expected}, found {self.result.type}")
+
+
+def name_of(op: Operation) -> str | None:
+    """The name that the value had in the imported model (discardable attribute `name`), if any."""
+    name = op.attributes.get("name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def set_name(op: Operation, name: str | None) -> None:
+    """Give `op` the name of its value in the imported model; `None` removes it."""
+    if name is None:
+        op.attributes.pop("name", None)
+    else:
+        op.attributes["name"] = StringAttr(name)

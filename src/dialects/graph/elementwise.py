@@ -1,0 +1,157 @@
+"""Operations on single elements: unary functions, clipping, arithmetic with broadcasting, casts."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..types import Tensor, element_of, is_element_type, shape_of, tensor, tensor_type
+from . import shapes
+from .base import BinaryKind, BinaryKindAttr, LayerOp, Number, Real, UnaryKind, UnaryKindAttr, real
+
+INTEGER_UNARY = (UnaryKind.IDENTITY, UnaryKind.RELU, UnaryKind.NEG, UnaryKind.ABS)
+"""Unary functions that are defined on integers too."""
+
+SCALARS = {UnaryKind.LEAKY_RELU: 1, UnaryKind.HARD_SIGMOID: 2}
+"""How many of alpha and beta a unary function has, where it has any."""
+
+
+@irdl_op_definition
+class UnaryOp(LayerOp):
+    """`y = kind(x)` for every element, in f32; identity, relu, neg and abs also on integers (which wrap).
+
+    gelu is `x/2 * (1 + erf(x / sqrt 2))`, gelu_tanh its tanh form, hard_swish `x * clip(x/6 + 1/2, 0, 1)`,
+    leaky_relu `x < 0 ? alpha * x : x`, hard_sigmoid `clip(alpha * x + beta, 0, 1)`, rint rounds half to even.
+    Only leaky_relu has `alpha`, only hard_sigmoid `alpha` and `beta`.
+
+        %y = graph.unary leaky_relu %x alpha 0.01 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    """
+
+    name = "graph.unary"
+    kind = prop_def(UnaryKindAttr)
+    x = operand_def(TensorType)
+    alpha = opt_prop_def(Real)
+    beta = opt_prop_def(Real)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$kind $x (`alpha` custom<Number>($alpha)^)? (`beta` custom<Number>($beta)^)? attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(self, kind: UnaryKind | str, x: SSAValue, *, alpha: float | None = None, beta: float | None = None):
+        super().__init__(
+            operands=[x],
+            properties={
+                "kind": UnaryKindAttr(UnaryKind(kind)),
+                "alpha": None if alpha is None else real(alpha),
+                "beta": None if beta is None else real(beta),
+            },
+            result_types=[x.type],
+        )
+
+    def infer(self) -> Tensor:
+        kind = self.kind.data
+        if element_of(self.x) != f32 and kind not in INTEGER_UNARY:
+            raise VerifyException(f"expected f32 for {kind}, found {element_of(self.x)}")
+        given = (self.alpha is not None, self.beta is not None)
+        count = SCALARS.get(kind, 0)
+        if given != (count > 0, count > 1):
+            raise VerifyException(f"expected {('neither alpha nor beta', 'alpha', 'alpha and beta')[count]} for {kind}")
+        return tensor_type(self.x)
+
+
+@irdl_op_definition
+class ClipOp(LayerOp):
+    """`y = min(max(x, min), max)`; a bound that is not given does not bound.  Integer inputs have integer bounds.
+
+    %y = graph.clip %x min 0.0 max 6.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    """
+
+    name = "graph.clip"
+    x = operand_def(TensorType)
+    min = opt_prop_def(Real)
+    max = opt_prop_def(Real)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x (`min` custom<Number>($min)^)? (`max` custom<Number>($max)^)? attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(self, x: SSAValue, *, min: float | None = None, max: float | None = None):
+        super().__init__(
+            operands=[x],
+            properties={"min": None if min is None else real(min), "max": None if max is None else real(max)},
+            result_types=[x.type],
+        )
+
+    def infer(self) -> Tensor:
+        for bound in (self.min, self.max):
+            if bound is None or element_of(self.x) == f32:
+                continue
+            if not bound.value.data.is_integer():
+                raise VerifyException(f"expected integer bounds for {element_of(self.x)}, found {bound.value.data}")
+        return tensor_type(self.x)
+
+
+def binary_type(kind: BinaryKind, a: SSAValue, b: SSAValue) -> Tensor:
+    """Result type of arithmetic on two tensors."""
+    if element_of(a) != element_of(b):
+        raise VerifyException(f"expected equal element types, found {element_of(a)} and {element_of(b)}")
+    if kind == BinaryKind.POW and element_of(a) != f32:
+        raise VerifyException(f"expected f32 for pow, found {element_of(a)}")
+    return tensor(shapes.broadcast(shape_of(a), shape_of(b)), element_of(a))
+
+
+@irdl_op_definition
+class BinaryOp(LayerOp):
+    """`y = kind(a, b)` with NumPy's broadcasting; both of one element type, which is the result's.
+
+    Integers wrap; their quotient is rounded toward zero, and 0 where the divisor is 0; pow is f32 only.
+
+        %y = graph.binary add %a, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+    """
+
+    name = "graph.binary"
+    kind = prop_def(BinaryKindAttr)
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, kind: BinaryKind | str, a: SSAValue, b: SSAValue):
+        kind = BinaryKind(kind)
+        super().__init__(
+            operands=[a, b],
+            properties={"kind": BinaryKindAttr(kind)},
+            result_types=[binary_type(kind, a, b)],
+        )
+
+    def infer(self) -> Tensor:
+        return binary_type(self.kind.data, self.a, self.b)
+
+
+@irdl_op_definition
+class CastOp(LayerOp):
+    """Every element converted: floats to integers toward zero and saturating (NaN to 0), integers to integers by
+    wrapping, to floats by rounding to nearest.
+
+        %y = graph.cast %x : (tensor<2x3xi32>) -> tensor<2x3xf32>
+    """
+
+    name = "graph.cast"
+    x = operand_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$x attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, x: SSAValue, element: Attribute):
+        if not is_element_type(element):
+            raise VerifyException(f"element type {element} is not supported")
+        super().__init__(operands=[x], result_types=[tensor(shape_of(x), element)])
+
+    def infer(self) -> Tensor:
+        return tensor(shape_of(self.x), element_of(self.result))

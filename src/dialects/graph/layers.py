@@ -1,0 +1,315 @@
+"""Layers that reduce: convolution, matrix products, pooling, reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..types import Tensor, element_of, shape_of, si8, tensor, ui8
+from . import shapes
+from .base import (
+    Int,
+    Ints,
+    LayerOp,
+    Number,
+    PoolKind,
+    PoolKindAttr,
+    Real,
+    ReduceKind,
+    ReduceKindAttr,
+    int_attr,
+    ints,
+    real,
+    require_shape,
+    unit,
+)
+
+
+def product_type(a: SSAValue, b: SSAValue, bias: SSAValue | None = None) -> Attribute:
+    """Element type of a sum of products: f32 of f32; i32 of 8-bit integers by signed 8-bit integers.
+
+    The bias has the type of the result.
+    """
+    types = (element_of(a), element_of(b))
+    if types == (f32, f32):
+        result: Attribute = f32
+    elif types[0] in (si8, ui8) and types[1] == si8:
+        result = i32
+    else:
+        raise VerifyException(f"expected f32 by f32, or si8 or ui8 by si8, found {types[0]} by {types[1]}")
+    if bias is not None and element_of(bias) != result:
+        raise VerifyException(f"expected a bias of {result}, found {element_of(bias)}")
+    return result
+
+
+@irdl_op_definition
+class ConvOp(LayerOp):
+    """`y[n, k, p...] = bias[k] + sum_{c, r...} x[n, g*C+c, stride*p + dilation*r - pad ...] * w[k, c, r...]`.
+
+    Group `g = k / (K / groups)`, `C` channels per group; elements outside of `x` are `pad_value` (an integer where x
+    is one: the zero point).  One to three spatial axes; `pads` is begin of every axis, then end.  f32, or 8-bit
+    integers with signed 8-bit weights into i32.
+
+        %y = graph.conv %x, %w, %b strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1
+             : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
+    """
+
+    name = "graph.conv"
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    strides = prop_def(Ints)
+    pads = prop_def(Ints)
+    dilations = prop_def(Ints)
+    groups = prop_def(Int)
+    pad_value = prop_def(Real, default_value=real(0.0))
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `,` $w (`,` $bias^)? `strides` $strides `pads` $pads `dilations` $dilations `groups` $groups "
+        "(`pad_value` custom<Number>($pad_value)^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        x: SSAValue,
+        w: SSAValue,
+        bias: SSAValue | None = None,
+        *,
+        strides: Sequence[int],
+        pads: Sequence[int],
+        dilations: Sequence[int] | None = None,
+        groups: int = 1,
+        pad_value: float = 0.0,
+    ):
+        dilations = [1] * len(strides) if dilations is None else dilations
+        shape = shapes.conv(shape_of(x), shape_of(w), strides, pads, dilations, groups)
+        super().__init__(
+            operands=[x, w, bias],
+            properties={
+                "strides": ints(strides),
+                "pads": ints(pads),
+                "dilations": ints(dilations),
+                "groups": int_attr(groups),
+                "pad_value": real(pad_value),
+            },
+            result_types=[tensor(shape, product_type(x, w, bias))],
+        )
+
+    def infer(self) -> Tensor:
+        element = product_type(self.x, self.w, self.bias)
+        shape = shapes.conv(
+            shape_of(self.x),
+            shape_of(self.w),
+            self.strides.get_values(),
+            self.pads.get_values(),
+            self.dilations.get_values(),
+            self.groups.value.data,
+        )
+        require_shape("bias", self.bias, shape[1:2])
+        if element == i32 and not self.pad_value.value.data.is_integer():
+            raise VerifyException(f"expected an integer pad_value for an integer input, found {self.pad_value}")
+        return tensor(shape, element)
+
+
+@irdl_op_definition
+class GemmOp(LayerOp):
+    """`y = alpha * op(a) @ op(b) + beta * c`, `op` transposing where `trans_a` or `trans_b` is given; `c` broadcasts.
+
+    On integers (8-bit by signed 8-bit into i32, `c` i32) alpha and beta are 1.
+
+        %y = graph.gemm %a, %b, %c trans_b : (tensor<2x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    """
+
+    name = "graph.gemm"
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    c = opt_operand_def(TensorType)
+    trans_a = opt_prop_def(UnitAttr)
+    trans_b = opt_prop_def(UnitAttr)
+    alpha = prop_def(Real, default_value=real(1.0))
+    beta = prop_def(Real, default_value=real(1.0))
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$a `,` $b (`,` $c^)? (`trans_a` $trans_a^)? (`trans_b` $trans_b^)? (`alpha` custom<Number>($alpha)^)? "
+        "(`beta` custom<Number>($beta)^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        c: SSAValue | None = None,
+        *,
+        trans_a: bool = False,
+        trans_b: bool = False,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+    ):
+        shape = shapes.gemm(shape_of(a), shape_of(b), trans_a, trans_b)
+        super().__init__(
+            operands=[a, b, c],
+            properties={
+                "trans_a": unit(trans_a),
+                "trans_b": unit(trans_b),
+                "alpha": real(alpha),
+                "beta": real(beta),
+            },
+            result_types=[tensor(shape, product_type(a, b, c))],
+        )
+
+    def infer(self) -> Tensor:
+        element = product_type(self.a, self.b, self.c)
+        trans_a, trans_b = self.trans_a is not None, self.trans_b is not None
+        shape = shapes.gemm(shape_of(self.a), shape_of(self.b), trans_a, trans_b)
+        if self.c is not None:
+            shapes.check_expand(shape_of(self.c), shape)
+        if element == i32 and (self.alpha.value.data, self.beta.value.data) != (1.0, 1.0):
+            raise VerifyException("expected alpha and beta of 1 on integers")
+        return tensor(shape, element)
+
+
+@irdl_op_definition
+class MatmulOp(LayerOp):
+    """`y[..., m, n] = sum_k a[..., m, k] * b[..., k, n]`, leading axes broadcast; types as in `ConvOp`.
+
+    %y = graph.matmul %a, %b : (tensor<2x3x8xf32>, tensor<8x4xf32>) -> tensor<2x3x4xf32>
+    """
+
+    name = "graph.matmul"
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$a `,` $b attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, a: SSAValue, b: SSAValue):
+        shape = shapes.matmul(shape_of(a), shape_of(b))
+        super().__init__(operands=[a, b], result_types=[tensor(shape, product_type(a, b))])
+
+    def infer(self) -> Tensor:
+        return tensor(shapes.matmul(shape_of(self.a), shape_of(self.b)), product_type(self.a, self.b))
+
+
+def pool_element(kind: PoolKind, element: Attribute) -> Attribute:
+    """Element type of a pooling: sums of 8-bit integers are i32, an average is f32 of f32, the rest is kept."""
+    if kind == PoolKind.SUM and element in (si8, ui8):
+        return i32
+    if kind == PoolKind.AVERAGE and element != f32:
+        raise VerifyException(f"expected f32 for an average, found {element}")
+    return element
+
+
+@irdl_op_definition
+class PoolOp(LayerOp):
+    """Maximum, sum or average over sliding windows, per channel; elements outside of `x` take no part.
+
+    `sum` of 8-bit integers is i32, the other results have the type of `x`.  `average` (f32) divides by the elements
+    of the window that lie inside `x`, or by the whole window with `count_include_pad`.
+
+        %y = graph.pool max %x kernel [3, 3] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
+             : (tensor<1x4x9x9xf32>) -> tensor<1x4x4x4xf32>
+    """
+
+    name = "graph.pool"
+    kind = prop_def(PoolKindAttr)
+    x = operand_def(TensorType)
+    kernel = prop_def(Ints)
+    strides = prop_def(Ints)
+    pads = prop_def(Ints)
+    dilations = prop_def(Ints)
+    count_include_pad = opt_prop_def(UnitAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$kind $x `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations "
+        "(`count_include_pad` $count_include_pad^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        kind: PoolKind | str,
+        x: SSAValue,
+        *,
+        kernel: Sequence[int],
+        strides: Sequence[int],
+        pads: Sequence[int],
+        dilations: Sequence[int] | None = None,
+        count_include_pad: bool = False,
+    ):
+        dilations = [1] * len(kernel) if dilations is None else dilations
+        shape = shapes.pool(shape_of(x), kernel, strides, pads, dilations)
+        super().__init__(
+            operands=[x],
+            properties={
+                "kind": PoolKindAttr(PoolKind(kind)),
+                "kernel": ints(kernel),
+                "strides": ints(strides),
+                "pads": ints(pads),
+                "dilations": ints(dilations),
+                "count_include_pad": unit(count_include_pad),
+            },
+            result_types=[tensor(shape, pool_element(PoolKind(kind), element_of(x)))],
+        )
+
+    def infer(self) -> Tensor:
+        kind = self.kind.data
+        if kind != PoolKind.AVERAGE and self.count_include_pad is not None:
+            raise VerifyException(f"count_include_pad has no meaning for {kind}")
+        shape = shapes.pool(
+            shape_of(self.x),
+            self.kernel.get_values(),
+            self.strides.get_values(),
+            self.pads.get_values(),
+            self.dilations.get_values(),
+        )
+        return tensor(shape, pool_element(kind, element_of(self.x)))
+
+
+def reduce_element(kind: ReduceKind, element: Attribute) -> Attribute:
+    """Element type of a reduction: sums of 8-bit integers are i32, a mean is f32 of f32, the rest is kept."""
+    if kind == ReduceKind.SUM and element in (si8, ui8):
+        return i32
+    if kind == ReduceKind.MEAN and element != f32:
+        raise VerifyException(f"expected f32 for a mean, found {element}")
+    return element
+
+
+@irdl_op_definition
+class ReduceOp(LayerOp):
+    """Sum, mean (f32), maximum or minimum along `axes`, which stay as extents of 1 with `keepdims`.
+
+    %y = graph.reduce mean %x axes [2, 3] keepdims : (tensor<1x4x7x7xf32>) -> tensor<1x4x1x1xf32>
+    """
+
+    name = "graph.reduce"
+    kind = prop_def(ReduceKindAttr)
+    x = operand_def(TensorType)
+    axes = prop_def(Ints)
+    keepdims = opt_prop_def(UnitAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, kind: ReduceKind | str, x: SSAValue, *, axes: Sequence[int], keepdims: bool = True):
+        kind = ReduceKind(kind)
+        element = reduce_element(kind, element_of(x))
+        super().__init__(
+            operands=[x],
+            properties={"kind": ReduceKindAttr(kind), "axes": ints(axes), "keepdims": unit(keepdims)},
+            result_types=[tensor(shapes.reduce(shape_of(x), axes, keepdims), element)],
+        )
+
+    def infer(self) -> Tensor:
+        shape = shapes.reduce(shape_of(self.x), self.axes.get_values(), self.keepdims is not None)
+        return tensor(shape, reduce_element(self.kind.data, element_of(self.x)))

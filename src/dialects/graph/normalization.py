@@ -1,0 +1,171 @@
+"""Softmax and normalisation layers, all f32."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from ..types import Tensor, shape_of, tensor_type
+from . import shapes
+from .base import (
+    Int,
+    LayerOp,
+    Number,
+    Real,
+    int_attr,
+    real,
+    require_f32,
+    require_shape,
+)
+
+
+@irdl_op_definition
+class SoftmaxOp(LayerOp):
+    """`y = exp(x - max(x)) / sum(exp(x - max(x)))` along one axis, f32.
+
+    %y = graph.softmax %x axis 1 : tensor<2x10xf32>
+    """
+
+    name = "graph.softmax"
+    x = operand_def(TensorType)
+    axis = prop_def(Int)
+    traits = traits_def(Pure())
+    assembly_format = "$x `axis` $axis attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, x: SSAValue, *, axis: int):
+        super().__init__(operands=[x], properties={"axis": int_attr(axis)}, result_types=[x.type])
+
+    def infer(self) -> Tensor:
+        require_f32(self.x)
+        shapes.check_axis(self.axis.value.data, len(shape_of(self.x)))
+        return tensor_type(self.x)
+
+
+@irdl_op_definition
+class LayerNormOp(LayerOp):
+    """`y = (x - mean) / sqrt(variance + epsilon) * scale + bias` over the axes from `axis` on, f32.
+
+    `scale` and `bias` have the extents of those axes.
+
+        %y = graph.layer_norm %x, %s, %b axis 2 epsilon 1.0e-05
+             : (tensor<1x8x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<1x8x16xf32>
+    """
+
+    name = "graph.layer_norm"
+    x = operand_def(TensorType)
+    scale = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    axis = prop_def(Int)
+    epsilon = prop_def(Real)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `,` $scale (`,` $bias^)? `axis` $axis `epsilon` custom<Number>($epsilon) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(self, x: SSAValue, scale: SSAValue, bias: SSAValue | None = None, *, axis: int, epsilon: float = 1e-5):
+        super().__init__(
+            operands=[x, scale, bias],
+            properties={"axis": int_attr(axis), "epsilon": real(epsilon)},
+            result_types=[x.type],
+        )
+
+    def infer(self) -> Tensor:
+        require_f32(self.x, self.scale, self.bias)
+        axis, shape = self.axis.value.data, shape_of(self.x)
+        shapes.check_axis(axis, len(shape))
+        require_shape("scale", self.scale, shape[axis:])
+        require_shape("bias", self.bias, shape[axis:])
+        return tensor_type(self.x)
+
+
+@irdl_op_definition
+class LrnOp(LayerOp):
+    """Local response normalisation over `size` neighbouring channels (axis 1), f32.
+
+    `y[n, c] = x[n, c] / (bias + alpha / size * sum_i x[n, i]^2)^beta`,
+    i from `c - floor((size - 1) / 2)` to `c + ceil((size - 1) / 2)` inside the channels.
+
+        %y = graph.lrn %x size 5 alpha 0.0001 beta 0.75 bias 1.0 : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    """
+
+    name = "graph.lrn"
+    x = operand_def(TensorType)
+    size = prop_def(Int)
+    alpha = prop_def(Real)
+    beta = prop_def(Real)
+    bias = prop_def(Real)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `size` $size `alpha` custom<Number>($alpha) `beta` custom<Number>($beta) `bias` custom<Number>($bias) "
+        "attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(self, x: SSAValue, *, size: int, alpha: float, beta: float, bias: float):
+        super().__init__(
+            operands=[x],
+            properties={"size": int_attr(size), "alpha": real(alpha), "beta": real(beta), "bias": real(bias)},
+            result_types=[x.type],
+        )
+
+    def infer(self) -> Tensor:
+        require_f32(self.x)
+        shapes.require(len(shape_of(self.x)) >= 2, f"expected a rank of at least 2, found {self.x.type}")
+        shapes.require(self.size.value.data >= 1, f"expected a size of at least 1, found {self.size.value.data}")
+        return tensor_type(self.x)
+
+
+@irdl_op_definition
+class BatchNormOp(LayerOp):
+    """`y = (x - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c]`, channels on axis 1, f32.
+
+    %y = graph.batch_norm %x, %s, %b, %m, %v epsilon 1.0e-05 : (tensor<1x4x8x8xf32>, ...) -> tensor<1x4x8x8xf32>
+    """
+
+    name = "graph.batch_norm"
+    x = operand_def(TensorType)
+    scale = operand_def(TensorType)
+    bias = operand_def(TensorType)
+    mean = operand_def(TensorType)
+    variance = operand_def(TensorType)
+    epsilon = prop_def(Real)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `,` $scale `,` $bias `,` $mean `,` $variance `epsilon` custom<Number>($epsilon) attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        x: SSAValue,
+        scale: SSAValue,
+        bias: SSAValue,
+        mean: SSAValue,
+        variance: SSAValue,
+        *,
+        epsilon: float = 1e-5,
+    ):
+        super().__init__(
+            operands=[x, scale, bias, mean, variance],
+            properties={"epsilon": real(epsilon)},
+            result_types=[x.type],
+        )
+
+    def infer(self) -> Tensor:
+        require_f32(*self.operands)
+        shape = shape_of(self.x)
+        shapes.require(len(shape) >= 2, f"expected a rank of at least 2, found {self.x.type}")
+        for what, value in zip(("scale", "bias", "mean", "variance"), self.operands[1:], strict=True):
+            require_shape(what, value, shape[1:2])
+        return tensor_type(self.x)

@@ -1,0 +1,115 @@
+"""Element types of tensors, shared by all dialects: xDSL types, their names in text, their NumPy types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+    f16,
+    f32,
+    f64,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+si8 = IntegerType(8, Signedness.SIGNED)
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+si16 = IntegerType(16, Signedness.SIGNED)
+ui16 = IntegerType(16, Signedness.UNSIGNED)
+ui32 = IntegerType(32, Signedness.UNSIGNED)
+ui64 = IntegerType(64, Signedness.UNSIGNED)
+
+ElementType = IntegerType | Float16Type | Float32Type | Float64Type
+Tensor = TensorType[Attribute]
+
+_TYPES: dict[str, tuple[ElementType, np.dtype[Any]]] = {
+    "i8": (si8, np.dtype(np.int8)),
+    "u8": (ui8, np.dtype(np.uint8)),
+    "i16": (si16, np.dtype(np.int16)),
+    "u16": (ui16, np.dtype(np.uint16)),
+    "i32": (i32, np.dtype(np.int32)),
+    "u32": (ui32, np.dtype(np.uint32)),
+    "i64": (i64, np.dtype(np.int64)),
+    "u64": (ui64, np.dtype(np.uint64)),
+    "f16": (f16, np.dtype(np.float16)),
+    "f32": (f32, np.dtype(np.float32)),
+    "f64": (f64, np.dtype(np.float64)),
+}
+_NAMES = {element: name for name, (element, _) in _TYPES.items()}
+_FROM_DTYPE = {dtype: element for element, dtype in _TYPES.values()}
+
+
+def is_element_type(element: Attribute) -> bool:
+    """Whether tensors may have this element type."""
+    return element in _NAMES
+
+
+def element_type_name(element: Attribute) -> str:
+    """The name that algebra and `.acg` text use: `si8` is `i8`, `ui8` is `u8`, `i32` is `i32`, `f32` is `f32`, ..."""
+    name = _NAMES.get(cast(ElementType, element))
+    if name is None:
+        raise VerifyException(f"expected an element type among {', '.join(map(str, _NAMES))}, found {element}")
+    return name
+
+
+def element_type(name: str) -> ElementType:
+    """The element type of a name; inverse of `element_type_name`."""
+    if name not in _TYPES:
+        raise VerifyException(f"expected an element type name among {', '.join(_TYPES)}, found {name}")
+    return _TYPES[name][0]
+
+
+def dtype_of(element: Attribute) -> np.dtype[Any]:
+    """The NumPy type of an element type."""
+    return _TYPES[element_type_name(element)][1]
+
+
+def element_type_of(dtype: np.dtype[Any]) -> ElementType:
+    """The element type of a NumPy type (any byte order)."""
+    element = _FROM_DTYPE.get(np.dtype(dtype).newbyteorder("="))
+    if element is None:
+        raise VerifyException(f"expected a NumPy type among {', '.join(map(str, _FROM_DTYPE))}, found {dtype}")
+    return element
+
+
+def tensor(shape: Sequence[int], element: Attribute) -> Tensor:
+    """`tensor<shape x element>`."""
+    return TensorType(element, [int(extent) for extent in shape])
+
+
+def tensor_of(array: np.ndarray[Any, Any]) -> Tensor:
+    """The tensor type of a NumPy array."""
+    return tensor(array.shape, element_type_of(array.dtype))
+
+
+def tensor_type(value: SSAValue) -> Tensor:
+    """The tensor type of a value; `VerifyException` if it has another type."""
+    if not isinstance(value.type, TensorType):
+        raise VerifyException(f"expected a tensor, found {value.type}")
+    return cast(Tensor, value.type)
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The extents of a tensor value."""
+    return tuple(tensor_type(value).get_shape())
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The element type of a tensor value."""
+    return tensor_type(value).element_type
+
+
+def size_bytes(type_: Tensor) -> int:
+    """Bytes of a dense tensor."""
+    return prod(type_.get_shape()) * dtype_of(type_.element_type).itemsize

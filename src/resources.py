@@ -1,0 +1,131 @@
+"""Constant tensors beside the IR: named arrays in one uncompressed `.npz` file, never in the text.
+
+A module points to its file by the attribute `graph.resources`; in memory, the arrays travel with the `ModuleOp` object
+(`attach`, `resources_of`).
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, MutableMapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from .errors import TilewrightError
+
+Array = NDArray[Any]
+
+ATTRIBUTE = "graph.resources"
+_SLOT = "_tilewright_resources"
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+class Resources(MutableMapping[str, Array]):
+    """Named constant arrays, in order of insertion; arrays are kept read-only and C-contiguous."""
+
+    def __init__(self, arrays: Mapping[str, Array] | None = None) -> None:
+        self._arrays: dict[str, Array] = {}
+        for name, array in (arrays or {}).items():
+            self[name] = array
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def __setitem__(self, name: str, array: Array) -> None:
+        view = np.asarray(array, order="C").view()
+        view.flags.writeable = False
+        self._arrays[name] = view
+
+    def __delitem__(self, name: str) -> None:
+        del self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def add(self, name: str, array: Array) -> str:
+        """Store `array` as `name`, or as `name.1`, `name.2`, ... where that holds other bytes; returns the name."""
+        candidate, number = name, 0
+        while candidate in self._arrays and not _identical(self._arrays[candidate], array):
+            number += 1
+            candidate = f"{name}.{number}"
+        if candidate not in self._arrays:
+            self[candidate] = array
+        return candidate
+
+    def digest(self) -> str:
+        """A hash of names, types, shapes and bytes."""
+        state = sha256()
+        for name, array in self._arrays.items():
+            state.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+            state.update(array.tobytes())
+        return state.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write an `.npz` file; same arrays, same bytes."""
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+            for name, array in self._arrays.items():
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, array, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{_escape(name)}.npy", _DATE), buffer.getvalue())
+
+    @staticmethod
+    def load(path: str | Path) -> Resources:
+        """Read an `.npz` file; `TilewrightError` (kind `file`) if it is none."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return Resources({_unescape(name): archive[name] for name in archive.files})
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise TilewrightError(
+                "file", str(path), "a readable .npz file of weights", str(error), f"see attribute {ATTRIBUTE}"
+            ) from error
+
+
+def _identical(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def _escape(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F").replace("\\", "%5C").replace("\0", "%00")
+
+
+def _unescape(name: str) -> str:
+    return name.replace("%00", "\0").replace("%5C", "\\").replace("%2F", "/").replace("%25", "%")
+
+
+def attach(module: ModuleOp, resources: Resources) -> None:
+    """Let `resources` travel with the module object."""
+    object.__setattr__(module, _SLOT, resources)
+
+
+def resources_of(module: ModuleOp, folder: str | Path = ".") -> Resources:
+    """The arrays of the module: those attached, else those of the file that `graph.resources` names, else none.
+
+    A relative file name counts from `folder`.  Weights whose values stand in the text are added.  The answer is
+    attached, so that what passes add to it stays.
+    """
+    from .dialects.graph import WeightOp, dense_array
+
+    resources: Resources | None = getattr(module, _SLOT, None)
+    if resources is None:
+        file = module.attributes.get(ATTRIBUTE)
+        resources = Resources.load(Path(folder) / file.data) if isinstance(file, StringAttr) else Resources()
+        attach(module, resources)
+    for op in module.walk():
+        if isinstance(op, WeightOp) and op.value is not None and op.resource not in resources:
+            resources[op.resource] = dense_array(op.value)
+    return resources
+
+
+def save_module_resources(module: ModuleOp, path: str | Path) -> None:
+    """Write the arrays of the module to `path` and point the module to that file (by its name alone)."""
+    resources_of(module).save(path)
+    module.attributes[ATTRIBUTE] = StringAttr(Path(path).name)
