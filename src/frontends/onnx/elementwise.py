@@ -51,13 +51,13 @@ BINARY = {
 def unary(scope: Scope, node: Node) -> Sequence[Value]:
     """Operators of one input without attributes."""
     scope.require_type(node, 0, NUMBERS if node.op in INTEGER_UNARY else NUMBERS[:1])
-    return (scope.emit(graph.UnaryOp(scope.tensor(node, 0), UNARY[node.op]), node.outputs[0]),)
+    return (scope.emit(graph.UnaryOp(UNARY[node.op], scope.tensor(node, 0)), node.outputs[0]),)
 
 
 def leaky_relu(scope: Scope, node: Node) -> Sequence[Value]:
     """LeakyRelu: x below zero times alpha."""
     scope.require_type(node, 0, NUMBERS[:1])
-    op = graph.UnaryOp(scope.tensor(node, 0), "leaky_relu", alpha=node.real("alpha", 0.01))
+    op = graph.UnaryOp("leaky_relu", scope.tensor(node, 0), alpha=node.real("alpha", 0.01))
     return (scope.emit(op, node.outputs[0]),)
 
 
@@ -65,7 +65,7 @@ def hard_sigmoid(scope: Scope, node: Node) -> Sequence[Value]:
     """HardSigmoid: alpha * x + beta, clipped to 0..1."""
     scope.require_type(node, 0, NUMBERS[:1])
     alpha, beta = node.real("alpha", 0.2), node.real("beta", 0.5)
-    op = graph.UnaryOp(scope.tensor(node, 0), "hard_sigmoid", alpha=alpha, beta=beta)
+    op = graph.UnaryOp("hard_sigmoid", scope.tensor(node, 0), alpha=alpha, beta=beta)
     return (scope.emit(op, node.outputs[0]),)
 
 
@@ -76,7 +76,7 @@ def gelu(scope: Scope, node: Node) -> Sequence[Value]:
     if mode not in ("none", "tanh"):
         raise node.error("approximate none or tanh", mode)
     kind = "gelu_tanh" if mode == "tanh" else "gelu"
-    return (scope.emit(graph.UnaryOp(scope.tensor(node, 0), kind), node.outputs[0]),)
+    return (scope.emit(graph.UnaryOp(kind, scope.tensor(node, 0)), node.outputs[0]),)
 
 
 def binary(scope: Scope, node: Node) -> Sequence[Value]:
@@ -92,7 +92,7 @@ def binary(scope: Scope, node: Node) -> Sequence[Value]:
         if right.type.element_type != value.type.element_type:
             raise node.error("inputs of one element type", f"{value.type} and {right.type}", kind="shape")
         name = node.outputs[0] if index == last else f"{node.outputs[0]}.{index}"
-        value = scope.emit(graph.BinaryOp(value, right, BINARY[node.op]), name)
+        value = scope.emit(graph.BinaryOp(BINARY[node.op], value, right), name)
     return (value,)
 
 
@@ -119,14 +119,14 @@ def clip(scope: Scope, node: Node) -> Sequence[Value]:
     for index, kind in ((1, "max"), (2, "min")):
         if node.has_input(index):
             part = f"{name}.{kind}" if index == 1 and node.has_input(2) else name
-            x = scope.emit(graph.BinaryOp(x, scope.tensor(node, index), kind), part)
+            x = scope.emit(graph.BinaryOp(kind, x, scope.tensor(node, index)), part)
     return (x,)
 
 
 def _clipped(scope: Scope, x: SSAValue, low: float | None, high: float | None, name: str) -> SSAValue:
     if low is None and high is None:
         return x
-    return scope.emit(graph.ClipOp(x, low, high), name)
+    return scope.emit(graph.ClipOp(x, min=low, max=high), name)
 
 
 def cast(scope: Scope, node: Node) -> Sequence[Value]:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import VerifyException
 
 from ...errors import TilewrightError
 from ...resources import Resources, attach
@@ -148,7 +149,7 @@ class _Import:
             raise node.error("constant inputs", "inputs known at run time only")
         try:
             return make(self.scope, node)
-        except (ValueError, IndexError, OverflowError) as error:
+        except (VerifyException, ValueError, IndexError, OverflowError) as error:
             raise node.error("inputs and attributes that fit the operator", str(error), kind="shape") from error
 
     def _check_declared(self, node: Node, name: str) -> None:

@@ -53,7 +53,7 @@ def transpose(scope: Scope, node: Node) -> Sequence[Value]:
     """Transpose."""
     x = scope.tensor(node, 0)
     perm = arguments.permutation(node, len(shape_of(x)))
-    return (scope.emit(graph.TransposeOp(x, perm), node.outputs[0]),)
+    return (scope.emit(graph.TransposeOp(x, perm=perm), node.outputs[0]),)
 
 
 def concat(scope: Scope, node: Node) -> Sequence[Value]:
@@ -62,7 +62,7 @@ def concat(scope: Scope, node: Node) -> Sequence[Value]:
     axis = arguments.axis_of(node, node.integer("axis", 1), len(scope.shape(node, 0)))
     if len(parts) == 1:
         return (parts[0],)
-    return (scope.emit(graph.ConcatOp(parts, axis), node.outputs[0]),)
+    return (scope.emit(graph.ConcatOp(parts, axis=axis), node.outputs[0]),)
 
 
 def slice_(scope: Scope, node: Node) -> Sequence[Value]:
@@ -73,12 +73,12 @@ def slice_(scope: Scope, node: Node) -> Sequence[Value]:
     backwards = [axis for axis, step in enumerate(steps) if step < 0]
     for axis in backwards:
         indices = starts[axis] + steps[axis] * np.arange(extents[axis])
-        x = scope.emit(graph.GatherOp(x, indices, axis), f"{name}.axis{axis}")
+        x = scope.emit(graph.GatherOp(x, indices, axis=axis), f"{name}.axis{axis}")
     starts = tuple(0 if axis in backwards else start for axis, start in enumerate(starts))
     steps = tuple(1 if axis in backwards else step for axis, step in enumerate(steps))
     if shape_of(x) == extents:
         return (x,)
-    return (scope.emit(graph.SliceOp(x, starts, steps, extents), name),)
+    return (scope.emit(graph.SliceOp(x, starts=starts, steps=steps, sizes=extents), name),)
 
 
 def split(scope: Scope, node: Node) -> Sequence[Value]:
@@ -91,7 +91,7 @@ def split(scope: Scope, node: Node) -> Sequence[Value]:
     for index, (name, size) in enumerate(zip(node.outputs, sizes, strict=True)):
         starts = tuple(sum(sizes[:index]) if i == axis else 0 for i in range(len(shape)))
         extents = (*shape[:axis], size, *shape[axis + 1 :])
-        results.append(scope.emit(graph.SliceOp(x, starts, (1,) * len(shape), extents), name))
+        results.append(scope.emit(graph.SliceOp(x, starts=starts, sizes=extents), name))
     return results
 
 
@@ -107,7 +107,7 @@ def pad(scope: Scope, node: Node) -> Sequence[Value]:
     around = tuple(max(0, p) for p in (*begins, *ends))
     if not any(around):
         return (x,)
-    return (scope.emit(graph.PadOp(x, around, mode=mode, value=value), name),)
+    return (scope.emit(graph.PadOp(x, pads=around, mode=mode, value=value), name),)
 
 
 def _pad_amounts(scope: Scope, node: Node, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -131,7 +131,7 @@ def _cut(scope: Scope, x: SSAValue, begins: Sequence[int], ends: Sequence[int], 
     extents = tuple(max(0, n - s + min(0, e)) for n, s, e in zip(shape, starts, ends, strict=True))
     if extents == shape:
         return x
-    return scope.emit(graph.SliceOp(x, starts, (1,) * len(shape), extents), name)
+    return scope.emit(graph.SliceOp(x, starts=starts, sizes=extents), name)
 
 
 def gather(scope: Scope, node: Node) -> Sequence[Value]:
@@ -140,7 +140,7 @@ def gather(scope: Scope, node: Node) -> Sequence[Value]:
     shape = shape_of(x)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
     indices = arguments.gather_indices(node, _reader(scope, node), shape[axis])
-    return (scope.emit(graph.GatherOp(x, indices, axis), node.outputs[0]),)
+    return (scope.emit(graph.GatherOp(x, indices, axis=axis), node.outputs[0]),)
 
 
 def expand(scope: Scope, node: Node) -> Sequence[Value]:
@@ -157,8 +157,10 @@ def nearest(scope: Scope, x: SSAValue, name: str, indices: dict[int, Array]) -> 
     factors = [len(indices[i]) // shape[i] if i in indices and shape[i] else 1 for i in range(len(shape))]
     even = all(np.array_equal(picked, np.arange(shape[i] * factors[i]) // factors[i]) for i, picked in indices.items())
     if even:
-        return x if set(factors) == {1} else scope.emit(graph.ResizeOp(x, factors), name)
+        return x if set(factors) == {1} else scope.emit(graph.ResizeOp(x, scales=factors), name)
     changed = [i for i, picked in indices.items() if not np.array_equal(picked, np.arange(shape[i]))]
     for axis in changed:
-        x = scope.emit(graph.GatherOp(x, indices[axis], axis), name if axis == changed[-1] else f"{name}.axis{axis}")
+        x = scope.emit(
+            graph.GatherOp(x, indices[axis], axis=axis), name if axis == changed[-1] else f"{name}.axis{axis}"
+        )
     return x

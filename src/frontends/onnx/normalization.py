@@ -31,7 +31,7 @@ def reduce(scope: Scope, node: Node) -> Sequence[Value]:
         if node.integer("noop_with_empty_axes", 0):
             return (x,)
         axes = tuple(range(rank))
-    op = graph.ReduceOp(x, REDUCTIONS[node.op], axes, keepdims=bool(node.integer("keepdims", 1)))
+    op = graph.ReduceOp(REDUCTIONS[node.op], x, axes=axes, keepdims=bool(node.integer("keepdims", 1)))
     return (scope.emit(op, node.outputs[0]),)
 
 
@@ -55,22 +55,22 @@ def _batch_norm_written_out(
     name, rank = node.outputs[0], len(shape_of(x))
     scale, bias, mean, variance = parameters
     inverse = _inverse_root(scope, node, variance, epsilon, f"{name}.inverse")
-    factor = scope.emit(graph.BinaryOp(scale, inverse, "mul"), f"{name}.factor")
+    factor = scope.emit(graph.BinaryOp("mul", scale, inverse), f"{name}.factor")
 
     def channelwise(value: SSAValue, part: str) -> SSAValue:
         return scope.emit(graph.ReshapeOp(value, (*shape_of(value), *(1,) * (rank - 2))), f"{name}.{part}")
 
-    centred = scope.emit(graph.BinaryOp(x, channelwise(mean, "mean"), "sub"), f"{name}.centred")
-    scaled = scope.emit(graph.BinaryOp(centred, channelwise(factor, "scale"), "mul"), f"{name}.scaled")
-    return scope.emit(graph.BinaryOp(scaled, channelwise(bias, "bias"), "add"), name)
+    centred = scope.emit(graph.BinaryOp("sub", x, channelwise(mean, "mean")), f"{name}.centred")
+    scaled = scope.emit(graph.BinaryOp("mul", centred, channelwise(factor, "scale")), f"{name}.scaled")
+    return scope.emit(graph.BinaryOp("add", scaled, channelwise(bias, "bias")), name)
 
 
 def _inverse_root(scope: Scope, node: Node, variance: SSAValue, epsilon: float, name: str) -> SSAValue:
     """1 / sqrt(variance + epsilon)."""
     small = scope.literal(node, np.full((1,) * len(shape_of(variance)), epsilon, np.float32))
-    shifted = scope.emit(graph.BinaryOp(variance, small, "add"), f"{name}.shifted")
-    root = scope.emit(graph.UnaryOp(shifted, "sqrt"), f"{name}.root")
-    return scope.emit(graph.UnaryOp(root, "reciprocal"), name)
+    shifted = scope.emit(graph.BinaryOp("add", variance, small), f"{name}.shifted")
+    root = scope.emit(graph.UnaryOp("sqrt", shifted), f"{name}.root")
+    return scope.emit(graph.UnaryOp("reciprocal", root), name)
 
 
 def layer_normalization(scope: Scope, node: Node) -> Sequence[Value]:
@@ -79,17 +79,25 @@ def layer_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     x = scope.tensor(node, 0)
     rank = len(shape_of(x))
     axis, epsilon = axis_of(node, node.integer("axis", -1), rank), node.real("epsilon", 1e-5)
-    scale, bias = scope.tensor(node, 1), scope.optional_tensor(node, 2)
+    scale, bias = (_expanded(scope, scope.optional_tensor(node, i), shape_of(x)[axis:]) for i in (1, 2))
+    if scale is None:
+        raise node.error("an input 1 (the scale)", "none", kind="parse")
     op = graph.LayerNormOp(x, scale, bias, axis=axis, epsilon=epsilon)
     result = scope.emit(op, node.outputs[0])
     if len(node.outputs) == 1:
         return (result,)
     axes, name = tuple(range(axis, rank)), node.outputs[0]
-    mean = scope.emit(graph.ReduceOp(x, "mean", axes, keepdims=True), f"{name}.mean")
-    centred = scope.emit(graph.BinaryOp(x, mean, "sub"), f"{name}.centred")
-    square = scope.emit(graph.BinaryOp(centred, centred, "mul"), f"{name}.square")
-    variance = scope.emit(graph.ReduceOp(square, "mean", axes, keepdims=True), f"{name}.variance")
+    mean = scope.emit(graph.ReduceOp("mean", x, axes=axes, keepdims=True), f"{name}.mean")
+    centred = scope.emit(graph.BinaryOp("sub", x, mean), f"{name}.centred")
+    square = scope.emit(graph.BinaryOp("mul", centred, centred), f"{name}.square")
+    variance = scope.emit(graph.ReduceOp("mean", square, axes=axes, keepdims=True), f"{name}.variance")
     return (result, mean, _inverse_root(scope, node, variance, epsilon, f"{name}.inverse"))
+
+
+def _expanded(scope: Scope, value: SSAValue | None, shape: tuple[int, ...]) -> SSAValue | None:
+    if value is None or shape_of(value) == shape:
+        return value
+    return scope.emit(graph.ExpandOp(value, shape))
 
 
 def softmax(scope: Scope, node: Node) -> Sequence[Value]:
@@ -99,11 +107,11 @@ def softmax(scope: Scope, node: Node) -> Sequence[Value]:
     shape = shape_of(x)
     if node.version >= 13:
         axis = axis_of(node, node.integer("axis", -1), len(shape))
-        return (scope.emit(graph.SoftmaxOp(x, axis), name),)
+        return (scope.emit(graph.SoftmaxOp(x, axis=axis), name),)
     axis = axis_of(node, node.integer("axis", 1), len(shape), one_past=True)
     wide = [i for i in range(axis, len(shape)) if shape[i] > 1]
     if len(wide) == 1 or (not wide and axis < len(shape)):
-        return (scope.emit(graph.SoftmaxOp(x, wide[0] if wide else axis), name),)
+        return (scope.emit(graph.SoftmaxOp(x, axis=wide[0] if wide else axis), name),)
     flat = scope.emit(graph.ReshapeOp(x, (prod(shape[:axis]), prod(shape[axis:]))), f"{name}.flat")
-    result = scope.emit(graph.SoftmaxOp(flat, 1), f"{name}.softmax")
+    result = scope.emit(graph.SoftmaxOp(flat, axis=1), f"{name}.softmax")
     return (scope.emit(graph.ReshapeOp(result, shape), name),)

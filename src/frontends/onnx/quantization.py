@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -11,7 +12,7 @@ from ...dialects import graph
 from .arguments import axis_of
 from .load import NUMPY_TYPES, type_name
 from .node import Node
-from .scope import Scope, Value, shape_of
+from .scope import Scope, Value, element_type
 
 QUANTIZED = ("int8", "uint8")
 """Element types that values are quantised to."""
@@ -20,58 +21,63 @@ QUANTIZED = ("int8", "uint8")
 def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
     """QuantizeLinear of f32 to int8 or uint8."""
     scope.require_type(node, 0, ("float32",))
-    scope.require_type(node, 1, ("float32",))
-    x = scope.tensor(node, 0)
-    zero = _zero_point(scope, node, _output_type(scope, node))
-    scale, axis = _scale(scope, node, shape_of(x))
-    return (scope.emit(graph.QuantizeOp(x, scale, zero, axis=axis), node.outputs[0]),)
+    dtype = _output_type(scope, node)
+    x, axis = scope.tensor(node, 0), _axis(scope, node)
+    scale, zero = _scale(scope, node), _zero_point(scope, node, dtype)
+    op = graph.QuantizeOp(x, scale, zero, axis=axis, element=element_type(node.label, dtype.name))
+    return (scope.emit(op, node.outputs[0]),)
 
 
 def dequantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
     """DequantizeLinear of int8, uint8 or int32 to f32."""
     scope.require_type(node, 0, (*QUANTIZED, "int32"))
-    scope.require_type(node, 1, ("float32",))
-    x = scope.tensor(node, 0)
-    zero = _zero_point(scope, node, scope.dtype(node, 0))
-    scale, axis = _scale(scope, node, shape_of(x))
+    x, axis = scope.tensor(node, 0), _axis(scope, node)
+    scale, zero = _scale(scope, node), _zero_point(scope, node, scope.dtype(node, 0))
     return (scope.emit(graph.DequantizeOp(x, scale, zero, axis=axis), node.outputs[0]),)
 
 
-def _output_type(scope: Scope, node: Node) -> np.dtype[np.generic]:
+def _output_type(scope: Scope, node: Node) -> np.dtype[Any]:
     wanted = node.integer("output_dtype", 0)
     if node.has_input(2):
-        dtype = scope.dtype(node, 2)
+        name = scope.dtype(node, 2).name
     else:
-        dtype = NUMPY_TYPES.get(wanted, np.dtype(np.bool_)) if wanted else np.dtype(np.uint8)
-    if dtype.name not in QUANTIZED:
-        found = type_name(wanted) if wanted and not node.has_input(2) else dtype.name
-        raise node.error("a result of int8 or uint8", found)
-    return dtype
+        name = NUMPY_TYPES[wanted].name if wanted in NUMPY_TYPES else type_name(wanted) if wanted else "uint8"
+    if name not in QUANTIZED:
+        raise node.error("a result of int8 or uint8", name)
+    return np.dtype(name)
 
 
-def _zero_point(scope: Scope, node: Node, dtype: np.dtype[np.generic]) -> SSAValue:
-    if not node.has_input(2):
-        shape = scope.shape(node, 1)
-        return scope.literal(node, np.zeros(shape if shape != (1,) else (), dtype))
-    if scope.dtype(node, 2) != dtype:
-        raise node.error(f"a zero point of {dtype.name}", scope.dtype(node, 2).name, kind="shape")
-    return _scalar(scope, node, scope.tensor(node, 2))
-
-
-def _scalar(scope: Scope, node: Node, value: SSAValue) -> SSAValue:
-    """A tensor of one element without axes; others as they are."""
-    return scope.emit(graph.ReshapeOp(value, ())) if shape_of(value) == (1,) else value
-
-
-def _scale(scope: Scope, node: Node, shape: tuple[int, ...]) -> tuple[SSAValue, int]:
+def _axis(scope: Scope, node: Node) -> int:
+    """The axis of scale and zero point; 0 where they are one number."""
     if node.integer("block_size", 0):
         raise node.error("scales per tensor or per channel", f"blocks of {node.integer('block_size', 0)}")
-    scale = scope.shape(node, 1)
+    scale, shape = scope.shape(node, 1), scope.shape(node, 0)
     if scale in ((), (1,)):
-        return _scalar(scope, node, scope.tensor(node, 1)), 0
+        return 0
     axis = axis_of(node, node.integer("axis", 1), len(shape))
     if scale != (shape[axis],):
-        raise node.error(
-            f"one scale, or {shape[axis]} along axis {axis}", f"scales of shape {list(scale)}", kind="shape"
-        )
-    return scope.tensor(node, 1), axis
+        found = f"scales of shape {list(scale)}"
+        raise node.error(f"one scale, or {shape[axis]} along axis {axis}", found, kind="shape")
+    return axis
+
+
+def _scale(scope: Scope, node: Node) -> SSAValue:
+    scope.require_type(node, 1, ("float32",))
+    return _parameter(scope, node, 1)
+
+
+def _zero_point(scope: Scope, node: Node, dtype: np.dtype[Any]) -> SSAValue | None:
+    if not node.has_input(2):
+        return None
+    scope.require_type(node, 2, (dtype.name,))
+    return _parameter(scope, node, 2)
+
+
+def _parameter(scope: Scope, node: Node, index: int) -> SSAValue:
+    """The tensor at `index`; one of a single element loses its axis."""
+    value = scope.value(node, index)
+    if scope.shape(node, index) != (1,):
+        return scope.tensor(node, index)
+    if isinstance(value, SSAValue):
+        return scope.emit(graph.ReshapeOp(value, ()))
+    return scope.weight(f"{node.inputs[index]}.scalar", value.reshape(()))

@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import graph
+from ...dialects.graph.base import set_name
 from ...dialects.types import ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
 from ...errors import TilewrightError
 from ...resources import Resources
@@ -22,6 +22,9 @@ Value = Array | SSAValue
 
 MAX_ELEMENTS = 1 << 40
 """The largest activation that the importer lets through, in elements."""
+
+MAX_WEIGHT_BYTES = 1 << 32
+"""The most that all weights of a model may take."""
 
 RUNTIME_TYPES = ("float32", "int8", "uint8", "int32", "int64")
 """Element types that tensors may have when the network runs (int64 only where data is moved), as NumPy calls them."""
@@ -39,6 +42,7 @@ class Scope:
         self.values: dict[str, Value] = {}
         self._weights: dict[str, SSAValue] = {}
         self._made = 0
+        self._weight_bytes = 0
 
     def define(self, node: Node, name: str, value: Value) -> None:
         """Give `name` its value; a name has one value only."""
@@ -96,10 +100,16 @@ class Scope:
         if name not in self._weights:
             check_finite(name, array)
             element = element_type(f"constant {name!r}", array.dtype.name)
-            self.resources.add(name, array)
-            op = graph.WeightOp(name, tensor(array.shape, element))
+            self._count(name, array)
+            op = graph.WeightOp(self.resources.add(name, array), tensor(array.shape, element))
             self._weights[name] = self.emit(op, name)
         return self._weights[name]
+
+    def _count(self, name: str, array: Array) -> None:
+        self._weight_bytes += prod(array.shape) * array.dtype.itemsize
+        if self._weight_bytes > MAX_WEIGHT_BYTES:
+            found = f"{self._weight_bytes} bytes up to this one"
+            raise TilewrightError("shape", f"weight {name!r}", f"at most {MAX_WEIGHT_BYTES} bytes of weights", found)
 
     def literal(self, node: Node, array: Array) -> SSAValue:
         """A weight that the importer itself adds for `node`."""
@@ -118,9 +128,9 @@ class Scope:
 
     def emit(self, op: Operation, name: str = "") -> SSAValue:
         """Append `op`, called `name`, and give its one result."""
-        if name:
-            op.attributes["name"] = StringAttr(name)
+        set_name(op, name or None)
         self.builder.insert(op)
+        op.verify_()
         (result,) = op.results
         if prod(shape_of(result)) > MAX_ELEMENTS:
             found = f"shape {list(shape_of(result))}"

@@ -67,7 +67,7 @@ def average_pool(scope: Scope, node: Node) -> Sequence[Value]:
     rank = _spatial_rank(node, shape_of(x))
     pads = node.integers("pads", (0,) * 2 * rank) or ()
     around = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
-    padded = scope.emit(graph.PadOp(x, around), f"{node.outputs[0]}.padded")
+    padded = scope.emit(graph.PadOp(x, pads=around), f"{node.outputs[0]}.padded")
     inner = Node(
         node.op, node.label, node.inputs, node.outputs, node.version, {**node.attributes, "pads": (0,) * 2 * rank}
     )
@@ -83,9 +83,9 @@ def _pool(scope: Scope, node: Node, x: SSAValue, kind: str, count_include_pad: b
     dilations = _per_axis(node, "dilations", rank)
     begins, ends = window_pads(node, shape[2:], kernel, strides, dilations)
     op = graph.PoolOp(
-        x,
         kind,
-        kernel,
+        x,
+        kernel=kernel,
         strides=strides,
         pads=begins + ends,
         dilations=dilations,
@@ -99,7 +99,7 @@ def global_pool(scope: Scope, node: Node) -> Sequence[Value]:
     x = scope.tensor(node, 0)
     axes = tuple(range(2, len(shape_of(x))))
     kind = "mean" if node.op == "GlobalAveragePool" else "max"
-    return (scope.emit(graph.ReduceOp(x, kind, axes, keepdims=True), node.outputs[0]),)
+    return (scope.emit(graph.ReduceOp(kind, x, axes=axes, keepdims=True), node.outputs[0]),)
 
 
 def lrn(scope: Scope, node: Node) -> Sequence[Value]:

@@ -1,0 +1,135 @@
+"""tilewright as an ONNX backend (`onnx.backend.base`): models are compiled for a target and run on its simulator.
+
+import tilewright.backends.onnx_backend as backend
+outputs = backend.run_model(model, [x])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto, NodeProto, helper
+from onnx.backend.base import Backend, BackendRep
+
+from ..driver import CompileOptions, compile, shipped_targets
+from ..errors import TilewrightError
+from ..frontends.onnx import constant_inputs, import_onnx
+from .program import Program
+from .simulator import simulate
+
+Array = NDArray[Any]
+
+NODE_OPSET = 21
+"""The opset of nodes given to `run_node` without one."""
+
+
+class SimulatedModel(BackendRep):
+    """A model ready to run.
+
+    Inputs that decide shapes (of Reshape, axes, indices, ...) are constants to the compiler: a model that has such
+    inputs is compiled when it is run, again whenever their values change.
+    """
+
+    def __init__(self, model: ModelProto, target: str | None, functional_only: bool = True) -> None:
+        self.model = model
+        self.target = target
+        self.timing = not functional_only
+        stored = {t.name for t in model.graph.initializer}
+        self.inputs = [i.name for i in model.graph.input if i.name not in stored]
+        self.outputs = [o.name for o in model.graph.output]
+        self.constants = set(constant_inputs(model))
+        self.program: Program | None = None
+        self.compiled_for: dict[str, Array] = {}
+        if not self.constants:
+            self.program = self._compile({})
+
+    def _compile(self, constants: Mapping[str, Array]) -> Program:
+        module = import_onnx(self.model, constants=constants)
+        options = CompileOptions()
+        return (
+            compile(module, options=options) if self.target is None else compile(module, self.target, options=options)
+        )
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
+        """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
+        named = self._by_name(inputs)
+        constants = {name: array for name, array in named.items() if name in self.constants}
+        if self.program is None or not _same(constants, self.compiled_for):
+            self.program, self.compiled_for = self._compile(constants), constants
+        tensors = {name: array for name, array in named.items() if name not in self.constants}
+        result = simulate(self.program, tensors, timing=self.timing)
+        return tuple(result.outputs[name] for name in self.outputs)
+
+    def _by_name(self, inputs: Any) -> dict[str, Array]:
+        if isinstance(inputs, Mapping):
+            return {str(name): np.asarray(array) for name, array in inputs.items()}
+        if isinstance(inputs, np.ndarray):
+            inputs = [inputs]
+        if len(inputs) != len(self.inputs):
+            found = f"{len(inputs)} arrays"
+            raise TilewrightError("inputs", "inputs of the model", f"{len(self.inputs)} arrays", found)
+        return dict(zip(self.inputs, map(np.asarray, inputs), strict=True))
+
+
+def _same(left: Mapping[str, Array], right: Mapping[str, Array]) -> bool:
+    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+
+
+class TilewrightBackend(Backend):
+    """The backend interface; devices are `CPU` (the default target, simulated) and the names of shipped targets."""
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SimulatedModel:
+        """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`."""
+        if not cls.supports_device(device):
+            raise TilewrightError("usage", "device", "one of " + ", ".join(["CPU", *shipped_targets()]), device)
+        target = kwargs.get("target") or (None if device == "CPU" else device)
+        return SimulatedModel(model, target)
+
+    @classmethod
+    def run_model(cls, model: ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Array, ...]:
+        """Compile `model` and run it once."""
+        return cls.prepare(model, device, **kwargs).run(inputs)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = "CPU",
+        outputs_info: Sequence[tuple[Any, tuple[int, ...]]] | None = None,
+        **kwargs: Any,
+    ) -> tuple[Array, ...]:
+        """Compile and run one node; keyword `opset_version` chooses the operator set."""
+        return cls.run_model(
+            node_model(node, inputs, kwargs.pop("opset_version", NODE_OPSET)), inputs, device, **kwargs
+        )
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Whether `device` is `CPU` or a shipped target."""
+        return device == "CPU" or device in shipped_targets()
+
+
+def node_model(node: NodeProto, inputs: Sequence[Array], opset_version: int) -> ModelProto:
+    """A model of one node, whose inputs have the types and shapes of the arrays `inputs`."""
+    names = list(dict.fromkeys(name for name in node.input if name))
+    arrays = [np.asarray(array) for array in inputs]
+    if len(names) != len(arrays):
+        raise TilewrightError("inputs", f"{node.op_type} node", f"{len(names)} arrays", f"{len(arrays)} arrays")
+    values = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in zip(names, arrays, strict=True)
+    ]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    graph = helper.make_graph([node], "node", values, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset_version)])
+
+
+prepare = TilewrightBackend.prepare
+run_model = TilewrightBackend.run_model
+run_node = TilewrightBackend.run_node
+supports_device = TilewrightBackend.supports_device
