@@ -63,6 +63,9 @@ class _Maker:
         self.tensors.append(numpy_helper.from_array(array, name))
         return name
 
+    def scalar(self, name: str, value: float) -> str:
+        return self.tensor(name, np.array(value, np.float32))
+
     def normal(self, name: str, shape: tuple[int, ...], deviation: float, mean: float = 0.0) -> str:
         values = self.rng.standard_normal(shape, np.float32) * np.float32(deviation) + np.float32(mean)
         return self.tensor(name, values)
@@ -92,8 +95,8 @@ class _Maker:
 
     def relu6(self, x: str, name: str) -> str:
         if not any(t.name == "six" for t in self.tensors):
-            self.tensor("zero", np.float32(0.0).reshape(()))
-            self.tensor("six", np.float32(6.0).reshape(()))
+            self.scalar("zero", 0.0)
+            self.scalar("six", 6.0)
         return self.node("Clip", [x, "zero", "six"], name)
 
     def linear(self, x: str, name: str, sizes: tuple[int, int]) -> str:
@@ -164,7 +167,7 @@ def transformer_block(
         split = maker.node("Reshape", [flat, "split"], f"{part}.split")
         parts[part] = maker.node("Transpose", [split], f"{part}.heads", perm=perm)
     scores = maker.node("MatMul", [parts["query"], parts["key"]], "scores")
-    maker.tensor("root", np.float32(depth**0.5).reshape(()))
+    maker.scalar("root", depth**0.5)
     weights = maker.node("Softmax", [maker.node("Div", [scores, "root"], "scaled")], "weights", axis=-1)
     mixed = maker.node("MatMul", [weights, parts["value"]], "mixed")
     merged = maker.node("Reshape", [maker.node("Transpose", [mixed], "back", perm=(0, 2, 1, 3)), "merge"], "merged")
@@ -179,7 +182,7 @@ def transformer_block(
 def _gelu(maker: _Maker, x: str) -> str:
     """Gelu written out with Erf, as exporters do below opset 20."""
     for name, value in (("sqrt2", 2**0.5), ("one", 1.0), ("half", 0.5)):
-        maker.tensor(name, np.float32(value).reshape(()))
+        maker.scalar(name, value)
     erf = maker.node("Erf", [maker.node("Div", [x, "sqrt2"], "gelu.in")], "gelu.erf")
     product = maker.node("Mul", [x, maker.node("Add", [erf, "one"], "gelu.add")], "gelu.mul")
     return maker.node("Mul", [product, "half"], "gelu")

@@ -37,7 +37,7 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
         def __init__(self) -> None:
             self.samples: Iterator[dict[str, NDArray[Any]]] = (random_inputs(model, seed + i) for i in range(samples))
 
-        def get_next(self) -> dict[str, NDArray[Any]] | None:
+        def get_next(self) -> Any:
             return next(self.samples, None)
 
     kind = ort.QuantType.QInt8 if signed else ort.QuantType.QUInt8
@@ -45,8 +45,15 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
         paths = [str(Path(folder) / name) for name in ("float.onnx", "folded.onnx", "quantised.onnx")]
         onnx.save(_prepared(model), paths[0])
         quant_pre_process(paths[0], paths[1], skip_symbolic_shape=True)
-        options = {"per_channel": True, "activation_type": kind, "weight_type": ort.QuantType.QInt8}
-        ort.quantize_static(paths[1], paths[2], Reader(), quant_format=ort.QuantFormat.QDQ, **options)
+        ort.quantize_static(
+            paths[1],
+            paths[2],
+            Reader(),
+            quant_format=ort.QuantFormat.QDQ,
+            per_channel=True,
+            activation_type=kind,
+            weight_type=ort.QuantType.QInt8,
+        )
         return onnx.load(paths[2])
 
 

@@ -37,7 +37,7 @@ def axis_of(node: Node, axis: int, rank: int, one_past: bool = False) -> int:
 
 def axes_of(node: Node, read: Reader, rank: int, input_since: int, index: int = 1) -> tuple[int, ...] | None:
     """Sorted axes from attribute `axes`, or from input `index` as of opset `input_since`; None when not given."""
-    axes = node.integers("axes")
+    axes = node.optional_integers("axes")
     if axes is None and node.version >= input_since and node.has_input(index):
         axes = integer_list(node, read, index)
     if axes is None:
@@ -50,7 +50,7 @@ def axes_of(node: Node, read: Reader, rank: int, input_since: int, index: int = 
 
 def reshaped(node: Node, read: Reader, shape: Shape) -> Shape:
     """The result shape of Reshape: 0 copies an extent, one -1 takes what is left."""
-    wanted = node.integers("shape") if node.version < 5 else integer_list(node, read, 1)
+    wanted = node.optional_integers("shape") if node.version < 5 else integer_list(node, read, 1)
     if wanted is None:
         raise node.error("attribute shape", "none", kind="parse")
     result = list(wanted)
@@ -82,7 +82,7 @@ def squeezed(node: Node, read: Reader, shape: Shape) -> Shape:
 
 def unsqueezed(node: Node, read: Reader, shape: Shape) -> Shape:
     """The result shape of Unsqueeze."""
-    count = len(node.integers("axes") or ()) if node.version < 13 else len(integer_list(node, read, 1))
+    count = len(node.integers("axes", ())) if node.version < 13 else len(integer_list(node, read, 1))
     axes = axes_of(node, read, len(shape) + count, 13)
     if axes is None:
         raise node.error("axes", "none", kind="parse")
@@ -92,7 +92,7 @@ def unsqueezed(node: Node, read: Reader, shape: Shape) -> Shape:
 
 def permutation(node: Node, rank: int) -> tuple[int, ...]:
     """The permutation of Transpose; reversed axes by default."""
-    perm = node.integers("perm", range(rank)[::-1]) or ()
+    perm = node.integers("perm", range(rank)[::-1])
     if sorted(perm) != list(range(rank)):
         raise node.error(f"a permutation of {rank} axes", str(perm), kind="shape")
     return perm
@@ -100,7 +100,7 @@ def permutation(node: Node, rank: int) -> tuple[int, ...]:
 
 def split_sizes(node: Node, read: Reader, extent: int) -> tuple[int, ...]:
     """The extents of the pieces of Split along its axis."""
-    sizes = node.integers("split")
+    sizes = node.optional_integers("split")
     if sizes is None and node.version >= 13 and node.has_input(1):
         sizes = integer_list(node, read, 1)
     if sizes is None:
@@ -131,9 +131,9 @@ def slice_ranges(node: Node, read: Reader, shape: Shape) -> tuple[tuple[int, ...
 
 def _slice_arguments(node: Node, read: Reader, rank: int) -> tuple[tuple[int, ...], ...]:
     if node.version < 10:
-        starts = node.integers("starts", ()) or ()
-        ends = node.integers("ends", ()) or ()
-        axes = node.integers("axes", range(len(starts))) or ()
+        starts = node.integers("starts", ())
+        ends = node.integers("ends", ())
+        axes = node.integers("axes", range(len(starts)))
         return starts, ends, axes, (1,) * len(starts)
     starts, ends = integer_list(node, read, 1), integer_list(node, read, 2)
     axes = integer_list(node, read, 3) if node.has_input(3) else tuple(range(len(starts)))
@@ -185,7 +185,7 @@ def window_pads(
         return (small, large) if mode == "SAME_UPPER" else (large, small)
     if mode not in ("NOTSET", "VALID", ""):
         raise node.error("auto_pad NOTSET, VALID, SAME_UPPER or SAME_LOWER", mode)
-    pads = (0,) * 2 * rank if mode == "VALID" else node.integers("pads", (0,) * 2 * rank) or ()
+    pads = (0,) * 2 * rank if mode == "VALID" else node.integers("pads", (0,) * 2 * rank)
     if len(pads) != 2 * rank or min(pads) < 0:
         raise node.error(f"{2 * rank} pads that are not negative", str(list(pads)), kind="shape")
     begins, ends = pads[:rank], pads[rank:]

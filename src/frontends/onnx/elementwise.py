@@ -89,8 +89,6 @@ def binary(scope: Scope, node: Node) -> Sequence[Value]:
     last = len(node.inputs) - 1
     for index in range(1, last + 1):
         right = _aligned(scope, node, value, scope.tensor(node, index))
-        if right.type.element_type != value.type.element_type:
-            raise node.error("inputs of one element type", f"{value.type} and {right.type}", kind="shape")
         name = node.outputs[0] if index == last else f"{node.outputs[0]}.{index}"
         value = scope.emit(graph.BinaryOp(BINARY[node.op], value, right), name)
     return (value,)

@@ -164,7 +164,7 @@ def _range(node: Node, inputs: Arrays) -> Sequence[Array]:
     start, limit, delta = (_given(node, inputs, i).reshape(()) for i in range(3))
     if not delta or not abs(float(limit) - float(start)) / abs(float(delta)) < 1 << 16:
         raise node.error("at most 2^16 values", f"range({start}, {limit}, {delta})", kind="shape")
-    return (np.arange(start, limit, delta, dtype=start.dtype),)
+    return (np.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype),)
 
 
 def _size(node: Node, inputs: Arrays) -> Sequence[Array]:

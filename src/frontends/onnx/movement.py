@@ -112,7 +112,7 @@ def pad(scope: Scope, node: Node) -> Sequence[Value]:
 
 def _pad_amounts(scope: Scope, node: Node, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if node.version < 11:
-        pads = node.integers("pads") or node.integers("paddings") or ()
+        pads = node.integers("pads", node.integers("paddings", ()))
     else:
         pads = arguments.integer_list(node, _reader(scope, node), 1)
     axes = tuple(range(rank))

@@ -67,11 +67,16 @@ class Node:
         value = self._get(name, str)
         return value if isinstance(value, str) else default
 
-    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
-        """Attribute `name` as a tuple of ints, or `default`."""
+    def integers(self, name: str, default: Sequence[int]) -> tuple[int, ...]:
+        """Attribute `name` as a tuple of ints."""
+        values = self.optional_integers(name)
+        return tuple(default) if values is None else values
+
+    def optional_integers(self, name: str) -> tuple[int, ...] | None:
+        """Attribute `name` as a tuple of ints, or None."""
         value = self.attributes.get(name)
         if value is None:
-            return None if default is None else tuple(default)
+            return None
         if not isinstance(value, tuple) or not all(isinstance(v, int) for v in value):
             raise self.error(f"attribute {name} of integers", f"{value!r:.80}", kind="parse")
         return tuple(int(v) for v in value)

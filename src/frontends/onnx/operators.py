@@ -22,6 +22,9 @@ class Operator:
 
 
 OPERATORS: dict[str, Operator] = {
+    **{name: Operator(elementwise.unary) for name in elementwise.UNARY},
+    **{name: Operator(elementwise.binary) for name in elementwise.BINARY},
+    **{name: Operator(normalization.reduce, (1,)) for name in normalization.REDUCTIONS},
     "AveragePool": Operator(windows.average_pool),
     "BatchNormalization": Operator(normalization.batch_normalization),
     "Cast": Operator(elementwise.cast),
@@ -60,9 +63,6 @@ OPERATORS: dict[str, Operator] = {
     "Unsqueeze": Operator(movement.reshape, (1,)),
     "Upsample": Operator(resize.resize, (1,)),
 }
-OPERATORS |= {name: Operator(elementwise.unary) for name in elementwise.UNARY}
-OPERATORS |= {name: Operator(elementwise.binary) for name in elementwise.BINARY}
-OPERATORS |= {name: Operator(normalization.reduce, (1,)) for name in normalization.REDUCTIONS}
 
 
 def operator_names() -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def resize(scope: Scope, node: Node) -> Sequence[Value]:
     if mode not in MODES:
         raise node.error(f"coordinate_transformation_mode {', '.join(MODES)}", mode)
     shape = scope.shape(node, 0)
-    axes = node.integers("axes", range(len(shape))) or ()
+    axes = node.integers("axes", range(len(shape)))
     axes = tuple(arguments.axis_of(node, axis, len(shape)) for axis in axes)
     extents = [shape[axis] for axis in axes]
     scales, sizes = _scales_and_sizes(scope, node, extents)

@@ -13,7 +13,7 @@ from .scope import Scope, Value, shape_of
 
 
 def _per_axis(node: Node, name: str, rank: int) -> tuple[int, ...]:
-    values = node.integers(name, (1,) * rank) or ()
+    values = node.integers(name, (1,) * rank)
     if len(values) != rank or min(values) < 1:
         raise node.error(f"{rank} positive {name}", str(list(values)), kind="shape")
     return values
@@ -65,7 +65,7 @@ def average_pool(scope: Scope, node: Node) -> Sequence[Value]:
     if not (counted and node.integer("ceil_mode", 0)):
         return (_pool(scope, node, x, "average", counted),)
     rank = _spatial_rank(node, shape_of(x))
-    pads = node.integers("pads", (0,) * 2 * rank) or ()
+    pads = node.integers("pads", (0,) * 2 * rank)
     around = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
     padded = scope.emit(graph.PadOp(x, pads=around), f"{node.outputs[0]}.padded")
     inner = Node(
