@@ -63,14 +63,14 @@ class WeightOp(LayerOp):
     """A constant tensor.  Its bytes are the array of this name in the module's resources, or stand here (tests).
 
     %w = graph.weight @conv1.weight : tensor<64x3x3x3xf32>
-    %z = graph.weight @zero dense<3> : tensor<ui8> : tensor<ui8>
+    %z = graph.weight @zero = dense<3> : tensor<ui8> : tensor<ui8>
     """
 
     name = "graph.weight"
     symbol = prop_def(FlatSymbolRefAttrConstr)
     value = opt_prop_def(DenseIntOrFPElementsAttr)
     traits = traits_def(Pure())
-    assembly_format = "$symbol ($value^)? attr-dict `:` type($result)"
+    assembly_format = "$symbol (`=` $value^)? attr-dict `:` type($result)"
 
     def __init__(self, symbol: str, type_: Tensor, value: Array | None = None):
         super().__init__(
