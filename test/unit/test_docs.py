@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.frontends.onnx import operator_names
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -19,9 +21,9 @@ SLOW = ("make ", "pip ", "git ")
 
 
 def commands(block: str) -> list[tuple[str, str]]:
-    """(command, shown output) of a console block; a line that ends in a backslash goes on."""
+    """(command, shown output) of a console block; a line goes on after a backslash or inside double quotes."""
     block = block.replace("\\\n", " ")
-    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    parts = re.split(r"^\$ ((?:[^\"\n]|\"[^\"]*\")*)\n", block, flags=re.MULTILINE)
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -58,3 +60,8 @@ def test_document(document: Path, tmp_path: Path):
 
 def test_readme_is_short():
     assert (ROOT / "README.md").read_text().count("\n") <= 120
+
+
+def test_listed_operators_are_those_imported():
+    text = (ROOT / "docs/onnx.md").read_text().split("## Operators")[1].split("`Constant`, ")[0]
+    assert tuple(re.findall(r"`(\w+)`", text)) == operator_names()

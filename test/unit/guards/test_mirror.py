@@ -45,14 +45,17 @@ def test_lit_tests_check_something(path: Path):
 
 
 UNIT = ROOT / "test/unit"
-MODULES = sorted(path for path in (ROOT / "src").rglob("*.py") if path.stem != "__init__")
+FOLDERS = sorted({path.parent.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")})
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_every_module_has_tests(path: Path):
-    """A unit test of its name in its folder, or a test of its whole package, or lit tests."""
-    inside = path.relative_to(ROOT / "src")
-    own = UNIT / inside.parent / f"test_{path.stem}.py"
-    package = UNIT / inside.parent.parent / f"test_{inside.parent.name}.py"
-    by_lit = inside.parts[0] in ("passes", "dialects")
-    assert own.is_file() or by_lit or (len(inside.parts) > 1 and package.is_file())
+@pytest.mark.parametrize("folder", FOLDERS, ids=str)
+def test_every_folder_of_sources_has_tests(folder: Path):
+    """A folder of unit tests of its name, one file `test_<folder>.py`, or lit tests."""
+    own = list((UNIT / folder).glob("test_*.py")) or (UNIT / folder.parent / f"test_{folder.name}.py").is_file()
+    modules = [path for path in (ROOT / "src" / folder).glob("*.py") if path.stem != "__init__"]
+    assert own or not modules or (LIT / folder).is_dir()
+
+
+def test_folders_of_tests_are_those_of_sources():
+    folders = {path.parent.relative_to(UNIT) for path in UNIT.rglob("test_*.py")}
+    assert sorted(map(str, folders - set(FOLDERS) - {Path("guards")})) == []
