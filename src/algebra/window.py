@@ -1,4 +1,4 @@
-"""Windows: the part of a tensor that an access touches while its dims run over ranges, kept as a dense row-major box."""
+"""Windows: the part of a tensor that accesses touch while their dims run over ranges, kept as a dense row-major box."""
 
 from __future__ import annotations
 
@@ -21,33 +21,48 @@ class Range:
 class Axis:
     """One coordinate of a window: every `step`-th element from `low` on, at most `size` of them.
 
-    `step` is the greatest common divisor of the coefficients of the dims that vary inside the window, so that the holes
-    of a strided access are not kept; sums such as `2 * p + r` keep their hull.
+    With one index form, `step` is the greatest common divisor of the coefficients of the dims that vary inside the
+    window, so that what a strided access skips is not kept.  Several forms keep their dense hull.
     """
 
-    form: Affine
+    forms: tuple[Affine, ...]
     step: int
     size: int
 
     def low(self, ranges: Mapping[str, Range]) -> int:
-        """The smallest coordinate that the access reaches."""
-        total = self.form.const
-        for dim, coefficient in self.form.terms:
-            current = ranges[dim]
-            total += coefficient * (current.start if coefficient > 0 else current.start + current.extent - 1)
-        return total
+        """The smallest coordinate that the accesses reach."""
+        return min(form_low(form, ranges) for form in self.forms)
 
     def count(self, ranges: Mapping[str, Range]) -> int:
         """Elements between the smallest and the largest coordinate, both included, in steps."""
-        return sum(abs(c) * (ranges[dim].extent - 1) for dim, c in self.form.terms) // self.step + 1
+        if len(self.forms) == 1:
+            return form_span(self.forms[0], ranges) // self.step + 1
+        lows = [form_low(form, ranges) for form in self.forms]
+        highs = [low + form_span(form, ranges) for low, form in zip(lows, self.forms, strict=True)]
+        return (max(highs) - min(lows)) // self.step + 1
 
 
-def window(forms: Sequence[Affine], extents: Mapping[str, int]) -> tuple[Axis, ...]:
-    """The axes of the window of an access whose dims vary over full tiles of `extents` iterations."""
-    return tuple(_axis(form, extents) for form in forms)
+def form_low(form: Affine, ranges: Mapping[str, Range]) -> int:
+    """The smallest value of an index form."""
+    total = form.const
+    for dim, coefficient in form.terms:
+        current = ranges[dim]
+        total += coefficient * (current.start if coefficient > 0 else current.start + current.extent - 1)
+    return total
 
 
-def _axis(form: Affine, extents: Mapping[str, int]) -> Axis:
-    varying = [(abs(c), extents[dim] - 1) for dim, c in form.terms if extents[dim] > 1]
-    step = gcd(*(c for c, _ in varying)) or 1
-    return Axis(form, step, sum(c * span for c, span in varying) // step + 1)
+def form_span(form: Affine, ranges: Mapping[str, Range]) -> int:
+    """The difference between the largest and the smallest value of an index form."""
+    return sum(abs(c) * (ranges[dim].extent - 1) for dim, c in form.terms)
+
+
+def window(accesses: Sequence[Sequence[Affine]], extents: Mapping[str, int]) -> tuple[Axis, ...]:
+    """The axes of the window of accesses (the index forms of each) whose dims vary over full tiles of `extents`."""
+    full = {dim: Range(0, extent) for dim, extent in extents.items()}
+    return tuple(_axis(tuple(dict.fromkeys(forms)), full) for forms in zip(*accesses, strict=True))
+
+
+def _axis(forms: tuple[Affine, ...], full: Mapping[str, Range]) -> Axis:
+    varying = [c for dim, c in forms[0].terms if full[dim].extent > 1]
+    step = (gcd(*varying) or 1) if len(forms) == 1 else 1
+    return Axis(forms, step, Axis(forms, step, 0).count(full))

@@ -237,22 +237,24 @@ class LoopOp(IRDLOperation):
 
 @irdl_op_definition
 class LocalOp(IRDLOperation):
-    """A piece of memory for the window that `access` touches over the current ranges (see `algebra.window`).
+    """A piece of memory for the window that `accesses` touch over the current ranges (see `algebra.window`).
 
     Its type has the window's size over full tiles, which is also its layout for a shorter last tile.  Each time the op
     runs it stands for the next of `buffers` copies; `addresses` has the byte address of each once allocated.
     """
 
     name = "codelet.local"
-    access = prop_def(StringAttr)
+    accesses = prop_def(ArrayAttr[StringAttr])
     buffers = prop_def(IntegerAttr)
     addresses = opt_prop_def(DenseArrayBase)
     result = result_def(SurrogateType)
 
-    def __init__(self, access: str, type: SurrogateType, buffers: int = 1, addresses: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, accesses: Sequence[str], type: SurrogateType, buffers: int = 1, addresses: Sequence[int] | None = None
+    ) -> None:
         super().__init__(
             properties={
-                "access": StringAttr(access),
+                "accesses": ArrayAttr(StringAttr(access) for access in accesses),
                 "buffers": IntegerAttr(buffers, i64),
                 "addresses": None if addresses is None else DenseArrayBase.from_list(i64, addresses),
             },

@@ -68,7 +68,7 @@ def extents_at(op: Operation) -> dict[str, int]:
 
 def local_axes(op: LocalOp) -> tuple[Axis, ...]:
     """The axes of a local's window, in the layout of its type."""
-    return window(index_forms(parse_access(op.access.data)), extents_at(op))
+    return window([index_forms(parse_access(access.data)) for access in op.accesses], extents_at(op))
 
 
 def verify_program(op: ProgramOp) -> None:
@@ -120,18 +120,29 @@ def verify_loop(op: LoopOp) -> None:
 
 
 def verify_local(op: LocalOp) -> None:
-    """The access is over dims of the codelet; its window has the type's size; one address per copy."""
+    """The accesses are over dims of the codelet; their window has the type's size; one address per copy."""
+    text = ", ".join(access.data for access in op.accesses)
     try:
-        access = parse_access(op.access.data)
+        accesses = [index_forms(parse_access(access.data)) for access in op.accesses]
     except TilewrightError as error:
         raise VerifyException(error.paragraph()) from error
-    forms = index_forms(access)
-    known_dims(enclosing_codelet(op).dims.as_dict(), forms, op.access.data)
-    sizes = tuple(axis.size for axis in window(forms, extents_at(op)))
-    if sizes != surrogate(op.result).sizes:
+    if len({len(forms) for forms in accesses}) != 1:
+        raise VerifyException(f"expected accesses of one rank, found {text}")
+    extents, whole = extents_at(op), enclosing_codelet(op).dims.as_dict()
+    for forms in accesses:
+        known_dims(whole, forms, text)
+    axes = window(accesses, extents)
+    if (sizes := tuple(axis.size for axis in axes)) != surrogate(op.result).sizes:
         raise VerifyException(
-            f"expected the size {list(sizes)} of the window of {op.access.data}, found {list(surrogate(op.result).sizes)}"
+            f"expected the size {list(sizes)} of the window of {text}, found {list(surrogate(op.result).sizes)}"
         )
+    for dim in (dim for dim in whole if extents[dim] < whole[dim]):
+        if any(len({form.coefficient(dim) for form in axis.forms}) > 1 for axis in axes):
+            raise VerifyException(f"expected the accesses {text} to move alike with dim {dim}, which a loop cuts")
+    _verify_copies(op)
+
+
+def _verify_copies(op: LocalOp) -> None:
     copies = op.buffers.value.data
     if copies < 1:
         raise VerifyException(f"expected at least one buffer, found {copies}")
@@ -218,4 +229,4 @@ def _axes(value: SSAValue, rank: int) -> tuple[Axis, ...]:
         axes = local_axes(value.owner)
         if len(axes) == rank:
             return axes
-    return tuple(Axis(Affine(0), 1, n) for n in surrogate(value).sizes)
+    return tuple(Axis((Affine(0),), 1, n) for n in surrogate(value).sizes)

@@ -162,10 +162,13 @@ def print_loop(op: LoopOp, printer: Printer) -> None:
 
 
 def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
-    """`"access" [buffers 2] [at [0, 128]] : type`."""
-    access = StringAttr(parser.parse_str_literal())
+    """`"access", ... [buffers 2] [at [0, 128]] : type`."""
+    texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
     buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
-    properties: dict[str, Attribute] = {"access": access, "buffers": IntegerAttr(buffers, i64)}
+    properties: dict[str, Attribute] = {
+        "accesses": ArrayAttr(StringAttr(text) for text in texts),
+        "buffers": IntegerAttr(buffers, i64),
+    }
     if parser.parse_optional_keyword("at"):
         slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
         properties["addresses"] = DenseArrayBase.from_list(i64, slots)
@@ -177,7 +180,7 @@ def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
 def print_local(op: LocalOp, printer: Printer) -> None:
     """See `parse_local`."""
     printer.print_string(" ")
-    printer.print_string_literal(op.access.data)
+    printer.print_list(op.accesses, lambda access: printer.print_string_literal(access.data))
     if op.buffers.value.data != 1:
         printer.print_string(f" buffers {op.buffers.value.data}")
     if op.slots is not None:

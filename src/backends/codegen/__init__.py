@@ -1,0 +1,1 @@
+"""From codelets to instructions, without IR: what is moved and issued, with which fields, waiting on what."""

@@ -1,0 +1,24 @@
+"""Rows of fields to the bytes of a program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...machine import Machine
+from ..assembler import encode_many, join_rows
+from .emit import Code
+
+
+def pack(machine: Machine, code: Code) -> bytes:
+    """The program; raises `TilewrightError` (kind `program`) where a value does not fit its field."""
+    order = np.asarray(code.order, np.int64)
+    header = [item.name for item in machine.header]
+    parts: list[tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int, int], np.dtype[np.uint8]]]] = []
+    for number, mnemonic in enumerate(machine.mnemonics):
+        rows = code.rows[number]
+        if rows:
+            table = np.asarray(rows, np.int64)
+            names = [*header, *(item.name for item in mnemonic.fields)]
+            fields = {name: table[:, i] for i, name in enumerate(names)}
+            parts.append((np.flatnonzero(order == number), encode_many(machine, mnemonic.name, fields, len(rows))))
+    return join_rows(parts)

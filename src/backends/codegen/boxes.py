@@ -1,0 +1,118 @@
+"""Strided boxes of bytes: merging their axes, and cutting them into pieces that an instruction's slots can say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...errors import TilewrightError
+
+MAX_PIECES = 1 << 20
+
+
+@dataclass(frozen=True)
+class BoxAxis:
+    """`count` steps; each moves operand `i` by `strides[i]` bytes."""
+
+    count: int
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A loop that an instruction offers: at most `limit` steps; per operand the lowest and highest stride in bytes."""
+
+    name: str
+    limit: int
+    strides: tuple[tuple[int, int], ...]
+
+    def takes(self, axis: BoxAxis) -> bool:
+        """Whether the axis' strides can be said."""
+        return all(low <= s <= high for s, (low, high) in zip(axis.strides, self.strides, strict=True))
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all strides are given by the instruction itself."""
+        return all(low == high for low, high in self.strides)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a box that one instruction can do: where it begins per operand, and the axis in each used slot."""
+
+    offsets: tuple[int, ...]
+    slots: tuple[tuple[str, BoxAxis], ...]
+
+
+def merge_axes(axes: Sequence[BoxAxis]) -> tuple[BoxAxis, ...]:
+    """Outermost first; drops axes of one step and joins neighbours that continue each other in all operands."""
+    merged: list[BoxAxis] = []
+    for axis in axes:
+        if axis.count == 1:
+            continue
+        last = merged[-1] if merged else None
+        if last is not None and all(a == b * axis.count for a, b in zip(last.strides, axis.strides, strict=True)):
+            merged[-1] = BoxAxis(last.count * axis.count, axis.strides)
+        else:
+            merged.append(axis)
+    return tuple(merged)
+
+
+def cut(axes: Sequence[BoxAxis], slots: Sequence[Slot], operands: int) -> list[Piece]:
+    """Pieces that together are the box; `slots` innermost last.
+
+    Raises `TilewrightError` (kind `unsupported`) where more than `MAX_PIECES` would be needed.
+    """
+    pieces: list[Piece] = []
+    for piece in _cut(tuple(axes), slots, (0,) * operands):
+        pieces.append(piece)
+        if len(pieces) > MAX_PIECES:
+            raise TilewrightError("unsupported", "transfer", f"at most {MAX_PIECES} instructions", "more")
+    return pieces
+
+
+def _cut(axes: tuple[BoxAxis, ...], slots: Sequence[Slot], offsets: tuple[int, ...]) -> Iterator[Piece]:
+    placed, left = _place(axes, slots)
+    if left:
+        axis = min(left, key=lambda a: a.count)
+        rest = _without(axes, axis)
+        for i in range(axis.count):
+            yield from _cut(rest, slots, _moved(offsets, axis, i))
+        return
+    for slot, axis in placed:
+        if axis.count > slot.limit:
+            for start in range(0, axis.count, slot.limit):
+                part = BoxAxis(min(slot.limit, axis.count - start), axis.strides)
+                yield from _cut(_replaced(axes, axis, part), slots, _moved(offsets, axis, start))
+            return
+    yield Piece(offsets, tuple((slot.name, axis) for slot, axis in placed))
+
+
+def _place(axes: tuple[BoxAxis, ...], slots: Sequence[Slot]) -> tuple[list[tuple[Slot, BoxAxis]], list[BoxAxis]]:
+    placed: list[tuple[Slot, BoxAxis]] = []
+    left = list(axes)
+    for slot in sorted(reversed(slots), key=lambda s: not s.fixed):
+        axis = next((a for a in reversed(left) if slot.takes(a)), None)
+        if axis is not None:
+            left = list(_without(left, axis))
+            placed.append((slot, axis))
+    return placed, left
+
+
+def _without(axes: Sequence[BoxAxis], axis: BoxAxis) -> tuple[BoxAxis, ...]:
+    index = max(i for i, a in enumerate(axes) if a is axis)
+    return (*axes[:index], *axes[index + 1 :])
+
+
+def _replaced(axes: Sequence[BoxAxis], axis: BoxAxis, by: BoxAxis) -> tuple[BoxAxis, ...]:
+    return tuple(by if a is axis else a for a in axes)
+
+
+def _moved(offsets: tuple[int, ...], axis: BoxAxis, steps: int) -> tuple[int, ...]:
+    return tuple(o + steps * s for o, s in zip(offsets, axis.strides, strict=True))
+
+
+def span(axes: Sequence[BoxAxis], operand: int) -> tuple[int, int]:
+    """Lowest and highest offset in bytes that the axes reach for an operand."""
+    reach = [(a.count - 1) * a.strides[operand] for a in axes]
+    return sum(min(0, r) for r in reach), sum(max(0, r) for r in reach)

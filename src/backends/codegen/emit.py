@@ -1,0 +1,149 @@
+"""Instructions of codelets: loops are run, transfers cut into pieces, computes bound to fields, and all ordered by waits.
+
+The work that depends only on shapes is done once per node and tile shape; per instruction there remain addresses,
+dependences and waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...algebra.window import Range
+from ...errors import TilewrightError
+from ...machine import Machine
+from .isa import Binding, Isa
+from .order import Order, Span
+from .plan_compute import ComputePlan, plan_compute
+from .plan_transfer import Part, TransferPlan, box_of, plan_transfer
+from .tree import Codelet, Define, Issue, Loop, Node, Transfer
+
+
+@dataclass
+class Code:
+    """Instructions in program order: `order[i]` is the mnemonic of instruction `i`; rows of fields per mnemonic."""
+
+    order: list[int] = field(default_factory=list[int])
+    rows: list[list[list[int]]] = field(default_factory=list[list[list[int]]])
+
+
+@dataclass
+class State:
+    """Where a codelet stands: ranges of its dims, and the address and origin that each surrogate stands for."""
+
+    ranges: dict[str, Range]
+    addresses: list[int]
+    origins: list[tuple[int, ...]]
+    runs: list[int]
+    plans: dict[tuple[object, ...], TransferPlan | ComputePlan] = field(
+        default_factory=dict[tuple[object, ...], TransferPlan | ComputePlan]
+    )
+
+
+class Emitter:
+    """Emits codelets one after another."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.isa = Isa(machine)
+        self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
+        self.order = Order(len(self.isa.units), len(machine.memories))
+        self.code = Code([], [[] for _ in machine.mnemonics])
+
+    def codelet(self, codelet: Codelet) -> None:
+        """Emits one codelet."""
+        surrogates = codelet.surrogates
+        state = State(
+            {dim: Range(0, extent) for dim, extent in codelet.dims},
+            [s.addresses[0] for s in surrogates],
+            [(0,) * len(s.shape) for s in surrogates],
+            [0] * len(surrogates),
+        )
+        self._body(codelet, codelet.body, state)
+
+    def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
+        for node in body:
+            match node:
+                case Loop():
+                    self._loop(codelet, node, state)
+                case Define(local):
+                    self._define(codelet, local, state)
+                case Transfer():
+                    self._transfer(codelet, node, state)
+                case Issue():
+                    self._issue(codelet, node, state)
+
+    def _loop(self, codelet: Codelet, loop: Loop, state: State) -> None:
+        whole = state.ranges[loop.dim]
+        end = whole.start + whole.extent
+        for start in range(whole.start, end, loop.step):
+            state.ranges[loop.dim] = Range(start, min(loop.step, end - start))
+            self._body(codelet, loop.body, state)
+        state.ranges[loop.dim] = whole
+
+    def _define(self, codelet: Codelet, local: int, state: State) -> None:
+        surrogate = codelet.surrogates[local]
+        assert surrogate.axes is not None
+        state.addresses[local] = surrogate.addresses[state.runs[local] % len(surrogate.addresses)]
+        state.runs[local] += 1
+        state.origins[local] = tuple(axis.low(state.ranges) for axis in surrogate.axes)
+
+    def _transfer(self, codelet: Codelet, node: Transfer, state: State) -> None:
+        box = box_of(codelet, node, state.ranges)
+        key = (id(node), box.counts, box.clips)
+        plan = state.plans.get(key)
+        if plan is None:
+            plan = state.plans[key] = plan_transfer(self.isa, codelet, node, box)
+        assert isinstance(plan, TransferPlan)
+        bases = [
+            state.addresses[side.surrogate] + side.offset(box.lows, state.origins[side.surrogate])
+            for side in plan.sides
+        ]
+        for part in plan.parts:
+            self._part(part, bases)
+
+    def _part(self, part: Part, bases: Sequence[int]) -> None:
+        row = part.row.copy()
+        spans: list[Span] = []
+        for operand in part.operands:
+            base = bases[operand.side] + operand.offset
+            row[operand.index] = base
+            spans.append((operand.memory, base + operand.low, base + operand.high))
+        target, *sources = spans
+        self._emit(part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target])
+
+    def _issue(self, codelet: Codelet, node: Issue, state: State) -> None:
+        ranges = state.ranges
+        plan = state.plans.get((id(node),))
+        if plan is None:
+            plan = state.plans[(id(node),)] = plan_compute(self.isa, codelet, node)
+        assert isinstance(plan, ComputePlan)
+        shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound))
+        keep = node.keep or any(ranges[dim].start for dim in plan.reduced)
+        row = shape.kept.copy() if keep else shape.fresh.copy()
+        spans: list[Span] = []
+        for operand in plan.operands:
+            base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
+            row[operand.index] = base
+            low, high = shape.reach[operand.position]
+            spans.append((operand.memory, base + low, base + high))
+        target, *sources = spans
+        self._emit(shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target])
+
+    def _emit(self, binding: Binding, row: list[int], reads: list[Span], writes: list[Span]) -> None:
+        unit = binding.unit
+        waits = self.order.issue(unit, reads, writes)
+        control = self.isa.control
+        if control.signal >= 0:
+            row[control.signal] = unit + 1
+            if len(waits) > len(control.waits):
+                raise TilewrightError(
+                    "target",
+                    f"machine {self.isa.machine.name}",
+                    f"at least {len(waits)} waits in an instruction's header",
+                    f"{len(control.waits)}",
+                )
+            for (tag, count), (other, done) in zip(control.waits, waits, strict=False):
+                row[tag] = other + 1
+                row[count] = done
+        self.code.order.append(binding.number)
+        self.code.rows[binding.number].append(row)

@@ -1,0 +1,203 @@
+"""The instructions of a machine as the code generator sees them: which one does what, and which field says what.
+
+Everything is read from the machine's bindings of mnemonics to capabilities; rows of field values have the header's
+fields first, then the mnemonic's own, as in the instruction word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...algebra.element import value_to_bits
+from ...algebra.expr import Name
+from ...errors import TilewrightError
+from ...machine import Capability, Field, Machine, Mnemonic
+
+
+@dataclass(frozen=True)
+class OperandSlot:
+    """Where an operand's address, type and strides go: indices into the row, or values that the ISA fixes."""
+
+    name: str
+    memory: str
+    address: int
+    type_name: str  # the fixed element type, or "" where `type_field` selects it
+    type_field: int
+    types: Mapping[str, int]
+    strides: Mapping[str, int]  # capability dim -> index into the row
+    fixed_strides: Mapping[str, int]  # capability dim -> bytes
+
+    def allows(self, element: str, memory: str) -> bool:
+        """Whether the operand may have this element type and lie in this memory."""
+        return self.memory == memory and (element == self.type_name or element in self.types)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One mnemonic bound to one capability."""
+
+    number: int
+    mnemonic: Mnemonic
+    capability: Capability
+    unit: int
+    fields: tuple[Field, ...]  # the row: header, then own
+    operands: tuple[OperandSlot, ...]  # target first
+    extents: Mapping[str, int]  # capability dim -> index into the row
+    functions: Mapping[str, int]
+    immediates: Mapping[str, int]
+    accumulate: int  # index into the row, -1 for none
+    spread: Mapping[str, int]  # axis -> index into the row
+
+    def limit(self, dim: str) -> int:
+        """Most iterations of a capability dim that an instruction can say; a dim without a field has one."""
+        if dim not in self.extents:
+            return 1
+        capability = next(d.limit for d in self.capability.dims if d.name == dim)
+        return min(capability, field_range(self.fields[self.extents[dim]])[1])
+
+    def stride_range(self, operand: int, dim: str) -> tuple[int, int]:
+        """Lowest and highest stride in bytes of an operand along a capability dim."""
+        slot = self.operands[operand]
+        if dim in slot.strides:
+            return field_range(self.fields[slot.strides[dim]])
+        fixed = slot.fixed_strides.get(dim, 0)
+        return fixed, fixed
+
+    def code(self, index: int, name: str) -> int:
+        """The code of `name` in the efield at `index` of the row."""
+        return dict(self.fields[index].enum)[name]
+
+    def immediate_bits(self, name: str, value: int | float, element: str) -> int:
+        """The bits of an immediate of type `element`, as its field holds them."""
+        field = self.fields[self.immediates[name]]
+        bits = value_to_bits(value, element)
+        if field.signed and bits >> (field.width_bits - 1):
+            return bits - (1 << field.width_bits)
+        return bits
+
+
+def field_range(field: Field) -> tuple[int, int]:
+    """Lowest and highest value of a field."""
+    if field.signed:
+        return -(1 << (field.width_bits - 1)), (1 << (field.width_bits - 1)) - 1
+    return 0, (1 << field.width_bits) - 1
+
+
+@dataclass(frozen=True)
+class Control:
+    """The header's part in ordering: where an instruction's own tag and its waits go."""
+
+    size: int
+    signal: int  # index into the row, -1 for none
+    waits: tuple[tuple[int, int], ...]  # indices of (tag, count)
+
+
+class Isa:
+    """All bindings of a machine, by the capability they do."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.units = [unit.name for unit in machine.units] or [""]
+        header = [field.name for field in machine.header]
+        self.control = Control(
+            len(header),
+            header.index(machine.signal) if machine.signal else -1,
+            tuple((header.index(tag), header.index(count)) for tag, count in machine.waits),
+        )
+        self.bindings: dict[tuple[str, str], list[Binding]] = {}
+        for number, mnemonic in enumerate(machine.mnemonics):
+            if mnemonic.capability:
+                binding = self._bind(number, mnemonic)
+                self.bindings.setdefault((mnemonic.node, mnemonic.capability), []).append(binding)
+
+    def of_capability(self, node: str, capability: str) -> list[Binding]:
+        """The mnemonics that do a capability; `TilewrightError` (kind `target`) if there is none."""
+        found = self.bindings.get((node, capability), [])
+        if not found:
+            raise TilewrightError(
+                "target",
+                f"machine {self.machine.name}",
+                f"a mnemonic for capability {capability} of {node}",
+                "none",
+                "add one to the target file",
+            )
+        return found
+
+    def copies(self, source: str, destination: str) -> list[Binding]:
+        """The mnemonics that copy over the link from memory `source` to memory `destination`."""
+        links = (f"{source}->{destination}", f"{source} -> {destination}")
+        found = [b for (node, _), bindings in self.bindings.items() if node in links for b in bindings]
+        if not found:
+            raise TilewrightError(
+                "target",
+                f"machine {self.machine.name}",
+                f"a mnemonic that copies from {source} to {destination}",
+                "none",
+                "add a link with a copy capability and a mnemonic for it",
+            )
+        return found
+
+    def fill(self, memory: str, element: str) -> Binding | None:
+        """A mnemonic that sets elements of `memory` to an immediate, if there is one."""
+        for bindings in self.bindings.values():
+            for binding in bindings:
+                statement = binding.capability.statement
+                value = statement.value
+                if statement.reduce != "=" or not isinstance(value, Name) or value.id not in binding.immediates:
+                    continue
+                if binding.operands[0].allows(element, memory):
+                    return binding
+        return None
+
+    def _bind(self, number: int, mnemonic: Mnemonic) -> Binding:
+        machine = self.machine
+        fields = (*machine.header, *mnemonic.fields)
+        index = {field.name: i for i, field in enumerate(fields)}
+        operands = {operand.operand: operand for operand in mnemonic.operands}
+        capability = find_capability(machine, mnemonic.node, mnemonic.capability)
+        slots: list[OperandSlot] = []
+        for name in capability.operands:
+            operand = operands[name]
+            of_type = index.get(operand.type_name, -1)
+            slots.append(
+                OperandSlot(
+                    name,
+                    operand.memory,
+                    index[operand.address],
+                    "" if of_type >= 0 else operand.type_name,
+                    of_type,
+                    dict(fields[of_type].enum) if of_type >= 0 else {},
+                    {dim: index[text] for dim, text in operand.strides if text in index},
+                    {dim: int(text) for dim, text in operand.strides if text not in index},
+                )
+            )
+        axes = (("x", mnemonic.spread_x), ("y", mnemonic.spread_y))
+        return Binding(
+            number,
+            mnemonic,
+            capability,
+            self.units.index(mnemonic.unit) if mnemonic.unit else 0,
+            fields,
+            tuple(slots),
+            {dim: index[field] for dim, field in mnemonic.extents},
+            {variable: index[field] for variable, field in mnemonic.functions},
+            {name: index[field] for name, field in mnemonic.immediates},
+            index[mnemonic.accumulate] if mnemonic.accumulate else -1,
+            {axis: index[field] for axis, field in axes if field},
+        )
+
+
+def find_capability(machine: Machine, node: str, name: str) -> Capability:
+    """A capability of a compute node or of a link (`A->B`); `TilewrightError` (kind `target`) if there is none."""
+    for compute in machine.computes:
+        if compute.name == node:
+            for capability in compute.capabilities:
+                if capability.name == name:
+                    return capability
+    for link in machine.links:
+        if node.replace(" ", "") == f"{link.src}->{link.dst}":
+            for capability in link.capabilities:
+                if capability.name == name:
+                    return capability
+    raise TilewrightError("target", f"machine {machine.name}", f"capability {name} of {node}", "none")

@@ -1,0 +1,186 @@
+"""What a compute becomes: fields of one instruction, for each shape of its tile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...algebra.affine import Affine, index_forms
+from ...algebra.expr import Access
+from ...algebra.statement import accesses, reduction_dims, tensors_of
+from ...algebra.window import Range
+from ...errors import TilewrightError
+from .isa import Binding, Isa
+from .tree import Codelet, Issue, Surrogate
+
+
+@dataclass(frozen=True)
+class ComputeOperand:
+    """An operand: field of its address, and how its first element follows from the ranges."""
+
+    surrogate: int
+    index: int
+    position: int
+    memory: int
+    forms: tuple[Affine, ...]
+    steps: tuple[int, ...]
+    strides: tuple[int, ...]
+    constant: bool
+
+    def offset(self, ranges: Mapping[str, Range], origin: Sequence[int]) -> int:
+        """Bytes from the surrogate's first element to the one at the first point of the ranges."""
+        total = 0
+        for form, start, step, stride in zip(self.forms, origin, self.steps, self.strides, strict=True):
+            value = form.const - start
+            for dim, coefficient in form.terms:
+                value += coefficient * ranges[dim].start
+            total += value // step * stride
+        return total
+
+    def stride(self, dim: str) -> int:
+        """Bytes from one iteration of a codelet dim to the next."""
+        return sum(form.coefficient(dim) * stride // step for form, step, stride in zip(self.forms, self.steps, self.strides, strict=True))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Everything but addresses for one shape of the tile; `reach`: bytes touched around each operand's address."""
+
+    binding: Binding
+    fresh: list[int]
+    kept: list[int]
+    reach: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class ComputePlan:
+    """The mnemonic and operands of a compute, and the shapes seen so far."""
+
+    binding: Binding
+    operands: tuple[ComputeOperand, ...]
+    bound: tuple[str, ...]
+    reduced: tuple[str, ...]
+    template: list[int]
+    shapes: dict[tuple[int, ...], Shape] = field(default_factory=dict[tuple[int, ...], Shape])
+
+    def shape(self, codelet: Codelet, node: Issue, extents: tuple[int, ...]) -> Shape:
+        """The shape for these iterations of the bound dims."""
+        known = self.shapes.get(extents)
+        if known is None:
+            known = self.shapes[extents] = _shape(self, codelet, node, extents)
+        return known
+
+
+def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
+    """Chooses the mnemonic; raises `TilewrightError` (kind `target`) where none fits."""
+    surrogates = [codelet.surrogates[index] for index in node.tensors]
+    binding = _binding(isa, node, surrogates)
+    statement = node.statement
+    names = tensors_of(statement)
+    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
+    operands: list[ComputeOperand] = []
+    for position, slot in enumerate(binding.operands):
+        number = names.index(slot.name)
+        access = next(a for a in accesses(statement) if a.tensor == slot.name)
+        assert isinstance(access, Access)
+        surrogate = surrogates[number]
+        steps = (1,) * len(surrogate.shape) if surrogate.axes is None else tuple(a.step for a in surrogate.axes)
+        operands.append(
+            ComputeOperand(
+                node.tensors[number],
+                slot.address,
+                position,
+                memories[slot.memory],
+                index_forms(access),
+                steps,
+                surrogate.strides_bytes,
+                surrogate.constant,
+            )
+        )
+    template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
+    reduced = reduction_dims(statement) if statement.reduce != "=" else ()
+    return ComputePlan(binding, tuple(operands), tuple(dim for _, dim in node.dims), reduced, template)
+
+
+def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
+    names = tensors_of(node.statement)
+    for binding in isa.of_capability(node.node, node.capability):
+        if sorted(slot.name for slot in binding.operands) != sorted(names):
+            continue
+        operands = [surrogates[names.index(slot.name)] for slot in binding.operands]
+        fits = all(slot.allows(s.element, s.memory) for slot, s in zip(binding.operands, operands, strict=True))
+        if fits and tuple(s.element for s in operands) in binding.capability.types:
+            return binding
+    raise TilewrightError(
+        "target",
+        f"machine {isa.machine.name}",
+        f"a mnemonic for {node.node}.{node.capability} on {', '.join(f'{s.element} in {s.memory}' for s in surrogates)}",
+        "none",
+    )
+
+
+def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) -> list[int]:
+    """Types, functions, immediates and the spread; extents of unused dims are 1."""
+    row = [0] * len(binding.fields)
+    for index in binding.extents.values():
+        row[index] = 1
+    for slot, surrogate in zip(binding.operands, surrogates, strict=True):
+        if slot.type_field >= 0:
+            row[slot.type_field] = slot.types[surrogate.element]
+    for variable, function in node.functions:
+        row[binding.functions[variable]] = binding.code(binding.functions[variable], function)
+    types = dict(binding.capability.immediates)
+    for name, value in node.immediates:
+        row[binding.immediates[name]] = binding.immediate_bits(name, value, types[name])
+    spread = dict(node.spread)
+    for axis, index in binding.spread.items():
+        row[index] = binding.code(index, spread.get(axis, "none"))
+    return row
+
+
+def _shape(plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...]) -> Shape:
+    binding, row = plan.binding, plan.template.copy()
+    reach: list[tuple[int, int]] = []
+    for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
+        if extent > binding.limit(slot_dim):
+            raise TilewrightError(
+                "target",
+                f"codelet {codelet.name}",
+                f"at most {binding.limit(slot_dim)} iterations of {slot_dim} in {node.node}.{node.capability}",
+                f"{extent} of {dim}",
+                f"loop over {dim} outside",
+            )
+        if extent > 1:
+            row[binding.extents[slot_dim]] = extent
+    for operand in plan.operands:
+        low = high = 0
+        for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
+            stride = operand.stride(dim)
+            if extent == 1 or stride == 0:
+                continue
+            _set_stride(plan, node, codelet, slot_dim, stride, operand.position, row)
+            low += min(0, stride * (extent - 1))
+            high += max(0, stride * (extent - 1))
+        element = codelet.surrogates[operand.surrogate].element_bytes
+        reach.append((low, high + element))
+    kept = row.copy()
+    if binding.accumulate >= 0:
+        kept[binding.accumulate] = 1
+    return Shape(binding, row, kept, tuple(reach))
+
+
+def _set_stride(
+    plan: ComputePlan, node: Issue, codelet: Codelet, slot_dim: str, stride: int, position: int, row: list[int]
+) -> None:
+    low, high = plan.binding.stride_range(position, slot_dim)
+    if not low <= stride <= high:
+        raise TilewrightError(
+            "target",
+            f"codelet {codelet.name}",
+            f"a stride of {low} to {high} B of {plan.binding.operands[position].name} along {slot_dim} in "
+            f"{node.node}.{node.capability}",
+            f"{stride} B",
+        )
+    index = plan.binding.operands[position].strides.get(slot_dim)
+    if index is not None:
+        row[index] = stride

@@ -1,0 +1,234 @@
+"""What a transfer of a given shape becomes: copies of the part inside the tensor, fills of what lies outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...algebra.element import element_dtype
+from ...algebra.window import Range
+from ...errors import TilewrightError
+from .boxes import BoxAxis, Piece, Slot, cut, merge_axes, span
+from .isa import Binding, Isa
+from .tree import Codelet, Surrogate, Transfer
+
+
+@dataclass(frozen=True)
+class Box:
+    """The elements that a transfer moves, per coordinate of the tensor: first, number, step.
+
+    `clips` are how many of them lie before the tensor's first and after its last element; a transfer between locals
+    clips nothing.
+    """
+
+    lows: tuple[int, ...]
+    counts: tuple[int, ...]
+    steps: tuple[int, ...]
+    clips: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A surrogate of a transfer: its step in coordinates and in bytes per axis."""
+
+    surrogate: int
+    steps: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def offset(self, lows: Sequence[int], origin: Sequence[int]) -> int:
+        """Bytes from the surrogate's first element to the box' corner."""
+        total = 0
+        for low, start, step, stride in zip(lows, origin, self.steps, self.strides, strict=True):
+            total += (low - start) // step * stride
+        return total
+
+
+@dataclass(frozen=True)
+class PartOperand:
+    """An address of an instruction: `offset` from the corner of `side`, touching bytes `low .. high - 1` from there."""
+
+    side: int
+    index: int
+    memory: int
+    offset: int
+    low: int
+    high: int
+    constant: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """One instruction without its addresses; operands target first."""
+
+    binding: Binding
+    row: list[int]
+    operands: tuple[PartOperand, ...]
+
+
+@dataclass(frozen=True)
+class TransferPlan:
+    """All instructions of a transfer; `sides` are source and destination."""
+
+    sides: tuple[Side, Side]
+    parts: tuple[Part, ...]
+
+
+def box_of(codelet: Codelet, node: Transfer, ranges: Mapping[str, Range]) -> Box:
+    """The box of a transfer while the dims run over `ranges`."""
+    source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
+    narrow, other = (source, destination) if destination.axes is None else (destination, source)
+    assert narrow.axes is not None
+    lows = tuple(axis.low(ranges) for axis in narrow.axes)
+    counts = tuple(axis.count(ranges) for axis in narrow.axes)
+    steps = tuple(axis.step for axis in narrow.axes)
+    if other.axes is not None:
+        return Box(lows, counts, steps, ((0, 0),) * len(lows))
+    clips = tuple(_clip(low, count, step, size) for low, count, step, size in zip(lows, counts, steps, other.shape, strict=True))
+    return Box(lows, counts, steps, clips)
+
+
+def _clip(low: int, count: int, step: int, size: int) -> tuple[int, int]:
+    before = min(count, max(0, -(low // step)))
+    inside = max(0, -((low - size) // step))
+    return before, max(0, count - max(inside, before))
+
+
+def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> TransferPlan:
+    """The instructions of a transfer of this shape; raises `TilewrightError` where the machine has none for it."""
+    source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
+    sides = tuple(_side(index, codelet.surrogates[index], len(box.lows)) for index in (node.source, node.destination))
+    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
+    per_step = [
+        [step // s * stride for step, s, stride in zip(box.steps, side.steps, side.strides, strict=True)] for side in sides
+    ]
+    parts: list[Part] = []
+    inside = [(first, count - first - last) for count, (first, last) in zip(box.counts, box.clips, strict=True)]
+    if any(a or b for a, b in box.clips) and node.pad is not None:
+        for outside in _slabs(box.counts, inside):
+            parts += _fills(isa, destination, node.pad, outside, per_step[1], memories)
+    if all(count > 0 for _, count in inside):
+        parts += _copies(isa, source, destination, inside, per_step, memories)
+    return TransferPlan((sides[0], sides[1]), tuple(parts))
+
+
+def _side(index: int, surrogate: Surrogate, rank: int) -> Side:
+    steps = (1,) * rank if surrogate.axes is None else tuple(axis.step for axis in surrogate.axes)
+    return Side(index, steps, surrogate.strides_bytes)
+
+
+Region = Sequence[tuple[int, int]]  # per coordinate: first step, number of steps
+
+
+def _slabs(counts: Sequence[int], inside: Region) -> Iterator[Region]:
+    """Disjoint boxes that make up everything outside of `inside`."""
+    region = [(0, count) for count in counts]
+    for axis, (first, count) in enumerate(inside):
+        for start, size in ((0, first), (first + count, counts[axis] - first - count)):
+            if size > 0:
+                yield [*region[:axis], (start, size), *region[axis + 1 :]]
+        if count <= 0:
+            return
+        region[axis] = (first, count)
+
+
+def _copies(
+    isa: Isa,
+    source: Surrogate,
+    destination: Surrogate,
+    region: Region,
+    per_step: Sequence[Sequence[int]],
+    memories: Mapping[str, int],
+) -> Iterator[Part]:
+    """Copies of a region of the box; operands of a copy are target, source."""
+    binding, element = _copier(isa, source, destination)
+    unit_bytes = element_dtype(element).itemsize
+    axes = [
+        BoxAxis(count, (to, from_)) for (_, count), from_, to in zip(region, per_step[0], per_step[1], strict=True)
+    ]
+    axes.append(BoxAxis(source.element_bytes // unit_bytes, (unit_bytes, unit_bytes)))
+    start = [sum(first * stride for (first, _), stride in zip(region, per_step[side], strict=True)) for side in (1, 0)]
+    sides, surrogates = (1, 0), (destination, source)
+    for piece in cut(merge_axes(axes), _slots(binding), 2):
+        yield _part(binding, piece, start, sides, surrogates, element, memories, {})
+
+
+def _fills(
+    isa: Isa,
+    destination: Surrogate,
+    value: int | float,
+    region: Region,
+    per_step: Sequence[int],
+    memories: Mapping[str, int],
+) -> Iterator[Part]:
+    binding = isa.fill(destination.memory, destination.element)
+    if binding is None:
+        raise TilewrightError(
+            "target",
+            f"machine {isa.machine.name}",
+            f"an instruction that fills {destination.element} elements of {destination.memory} with an immediate",
+            "none",
+        )
+    axes = [BoxAxis(count, (stride,)) for (_, count), stride in zip(region, per_step, strict=True)]
+    start = [sum(first * stride for (first, _), stride in zip(region, per_step, strict=True))]
+    (name,) = binding.immediates
+    bits = binding.immediate_bits(name, value, dict(binding.capability.immediates)[name])
+    for piece in cut(merge_axes(axes), _slots(binding), 1):
+        values = {binding.immediates[name]: bits}
+        yield _part(binding, piece, start, (1,), (destination,), destination.element, memories, values)
+
+
+def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Binding, str]:
+    """A copying mnemonic and the type of the elements that it moves: bytes, or the tensor's own."""
+    bindings = isa.copies(source.memory, destination.memory)
+    for element in ("u8", "i8", source.element):
+        for binding in bindings:
+            to, from_ = binding.operands
+            if to.allows(element, destination.memory) and from_.allows(element, source.memory):
+                return binding, element
+    raise TilewrightError(
+        "target", f"machine {isa.machine.name}", f"a copy of {source.element} from {source.memory}", "none"
+    )
+
+
+def _slots(binding: Binding) -> list[Slot]:
+    operands = range(len(binding.operands))
+    return [
+        Slot(dim.name, binding.limit(dim.name), tuple(binding.stride_range(i, dim.name) for i in operands))
+        for dim in binding.capability.dims
+        if dim.name in binding.extents
+    ]
+
+
+def _part(
+    binding: Binding,
+    piece: Piece,
+    start: Sequence[int],
+    sides: Sequence[int],
+    surrogates: Sequence[Surrogate],
+    element: str,
+    memories: Mapping[str, int],
+    values: Mapping[int, int],
+) -> Part:
+    row = [0] * len(binding.fields)
+    for index in binding.extents.values():
+        row[index] = 1
+    for dim, axis in piece.slots:
+        row[binding.extents[dim]] = axis.count
+        for slot, stride in zip(binding.operands, axis.strides, strict=True):
+            if dim in slot.strides:
+                row[slot.strides[dim]] = stride
+    for slot in binding.operands:
+        if slot.type_field >= 0:
+            row[slot.type_field] = slot.types[element]
+    for index, value in values.items():
+        row[index] = value
+    axes = [axis for _, axis in piece.slots]
+    size = element_dtype(element).itemsize
+    operands: list[PartOperand] = []
+    for i, (slot, side, surrogate) in enumerate(zip(binding.operands, sides, surrogates, strict=True)):
+        low, high = span(axes, i)
+        offset = start[i] + piece.offsets[i]
+        operands.append(
+            PartOperand(side, slot.address, memories[slot.memory], offset, low, high + size, surrogate.constant)
+        )
+    return Part(binding, row, tuple(operands))
