@@ -7,6 +7,7 @@ and the simulator.  Units: bits in declarations of widths, bytes, cycles and pJ 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .algebra.expr import Expr, Statement
 
@@ -146,6 +147,14 @@ class Mnemonic:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """An in-order queue: instructions of one unit run one after another, units run concurrently."""
+
+    name: str
+    depth: int = 0  # instructions that may wait in the queue; 0 for no limit
+
+
+@dataclass(frozen=True)
 class PlacedField:
     """A field's place in its word: `width_bits` bits from `offset_bits` on, counted from the most significant bit."""
 
@@ -154,13 +163,34 @@ class PlacedField:
     width_bits: int
     signed: bool
 
+    @property
+    def lowest(self) -> int:
+        """The smallest value that fits."""
+        return -(1 << (self.width_bits - 1)) if self.signed else 0
+
+    @property
+    def highest(self) -> int:
+        """The largest value that fits."""
+        return (1 << (self.width_bits - self.signed)) - 1
+
 
 @dataclass(frozen=True)
-class Unit:
-    """An in-order queue: instructions of one unit run one after another, units run concurrently."""
+class Word:
+    """The layout of an instruction word of `bits` bits; the first field is `OPCODE`."""
 
-    name: str
-    depth: int = 0  # instructions that may wait in the queue; 0 for no limit
+    mnemonic: Mnemonic
+    fields: tuple[PlacedField, ...]
+    bits: int
+
+    @property
+    def bytes(self) -> int:
+        """Length in bytes."""
+        return self.bits // 8
+
+    @cached_property
+    def by_name(self) -> dict[str, PlacedField]:
+        """The fields by name, without the opcode."""
+        return {item.name: item for item in self.fields[1:]}
 
 
 @dataclass(frozen=True)
@@ -188,19 +218,19 @@ class Machine:
     frequency_hz: float = 1e9
     source: str = field(default="", compare=False)  # the text it was read from
 
-    def word_fields(self, mnemonic: Mnemonic) -> tuple[PlacedField, ...]:
-        """The fields of an instruction word in order: `OPCODE`, the header's, the mnemonic's own."""
+    @cached_property
+    def words(self) -> dict[str, Word]:
+        """The instruction word of each mnemonic, by the mnemonic's name."""
+        return {mnemonic.name: self.word(mnemonic) for mnemonic in self.mnemonics}
+
+    def word(self, mnemonic: Mnemonic) -> Word:
+        """The layout of an instruction: `OPCODE`, the header's fields, the mnemonic's own, padding to the alignment."""
         placed: list[PlacedField] = []
-        end = 0
+        end = longest = 0
         for item in (Field("OPCODE", self.opcode_bits), *self.header, *mnemonic.fields):
             start = end if item.at_bit is None else item.at_bit
-            placed.append(PlacedField(item.name, start, item.width_bits, item.signed))
             end = start + item.width_bits
-        return tuple(placed)
-
-    def word_bits(self, mnemonic: Mnemonic) -> int:
-        """The length of an instruction word in bits."""
-        if self.instruction_bits:
-            return self.instruction_bits
-        end = max(item.offset_bits + item.width_bits for item in self.word_fields(mnemonic))
-        return -(-end // self.instruction_align_bits) * self.instruction_align_bits
+            longest = max(longest, end)
+            placed.append(PlacedField(item.name, start, item.width_bits, item.signed))
+        aligned = -(-longest // self.instruction_align_bits) * self.instruction_align_bits
+        return Word(mnemonic, tuple(placed), self.instruction_bits or aligned)

@@ -1,0 +1,277 @@
+"""Instruction words of a `Machine`: fields to bits and back, one at a time, in bulk, and as text.
+
+A word is its fields' bits, most significant first, in big-endian bytes; a program is words one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TilewrightError
+from ..machine import Field, Machine, Mnemonic, PlacedField, Word
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DecodedPart:
+    """All instructions of one mnemonic: their positions in the program and, per field (header's too), int64 values."""
+
+    mnemonic: Mnemonic
+    positions: NDArray[np.int64]
+    fields: dict[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A program as arrays; `offsets_bytes` tells where each instruction begins, `parts` hold the fields."""
+
+    offsets_bytes: NDArray[np.int64]
+    parts: tuple[DecodedPart, ...]
+
+
+def word_of(machine: Machine, mnemonic: str) -> Word:
+    """The word layout of a mnemonic; `TilewrightError` (kind `program`) if the machine has none of that name."""
+    word = machine.words.get(mnemonic)
+    if word is None:
+        known = ", ".join(machine.words) or "none at all"
+        raise TilewrightError("program", machine.name, f"a mnemonic among {known}", f"`{mnemonic}`")
+    return word
+
+
+def _place(word: Word, name: str) -> PlacedField:
+    place = word.by_name.get(name)
+    if place is None:
+        subject = word.mnemonic.name
+        raise TilewrightError("program", subject, f"a field among {', '.join(word.by_name)}", f"`{name}`")
+    return place
+
+
+def _overflow(word: Word, place: PlacedField, value: int) -> TilewrightError:
+    return TilewrightError(
+        "program",
+        f"{word.mnemonic.name}.{place.name}",
+        f"{place.lowest} to {place.highest} ({place.width_bits} bits)",
+        str(value),
+    )
+
+
+def encode(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> bytes:
+    """One instruction; fields that are not given are 0.
+
+    `TilewrightError` (kind `program`) names an unknown mnemonic or field, or a value that the field cannot hold.
+    """
+    word = word_of(machine, mnemonic)
+    bits = word.mnemonic.opcode << (word.bits - machine.opcode_bits)
+    for name, value in fields.items():
+        place = _place(word, name)
+        if not place.lowest <= value <= place.highest:
+            raise _overflow(word, place, value)
+        code = value & ((1 << place.width_bits) - 1)
+        bits |= code << (word.bits - place.offset_bits - place.width_bits)
+    return bits.to_bytes(word.bytes, "big")
+
+
+def encode_many(machine: Machine, mnemonic: str, fields: Mapping[str, Array | int], count: int) -> NDArray[np.uint8]:
+    """`count` instructions of one mnemonic as rows of bytes; a field is an array of `count` integers or one for all.
+
+    Errors as for `encode`.
+    """
+    word = word_of(machine, mnemonic)
+    rows = np.zeros((count, word.bytes), np.uint8)
+    _insert(rows, word.fields[0], np.asarray(word.mnemonic.opcode, np.int64))
+    for name, values in fields.items():
+        place, array = _place(word, name), np.asarray(values, np.int64)
+        bad = (array < place.lowest) | (array > place.highest)
+        if bad.any():
+            raise _overflow(word, place, int(array[bad][0]) if array.ndim else int(array))
+        _insert(rows, place, array)
+    return rows
+
+
+def _byte_shifts(place: PlacedField) -> Iterator[tuple[int, int]]:
+    """The bytes that a field touches, each with the shift to the left that takes its bits to the field's value."""
+    last = (place.offset_bits + place.width_bits - 1) // 8
+    spare = 8 * (last + 1) - place.offset_bits - place.width_bits
+    for byte in range(place.offset_bits // 8, last + 1):
+        yield byte, 8 * (last - byte) - spare
+
+
+def _insert(rows: NDArray[np.uint8], place: PlacedField, values: NDArray[np.int64]) -> None:
+    codes = values.astype(np.uint64) & np.uint64((1 << place.width_bits) - 1)
+    for byte, shift in _byte_shifts(place):
+        part = codes >> np.uint64(shift) if shift >= 0 else codes << np.uint64(-shift)
+        rows[:, byte] |= (part & np.uint64(0xFF)).astype(np.uint8)
+
+
+def _extract(rows: NDArray[np.uint8], place: PlacedField) -> NDArray[np.int64]:
+    codes = np.zeros(len(rows), np.uint64)
+    for byte, shift in _byte_shifts(place):
+        part = rows[:, byte].astype(np.uint64)
+        codes |= part << np.uint64(shift) if shift >= 0 else part >> np.uint64(-shift)
+    codes &= np.uint64((1 << place.width_bits) - 1)
+    if place.signed:
+        sign = np.uint64(1 << (place.width_bits - 1))
+        codes = (codes ^ sign) - sign
+    return codes.view(np.int64)
+
+
+def join_rows(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.uint8]]]) -> bytes:
+    """One program of the rows of several mnemonics; each part is (positions in the program, rows of bytes).
+
+    Positions of all parts together are 0, 1, 2, ... in any order.
+    """
+    lengths = np.zeros(sum(len(positions) for positions, _ in parts), np.int64)
+    for positions, rows in parts:
+        lengths[positions] = rows.shape[1]
+    starts = np.cumsum(lengths) - lengths
+    program = np.zeros(int(lengths.sum()), np.uint8)
+    for positions, rows in parts:
+        program[starts[positions][:, None] + np.arange(rows.shape[1])] = rows
+    return program.tobytes()
+
+
+def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each instruction begins, in bytes, and the index of its mnemonic in `machine.mnemonics`."""
+    kinds = {mnemonic.opcode: index for index, mnemonic in enumerate(machine.mnemonics)}
+    lengths = [machine.words[mnemonic.name].bytes for mnemonic in machine.mnemonics]
+    opcode_bytes = -(-machine.opcode_bits // 8)
+    spare = 8 * opcode_bytes - machine.opcode_bits
+    offsets: list[int] = []
+    found: list[int] = []
+    at, end = 0, len(program)
+    while at < end:
+        kind = kinds.get(int.from_bytes(program[at : at + opcode_bytes], "big") >> spare)
+        if kind is None or at + lengths[kind] > end:
+            expected = "a known opcode" if kind is None else f"{lengths[kind]} bytes of {machine.mnemonics[kind].name}"
+            raise TilewrightError("program", f"byte {at}", expected, f"0x{program[at : at + 8].hex()}")
+        offsets.append(at)
+        found.append(kind)
+        at += lengths[kind]
+    return np.array(offsets, np.int64), np.array(found, np.int64)
+
+
+def decode_arrays(machine: Machine, program: bytes) -> Decoded:
+    """A whole program, field by field as arrays: about 2 us an instruction.
+
+    `TilewrightError` (kind `program`) for unknown opcodes, a last word cut short, bits set in padding, and codes that
+    an efield does not have.
+    """
+    offsets, kinds = instruction_offsets(machine, program)
+    data = np.frombuffer(program, np.uint8)
+    parts: list[DecodedPart] = []
+    for index, mnemonic in enumerate(machine.mnemonics):
+        positions = np.flatnonzero(kinds == index).astype(np.int64)
+        if len(positions):
+            word = machine.words[mnemonic.name]
+            rows = data[offsets[positions][:, None] + np.arange(word.bytes)]
+            fields = {place.name: _extract(rows, place) for place in word.fields[1:]}
+            _check(machine, word, rows, fields, positions)
+            parts.append(DecodedPart(mnemonic, positions, fields))
+    return Decoded(offsets, tuple(parts))
+
+
+def _check(
+    machine: Machine, word: Word, rows: NDArray[np.uint8], fields: dict[str, Array], positions: NDArray[np.int64]
+) -> None:
+    used = np.zeros((1, word.bytes), np.uint8)
+    for place in word.fields:
+        _insert(used, place, np.asarray(-1, np.int64))
+    padding = (rows & ~used).any(axis=1)
+    if padding.any():
+        subject = f"instruction {positions[padding][0]} ({word.mnemonic.name})"
+        raise TilewrightError("program", subject, "zeros in the padding", "other bits")
+    for item in (*machine.header, *word.mnemonic.fields):
+        if item.enum:
+            unknown = ~np.isin(fields[item.name], [code for _, code in item.enum])
+            if unknown.any():
+                subject = f"instruction {positions[unknown][0]} ({word.mnemonic.name}.{item.name})"
+                names = ", ".join(f"{name} = {code}" for name, code in item.enum)
+                raise TilewrightError("program", subject, f"a code of {names}", str(fields[item.name][unknown][0]))
+
+
+def decode(machine: Machine, program: bytes) -> list[tuple[str, dict[str, int]]]:
+    """A whole program as (mnemonic, all its fields); errors as for `decode_arrays`."""
+    decoded = decode_arrays(machine, program)
+    found: list[tuple[str, dict[str, int]]] = [("", {})] * len(decoded.offsets_bytes)
+    for part in decoded.parts:
+        columns = {name: values.tolist() for name, values in part.fields.items()}
+        for row, position in enumerate(part.positions.tolist()):
+            found[position] = part.mnemonic.name, {name: values[row] for name, values in columns.items()}
+    return found
+
+
+def disassemble(machine: Machine, program: bytes) -> str:
+    """One line per instruction, e.g. `LOAD TAG=1, DST=0x40, RUN=64`; fields that are 0 are left out."""
+    return "".join(f"{format_instruction(machine, *item)}\n" for item in decode(machine, program))
+
+
+def format_instruction(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> str:
+    """The text of one instruction: efields by name, addresses and immediates in hexadecimal."""
+    word = word_of(machine, mnemonic)
+    hexadecimal = {operand.address for operand in word.mnemonic.operands}
+    hexadecimal |= {name for _, name in word.mnemonic.immediates}
+    enums = _enums(machine, word)
+    texts: list[str] = []
+    for name in word.by_name:
+        value = fields.get(name, 0)
+        if name in enums:
+            names = {code: text for text, code in enums[name].enum}
+            texts += [f"{name}={names.get(value, value)}"] if value else []
+        elif value:
+            texts.append(f"{name}={value:#x}" if name in hexadecimal else f"{name}={value}")
+    return f"{mnemonic} {', '.join(texts)}".strip()
+
+
+def _enums(machine: Machine, word: Word) -> dict[str, Field]:
+    return {item.name: item for item in (*machine.header, *word.mnemonic.fields) if item.enum}
+
+
+def assemble(machine: Machine, text: str, source: str = "program") -> bytes:
+    """The program that lines of text spell, as `disassemble` writes them; `#` begins a comment.
+
+    Errors are `TilewrightError`s whose subject begins with `source:line`.
+    """
+    words: list[bytes] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition("#")[0].strip()
+        if content:
+            try:
+                words.append(encode(machine, *parse_instruction(machine, content)))
+            except TilewrightError as error:
+                subject = f"{source}:{number} ({error.subject})"
+                raise TilewrightError(error.kind, subject, error.expected, error.found, error.lever) from None
+    return b"".join(words)
+
+
+def parse_instruction(machine: Machine, text: str) -> tuple[str, dict[str, int]]:
+    """Mnemonic and fields of one line of assembly text."""
+    mnemonic, _, rest = text.partition(" ")
+    word = word_of(machine, mnemonic)
+    enums = _enums(machine, word)
+    fields: dict[str, int] = {}
+    for item in rest.split(",") if rest.strip() else ():
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or name in fields:
+            raise TilewrightError("program", mnemonic, "fields like NAME=VALUE, each once", f"`{item.strip()}`")
+        _place(word, name)
+        fields[name] = _field_value(mnemonic, name, value, enums.get(name))
+    return mnemonic, fields
+
+
+def _field_value(mnemonic: str, name: str, text: str, enum: Field | None) -> int:
+    codes = dict(enum.enum) if enum is not None else {}
+    if text in codes:
+        return codes[text]
+    try:
+        if len(text) > 70:
+            raise ValueError
+        return int(text, 0)
+    except ValueError:
+        expected = f"a number or one of {', '.join(codes)}" if codes else "a number"
+        raise TilewrightError("program", f"{mnemonic}.{name}", expected, f"`{text[:40]}`") from None
