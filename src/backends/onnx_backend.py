@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper
 from onnx.backend.base import Backend, BackendRep
 
-from ..driver import CompileOptions, compile, shipped_targets
+from ..driver import CompileOptions, compile
 from ..errors import TilewrightError
+from ..frontends.acg import target_files
 from ..frontends.onnx import constant_inputs, import_onnx
 from .program import Program
 from .simulator import simulate
@@ -85,7 +86,7 @@ class TilewrightBackend(Backend):
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SimulatedModel:
         """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`."""
         if not cls.supports_device(device):
-            raise TilewrightError("usage", "device", "one of " + ", ".join(["CPU", *shipped_targets()]), device)
+            raise TilewrightError("usage", "device", "one of " + ", ".join(["CPU", *target_files()]), device)
         target = kwargs.get("target") or (None if device == "CPU" else device)
         return SimulatedModel(model, target)
 
@@ -111,7 +112,7 @@ class TilewrightBackend(Backend):
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """Whether `device` is `CPU` or a shipped target."""
-        return device == "CPU" or device in shipped_targets()
+        return device == "CPU" or device in target_files()
 
 
 def node_model(node: NodeProto, inputs: Sequence[Array], opset_version: int) -> ModelProto:

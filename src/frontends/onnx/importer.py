@@ -112,6 +112,8 @@ class _Import:
             lever = "fix them with input_shapes or onnxruntime.tools.make_dynamic_shape_fixed"
             raise TilewrightError("shape", subject, "a static shape", _shape_text(value), lever)
         check_size(subject, shape, 8)
+        if 0 in shape:
+            raise TilewrightError("shape", subject, "at least one element", f"shape {list(shape)}")
         return TensorType(element, shape)
 
     def _names_read(self) -> set[str]:

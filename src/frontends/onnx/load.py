@@ -20,7 +20,7 @@ Array = NDArray[Any]
 MAX_TENSOR_BYTES = 1 << 32
 """The largest constant tensor that the importer makes or reads."""
 
-OPSETS = (1, 26)
+OPSETS = (1, 28)
 """The range of versions of the default operator set that the importer knows."""
 
 NUMPY_TYPES: dict[int, np.dtype[Any]] = {

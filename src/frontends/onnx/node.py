@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnx import AttributeProto, NodeProto, helper
 
@@ -41,6 +41,10 @@ class Node:
     def has_output(self, index: int) -> bool:
         """Whether the optional output `index` is named."""
         return index < len(self.outputs) and self.outputs[index] != ""
+
+    def without(self, name: str) -> Node:
+        """This node without the attribute `name`."""
+        return replace(self, attributes={n: v for n, v in self.attributes.items() if n != name})
 
     def error(self, expected: str, found: str, lever: str = "", kind: str = "unsupported") -> TilewrightError:
         """An error about this node, to be raised by the caller."""

@@ -98,6 +98,8 @@ class Scope:
     def weight(self, name: str, array: Array) -> SSAValue:
         """The `graph.weight` of the constant called `name`, made on first use."""
         if name not in self._weights:
+            if array.size == 0:
+                raise TilewrightError("shape", f"tensor {name!r}", "at least one element", f"shape {list(array.shape)}")
             check_finite(name, array)
             element = element_type(f"constant {name!r}", array.dtype.name)
             self._count(name, array)
@@ -134,7 +136,8 @@ class Scope:
         (result,) = op.results
         if prod(shape_of(result)) > MAX_ELEMENTS:
             found = f"shape {list(shape_of(result))}"
-            raise TilewrightError("shape", name or op.name, f"at most {MAX_ELEMENTS} elements", found)
+            subject = f"tensor {name!r}" if name else op.name
+            raise TilewrightError("shape", subject, f"at most {MAX_ELEMENTS} elements", found)
         return result
 
     def require_type(self, node: Node, index: int, accepted: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
@@ -54,7 +55,8 @@ def max_pool(scope: Scope, node: Node) -> Sequence[Value]:
     if node.has_output(1):
         raise node.error("MaxPool with one output", "the output of indices")
     scope.require_type(node, 0, ("float32", "int8", "uint8"))
-    return (_pool(scope, node, scope.tensor(node, 0), "max", False),)
+    window = _window(node, scope.shape(node, 0))
+    return (_pool(scope, node, scope.tensor(node, 0), "max", window, False),)
 
 
 def average_pool(scope: Scope, node: Node) -> Sequence[Value]:
@@ -62,33 +64,47 @@ def average_pool(scope: Scope, node: Node) -> Sequence[Value]:
     scope.require_type(node, 0, ("float32",))
     x = scope.tensor(node, 0)
     counted = bool(node.integer("count_include_pad", 0))
-    if not (counted and node.integer("ceil_mode", 0)):
-        return (_pool(scope, node, x, "average", counted),)
-    rank = _spatial_rank(node, shape_of(x))
-    pads = node.integers("pads", (0,) * 2 * rank)
-    around = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
-    padded = scope.emit(graph.PadOp(x, pads=around), f"{node.outputs[0]}.padded")
-    inner = Node(
-        node.op, node.label, node.inputs, node.outputs, node.version, {**node.attributes, "pads": (0,) * 2 * rank}
-    )
-    return (_pool(scope, inner, padded, "average", False),)
+    window = _window(node, shape_of(x))
+    grown = [end - given for end, given in zip(window.ends, window.given_ends, strict=True)]
+    if counted and any(grown):
+        around = (0, 0, *window.begins, 0, 0, *window.given_ends)
+        x = scope.emit(graph.PadOp(x, pads=around), f"{node.outputs[0]}.padded")
+        window = replace(window, begins=(0,) * len(grown), ends=tuple(grown))
+        counted = False
+    return (_pool(scope, node, x, "average", window, counted),)
 
 
-def _pool(scope: Scope, node: Node, x: SSAValue, kind: str, count_include_pad: bool) -> SSAValue:
-    shape = shape_of(x)
+@dataclass(frozen=True)
+class _Window:
+    """A pooling window, per spatial axis; `ends` is `given_ends` plus what `ceil_mode` adds."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    given_ends: tuple[int, ...]
+
+
+def _window(node: Node, shape: Sequence[int]) -> _Window:
     rank = _spatial_rank(node, shape)
     if "kernel_shape" not in node.attributes:
         raise node.error("attribute kernel_shape", "none", kind="parse")
     kernel, strides = _per_axis(node, "kernel_shape", rank), _per_axis(node, "strides", rank)
     dilations = _per_axis(node, "dilations", rank)
     begins, ends = window_pads(node, shape[2:], kernel, strides, dilations)
+    given = window_pads(node.without("ceil_mode"), shape[2:], kernel, strides, dilations)[1]
+    return _Window(kernel, strides, dilations, begins, ends, given)
+
+
+def _pool(scope: Scope, node: Node, x: SSAValue, kind: str, window: _Window, count_include_pad: bool) -> SSAValue:
     op = graph.PoolOp(
         kind,
         x,
-        kernel=kernel,
-        strides=strides,
-        pads=begins + ends,
-        dilations=dilations,
+        kernel=window.kernel,
+        strides=window.strides,
+        pads=window.begins + window.ends,
+        dilations=window.dilations,
         count_include_pad=count_include_pad,
     )
     return scope.emit(op, node.outputs[0])

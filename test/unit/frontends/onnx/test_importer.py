@@ -1,0 +1,265 @@
+"""What the importer refuses and how it says so; constants, names, opsets."""
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from tilewright.errors import TilewrightError
+from tilewright.frontends.onnx import constant_inputs, import_onnx
+from tilewright.interpreters.graph import run_graph
+from tilewright.zoo.onnx_models import light_model
+
+F = TensorProto.FLOAT
+
+
+def model(
+    nodes: list[NodeProto],
+    inputs: dict[str, Any],
+    outputs: list[str],
+    weights: dict[str, Any] | None = None,
+    opset: int = 21,
+    element: int = F,
+) -> ModelProto:
+    values = [helper.make_tensor_value_info(name, element, shape) for name, shape in inputs.items()]
+    results = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
+    graph = helper.make_graph(nodes, "g", values, results, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def node(op: str, inputs: list[str], outputs: list[str] | None = None, **attributes: Any) -> NodeProto:
+    return helper.make_node(op, inputs, outputs or ["y"], name="n", **attributes)
+
+
+def refused(source: Any, *words: str, **options: Any) -> TilewrightError:
+    with pytest.raises(TilewrightError) as caught:
+        import_onnx(source, **options)
+    for word in words:
+        assert word in str(caught.value)
+    return caught.value
+
+
+def relu() -> ModelProto:
+    return model([node("Relu", ["x"])], {"x": (2, 3)}, ["y"])
+
+
+def test_names_of_inputs_outputs_and_values() -> None:
+    text = str(import_onnx(relu()))
+    assert 'graph.inputs = ["x"]' in text
+    assert 'graph.outputs = ["y"]' in text
+    assert 'name = "y"' in text
+
+
+def test_unknown_operator() -> None:
+    error = refused(model([node("Celu", ["x"])], {"x": (2,)}, ["y"]), "Celu node 'n'", "one of the operators", "Conv")
+    assert error.kind == "unsupported"
+
+
+def test_foreign_domain() -> None:
+    foreign = model([helper.make_node("Relu", ["x"], ["y"], domain="com.example")], {"x": (2,)}, ["y"])
+    refused(foreign, "com.example::Relu")
+
+
+def test_control_flow_names_the_operator() -> None:
+    branch = relu().graph
+    refused(model([node("If", ["x"], then_branch=branch, else_branch=branch)], {"x": ()}, ["y"]), "If node 'n'")
+
+
+@pytest.mark.parametrize("shape", [("batch", 3), (None, 3), None])
+def test_dynamic_shapes(shape: Any) -> None:
+    dynamic = model([node("Relu", ["x"])], {"x": shape}, ["y"])
+    error = refused(dynamic, "input 'x'", "static shape", "input_shapes")
+    assert error.kind == "shape"
+    assert "tensor<5x3xf32>" in str(import_onnx(dynamic, input_shapes={"x": (5, 3)}))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_not_finite(bad: float) -> None:
+    weights = np.ones((2, 3), np.float32)
+    weights[1, 2] = bad
+    refused(model([node("Add", ["x", "w"])], {"x": (2, 3)}, ["y"], {"w": weights}), "weight 'w'", "finite", "[1, 2]")
+
+
+def test_repeated_weight_that_is_not_finite() -> None:
+    value = numpy_helper.from_array(np.array([np.nan], np.float32))
+    nodes = [node("ConstantOfShape", ["s"], ["w"], value=value), node("Add", ["x", "w"])]
+    refused(model(nodes, {"x": (2, 3)}, ["y"], {"s": np.array([2, 3])}), "weight 'w'", "finite")
+
+
+def test_value_nobody_makes() -> None:
+    refused(model([node("Add", ["x", "missing"])], {"x": (2,)}, ["y"]), "Add node 'n'", "'missing'")
+
+
+def test_cycle() -> None:
+    nodes = [node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"])]
+    refused(model(nodes, {"x": (2,)}, ["b"]), "Add node 'n'", "'b'", "cycle")
+
+
+def test_value_made_twice() -> None:
+    nodes = [node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["y"])]
+    refused(model(nodes, {"x": (2,)}, ["y"]), "once", "'y'")
+
+
+def test_output_nobody_makes() -> None:
+    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y", "z"]), "output 'z'")
+
+
+def test_output_nobody_computes() -> None:
+    nodes = [node("Dropout", ["x"], ["y", "mask"])]
+    refused(model(nodes, {"x": (2,)}, ["y", "mask"]), "Dropout node 'n'", "'mask'")
+
+
+def test_element_type() -> None:
+    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], element=TensorProto.FLOAT16), "input 'x'", "FLOAT16")
+
+
+def test_arithmetic_on_int64() -> None:
+    refused(model([node("Add", ["x", "x"])], {"x": (2,)}, ["y"], element=TensorProto.INT64), "Add node 'n'", "int64")
+
+
+def test_runtime_indices() -> None:
+    gather = model([node("Gather", ["x", "i"])], {"x": (4,)}, ["y"])
+    gather.graph.input.append(helper.make_tensor_value_info("i", TensorProto.INT64, (2,)))
+    refused(gather, "Gather node 'n'", "'i'", "constant")
+    assert constant_inputs(gather) == ("i",)
+    module = import_onnx(gather, constants={"i": np.array([3, -1])})
+    assert "tensor<2xf32>" in str(module)
+
+
+def test_constant_inputs_follow_what_they_come_from() -> None:
+    nodes = [
+        node("Shape", ["x"], ["s"]),
+        node("Concat", ["s", "extra"], ["t"], axis=0),
+        node("Reshape", ["x", "t"]),
+    ]
+    proto = model(nodes, {"x": (2, 3)}, ["y"])
+    proto.graph.input.append(helper.make_tensor_value_info("extra", TensorProto.INT64, (1,)))
+    assert constant_inputs(proto) == ("extra",)
+
+
+def test_external_data() -> None:
+    proto = model([node("Add", ["x", "w"])], {"x": (2,)}, ["y"], {"w": np.ones(2, np.float32)})
+    tensor = proto.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="../../etc/passwd")
+    refused(proto, "initializer 'w'", "external data")
+
+
+def test_initializer_of_the_wrong_size() -> None:
+    proto = model([node("Add", ["x", "w"])], {"x": (2,)}, ["y"], {"w": np.ones(2, np.float32)})
+    proto.graph.initializer[0].dims[0] = 3
+    refused(proto, "initializer 'w'")
+    proto.graph.initializer[0].dims[0] = -1
+    refused(proto, "initializer 'w'", "negative")
+
+
+def test_sparse_and_functions() -> None:
+    proto = relu()
+    proto.graph.sparse_initializer.add()
+    refused(proto, "sparse")
+    proto = relu()
+    proto.functions.add(name="f")
+    refused(proto, "functions")
+
+
+def test_enormous_shapes_cost_nothing() -> None:
+    huge = np.array([1 << 40, 1 << 40])
+    refused(model([node("ConstantOfShape", ["s"])], {}, ["y"], {"s": huge}), "ConstantOfShape node 'n'", "bytes")
+    refused(model([node("Expand", ["x", "s"])], {"x": (1, 1)}, ["y"], {"s": huge}), "Expand node 'n'")
+    refused(model([node("Relu", ["x"])], {"x": (1 << 40, 1 << 40)}, ["y"]), "input 'x'", "bytes")
+    refused(model([node("Pad", ["x", "p"])], {"x": (1,)}, ["y"], {"p": np.array([0, 1 << 50])}), "Pad node 'n'")
+    repeated = np.full(2, 1 << 20, np.float32)
+    refused(model([node("Resize", ["x", "", "s"])], {"x": (9, 9)}, ["y"], {"s": repeated}), "'y'", "elements")
+
+
+@pytest.mark.parametrize("opset", [0, 99])
+def test_opset_out_of_range(opset: int) -> None:
+    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], opset=opset), "opset")
+
+
+def test_declared_shape_disagrees() -> None:
+    proto = relu()
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", F, (2, 4)))
+    refused(proto, "Relu node 'n'", "declared shape [2, 4]", "[2, 3]")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        (node("Conv", ["x", "x"], group=7), "Conv node 'n'"),
+        (node("Conv", ["x"]), "input 1"),
+        (node("Conv", ["x", "x"], auto_pad="SAME"), "auto_pad"),
+        (node("MaxPool", ["x"]), "kernel_shape"),
+        (node("MaxPool", ["x"], kernel_shape=[9, 9]), "MaxPool node 'n'"),
+        (node("MaxPool", ["x"], kernel_shape=[0, 0]), "kernel_shape"),
+        (node("MaxPool", ["x"], kernel_shape=3), "kernel_shape"),
+        (node("MaxPool", ["x"], ["y", "i"], kernel_shape=[1, 1]), "indices"),
+        (node("Softmax", ["x"], axis=4), "axis"),
+        (node("Transpose", ["x"], perm=[0, 1]), "permutation"),
+        (node("Gelu", ["x"], approximate="magic"), "approximate"),
+        (node("Resize", ["x", "", "x"], mode="cubic"), "nearest"),
+        (node("Pad", ["x", "p"], mode="mirror"), "mode"),
+        (node("Reshape", ["x", "x"]), "constant"),
+        (node("Split", ["x"], num_outputs=1 << 40), "pieces"),
+        (node("MatMul", ["x", "x"]), "inner"),
+        (node("BatchNormalization", ["x"] * 5, training_mode=1), "training"),
+        (node("QuantizeLinear", ["x", "x"], output_dtype=TensorProto.INT4), "int8"),
+    ],
+)
+def test_misused_operators(nodes: NodeProto, words: str) -> None:
+    weights = {"p": np.zeros(8, np.int64)}
+    refused(model([nodes], {"x": (1, 2, 4, 5)}, list(nodes.output), weights), words, "node 'n'")
+
+
+def test_files(tmp_path: Path) -> None:
+    refused(tmp_path / "missing.onnx", "missing.onnx", "readable")
+    refused(tmp_path, "readable")
+    empty = tmp_path / "empty.onnx"
+    empty.write_bytes(b"")
+    refused(empty, "graph")
+    good = tmp_path / "good.onnx"
+    onnx.save(relu(), good)
+    assert "graph.unary relu" in str(import_onnx(good))
+
+
+@pytest.mark.parametrize("kept", [1, 10, 100, 1000, 3000])
+def test_truncated_file(kept: int) -> None:
+    data = light_model("bvlc_alexnet").SerializeToString()
+    refused(data[:kept])
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_random_bytes(data: bytes) -> None:
+    with pytest.raises(TilewrightError):
+        import_onnx(data)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_flipped_bytes_never_end_in_a_traceback(data: st.DataObject) -> None:
+    raw = bytearray(light_model("bvlc_alexnet").SerializeToString())
+    for _ in range(data.draw(st.integers(1, 8))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(TilewrightError):
+        import_onnx(bytes(raw))
+
+
+def test_same_bytes_same_module() -> None:
+    data = light_model("squeezenet").SerializeToString()
+    assert str(import_onnx(data)) == str(import_onnx(data))
+
+
+def test_legacy_broadcast() -> None:
+    proto = model([node("Add", ["x", "w"], broadcast=1, axis=1)], {"x": (2, 3, 4)}, ["y"], {"w": np.ones(3, "f4")}, 6)
+    x = np.zeros((2, 3, 4), np.float32)
+    (y,) = run_graph(import_onnx(proto), {"x": x}).values()
+    np.testing.assert_array_equal(y, x + 1)
