@@ -1,0 +1,139 @@
+"""Counts and energy: how much each memory, link, compute node, unit and mnemonic did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ...machine import Capability, Compute, Link, Machine
+from .plan import Plan
+from .stream import Stream
+
+
+@dataclass
+class MemoryCount:
+    """Bytes of operands read from and written to a memory (each byte once per instruction), and their energy."""
+
+    read_bytes: int = 0
+    write_bytes: int = 0
+    energy_pj: float = 0.0
+    peak_bytes: int = 0  # one past the highest address that is used
+
+
+@dataclass
+class NodeCount:
+    """What a compute node or link did."""
+
+    issues: int = 0
+    ops: int = 0
+    bytes: int = 0
+    busy_cycles: int = 0
+    full_cycles: float = 0.0  # the cycles that the ops would take with all lanes busy
+    energy_pj: float = 0.0
+
+
+@dataclass
+class UnitCount:
+    """What a unit did."""
+
+    instructions: int = 0
+    busy_cycles: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """All counts of a run, by name."""
+
+    memories: dict[str, MemoryCount]
+    computes: dict[str, NodeCount]
+    links: dict[str, NodeCount]
+    units: dict[str, UnitCount]
+    mnemonics: dict[str, int]
+
+    @property
+    def energy_pj(self) -> float:
+        """The energy of everything."""
+        groups = (self.memories, self.computes, self.links)
+        return sum(item.energy_pj for group in groups for item in group.values())
+
+    def dram_bytes(self, machine: Machine) -> int:
+        """Bytes read from and written to memories off chip."""
+        counts = [self.memories[memory.name] for memory in machine.memories if memory.offchip]
+        return sum(count.read_bytes + count.write_bytes for count in counts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        groups = {"memories": self.memories, "computes": self.computes, "links": self.links, "units": self.units}
+        plain: dict[str, Any] = {
+            name: {key: dict(vars(item)) for key, item in group.items()} for name, group in groups.items()
+        }
+        return plain | {"mnemonics": dict(self.mnemonics)}
+
+
+def count_all(stream: Stream) -> Counts:
+    """Counts of a whole program; every plan is counted once, times the instructions that share it."""
+    machine = stream.machine
+    counts = Counts(
+        {memory.name: MemoryCount() for memory in machine.memories},
+        {node.name: NodeCount() for node in machine.computes},
+        {link.name: NodeCount() for link in machine.links},
+        {unit.name: UnitCount() for unit in machine.units},
+        {mnemonic.name: 0 for mnemonic in machine.mnemonics},
+    )
+    shared: dict[int, tuple[Plan, int]] = {}
+    for index, plan in enumerate(stream.plans):
+        unit = counts.units[machine.units[stream.units[index]].name]
+        unit.instructions += 1
+        unit.busy_cycles += plan.cycles
+        shared[id(plan)] = (plan, shared.get(id(plan), (plan, 0))[1] + 1)
+    for plan, times in shared.values():
+        _count_plan(machine, counts, plan, times)
+    _count_peaks(stream, counts)
+    return counts
+
+
+def _count_plan(machine: Machine, counts: Counts, plan: Plan, times: int) -> None:
+    if plan.bound is None:
+        return
+    counts.mnemonics[plan.bound.mnemonic.name] += times
+    for touch in plan.touches:
+        memory = machine.memories[touch.memory]
+        count = counts.memories[memory.name]
+        reads, writes = (times * touch.byte_count * used for used in (touch.reads, touch.writes))
+        count.read_bytes += reads
+        count.write_bytes += writes
+        count.energy_pj += reads * memory.read_energy_pj_per_byte + writes * memory.write_energy_pj_per_byte
+    node = plan.bound.node
+    count = counts.links[node.name] if isinstance(node, Link) else counts.computes[node.name]
+    count.issues += times
+    count.ops += times * plan.ops
+    count.bytes += times * sum(touch.byte_count for touch in plan.touches if touch.writes)
+    count.busy_cycles += times * plan.cycles
+    count.full_cycles += times * plan.ops / peak_ops_per_cycle(node, plan.bound.capability)
+    count.energy_pj += times * plan.energy_pj
+
+
+def peak_ops_per_cycle(node: Compute | Link, capability: Capability) -> float:
+    """Points of the iteration space that a node can do in a cycle: lanes of all dims times instances."""
+    lanes = prod(dim.lanes for dim in capability.dims)
+    return lanes if isinstance(node, Link) else lanes * node.instances_x * node.instances_y
+
+
+def _count_peaks(stream: Stream, counts: Counts) -> None:
+    peaks = [0] * len(stream.machine.memories)
+    for plan, addresses in zip(stream.plans, stream.addresses, strict=True):
+        for touch, address in zip(plan.touches, addresses, strict=False):
+            peaks[touch.memory] = max(peaks[touch.memory], address + touch.region.high)
+    for memory, peak in zip(stream.machine.memories, peaks, strict=True):
+        counts.memories[memory.name].peak_bytes = peak
+
+
+def utilization(counts: Counts, cycles: int) -> dict[str, float]:
+    """Shares of the run: of a compute node or link, how much of its peak it did; of a unit, how long it was busy."""
+    total = max(cycles, 1)
+    shares: dict[str, float] = {}
+    for name, count in (*counts.computes.items(), *counts.links.items()):
+        if count.issues:
+            shares[name] = count.full_cycles / total
+    return shares | {name: count.busy_cycles / total for name, count in counts.units.items() if count.instructions}

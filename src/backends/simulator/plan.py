@@ -1,0 +1,175 @@
+"""Plans: instructions prepared for execution, one for all instructions that differ in addresses only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...algebra.expr import Strided
+from ...algebra.kernel import Kernel, make_kernel
+from ...algebra.layout import Layout, Operand
+from ...algebra.statement import accesses_of
+from ...errors import TilewrightError
+from ...machine import Link, Machine, Mnemonic
+from .binding import Binder, Bound, Fields, IllegalFieldsError
+from .copying import make_copy
+from .regions import Region, make_region
+
+Buffers = Sequence[Any]
+Runner = Callable[[Buffers, Sequence[int]], None]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One operand's use of a memory: `memory` by index; `reads` and `writes` say how its bytes are used."""
+
+    operand: str
+    memory: int
+    region: Region
+    reads: bool
+    writes: bool
+    byte_count: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an instruction does and costs, its operands' addresses aside.
+
+    `touches` and the addresses given to `run` are in the order of the mnemonic's operand bindings.  `resources` are
+    names of what it occupies alone while it runs: a link's channel or a compute node.  `fault` is set instead where
+    the fields mean nothing.
+    """
+
+    bound: Bound | None
+    cycles: int
+    energy_pj: float
+    ops: int
+    touches: tuple[Touch, ...]
+    resources: tuple[str, ...]
+    run: Runner
+    fault: IllegalFieldsError | None = None
+
+
+class Planner:
+    """Makes plans for one machine; equal regions are shared."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.binder = Binder(machine)
+        self.memories = {memory.name: index for index, memory in enumerate(machine.memories)}
+        self.regions: dict[tuple[object, ...], Region] = {}
+
+    def plan(self, mnemonic: Mnemonic, fields: Fields) -> Plan:
+        """The plan of an instruction with these fields."""
+        if not mnemonic.capability:
+            return self.nothing()
+        try:
+            return self.bound_plan(self.binder.bind(mnemonic, fields))
+        except IllegalFieldsError as fault:
+            return self.nothing(fault)
+        except TilewrightError as error:
+            return self.nothing(IllegalFieldsError(error.expected, error.found))
+
+    def nothing(self, fault: IllegalFieldsError | None = None) -> Plan:
+        """A plan that does nothing."""
+        return Plan(None, 0, 0.0, 0, (), (), _nothing, fault)
+
+    def bound_plan(self, bound: Bound) -> Plan:
+        """The plan of a bound instruction."""
+        touches = self.touches(bound) if bound.ops else ()
+        return Plan(
+            bound,
+            issue_cycles(self.machine, bound, touches),
+            bound.energy_pj(),
+            bound.ops,
+            touches,
+            (bound.node.channel or bound.node.name if isinstance(bound.node, Link) else bound.node.name,),
+            _runner(bound, self.memories),
+        )
+
+    def touches(self, bound: Bound) -> tuple[Touch, ...]:
+        statement = bound.capability.statement
+        target = statement.target.tensor
+        read = {access.tensor for access in accesses_of(statement.value) if isinstance(access, Strided)}
+        result: list[Touch] = []
+        for binding, operand in zip(bound.mnemonic.operands, bound.operands, strict=True):
+            steps = [(bound.extents[dim], stride) for dim, stride in operand.strides.items()]
+            region = self.region(operand.dtype.itemsize, steps)
+            name = binding.operand
+            reads = name in read or (name == target and bound.accumulate)
+            touch = Touch(name, self.memories[binding.memory], region, reads, name == target, region.byte_count())
+            result.append(touch)
+        return tuple(result)
+
+    def region(self, itemsize: int, steps: Sequence[tuple[int, int]]) -> Region:
+        region = make_region(itemsize, steps)
+        return self.regions.setdefault((region.low, region.run, region.outer), region)
+
+
+def issue_cycles(machine: Machine, bound: Bound, touches: Sequence[Touch]) -> int:
+    """Cycles that an issue occupies its unit for.
+
+    A transfer over a link takes what its capability says, and at least its bytes over the link's bandwidth; an issue on
+    a compute node takes what its capability says (which includes feeding the node).  To that comes the latency of the
+    link, or the largest latency of the links between the node and its operands.
+    """
+    cycles = bound.cycles()
+    if isinstance(bound.node, Link):
+        moved = max((touch.byte_count for touch in touches), default=0)
+        return bound.node.latency_cycles + max(cycles, math.ceil(moved / bound.node.bandwidth_bytes_per_cycle))
+    memories = {machine.memories[touch.memory].name for touch in touches}
+    node = bound.node.name
+    ends = [(link, {link.src, link.dst}) for link in machine.links]
+    latencies = [link.latency_cycles for link, names in ends if node in names and names & memories]
+    return cycles + max(latencies, default=0)
+
+
+def _nothing(buffers: Buffers, addresses: Sequence[int]) -> None:
+    return None
+
+
+def _runner(bound: Bound, memories: Mapping[str, int]) -> Runner:
+    """Executes the statement on memories, at addresses in the order of the mnemonic's bindings."""
+    if bound.ops == 0:
+        return _nothing
+    statement = bound.capability.statement
+    bindings = bound.mnemonic.operands
+    position = {binding.operand: index for index, binding in enumerate(bindings)}
+    accesses = [a for a in (statement.target, *accesses_of(statement.value)) if isinstance(a, Strided)]
+    operands = [_operand(bound, access, position) for access in accesses]
+    copy = make_copy(statement, bound.functions, bound.extents, operands)
+    places = [(memories[bindings[i].memory], i) for i in (position[access.tensor] for access in accesses)]
+    if copy is not None:
+        return _copy_runner(copy, places)
+    kernel = make_kernel(statement, bound.extents, operands[0], operands[1:], bound.functions, bound.accumulate)
+    return _kernel_runner(kernel, places, bound.scalars)
+
+
+def _operand(bound: Bound, access: Strided, position: Mapping[str, int]) -> Operand:
+    """The operand of an access, with strides of the access's own dims only."""
+    operand = bound.operands[position[access.tensor]]
+    return Operand(operand.dtype, {dim: operand.strides.get(dim, 0) for dim in access.dims})
+
+
+def _kernel_runner(kernel: Kernel, places: Sequence[tuple[int, int]], scalars: Mapping[str, Any]) -> Runner:
+    (target_memory, target_address), *sources = places
+    layouts: list[tuple[Layout, int, int]] = [
+        (layout, memory, address) for layout, (memory, address) in zip(kernel.sources, sources, strict=True)
+    ]
+
+    def run(buffers: Buffers, addresses: Sequence[int]) -> None:
+        views = [layout.view(buffers[memory], addresses[address]) for layout, memory, address in layouts]
+        kernel.run(kernel.target.view(buffers[target_memory], addresses[target_address]), views, scalars)
+
+    return run
+
+
+def _copy_runner(copy: Callable[[Any, int, Any, int], None], places: Sequence[tuple[int, int]]) -> Runner:
+    (target_memory, target_address), (source_memory, source_address) = places
+
+    def run(buffers: Buffers, addresses: Sequence[int]) -> None:
+        copy(buffers[target_memory], addresses[target_address], buffers[source_memory], addresses[source_address])
+
+    return run

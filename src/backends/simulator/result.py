@@ -1,0 +1,66 @@
+"""What a simulated run gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import TilewrightError
+from .energy import Counts
+from .memory import Storage
+
+if TYPE_CHECKING:
+    from ..program import TensorPlacement
+
+
+@dataclass(frozen=True)
+class SimulationResult:
+    """Outputs by name and the numbers of a run.
+
+    `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
+    node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
+    and mnemonic.
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    cycles: int
+    energy_pj: float
+    dram_bytes: int
+    peak_bytes: Mapping[str, int]
+    utilization: Mapping[str, float]
+    counts: Counts
+    instructions: int
+    placements: Mapping[str, TensorPlacement] = field(repr=False)
+    storages: Mapping[str, Storage] = field(repr=False)
+
+    def tensor(self, name: str) -> NDArray[Any]:
+        """The final value of any placed tensor; needs a functional run, means something if nothing overwrote it."""
+        placement = self.placements.get(name)
+        if placement is None:
+            raise TilewrightError("program", name, f"one of {', '.join(self.placements)}", "no such tensor")
+        return read_placement(self.storages, placement)
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """All placed tensors by name."""
+        return {name: self.tensor(name) for name in self.placements}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers, for JSON."""
+        return {
+            "cycles": self.cycles,
+            "energy_pj": self.energy_pj,
+            "dram_bytes": self.dram_bytes,
+            "peak_bytes": dict(self.peak_bytes),
+            "utilization": dict(self.utilization),
+            "instructions": self.instructions,
+            "counts": self.counts.as_dict(),
+        }
+
+
+def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) -> NDArray[Any]:
+    """A copy of a placed tensor's value."""
+    return storages[placement.memory].read(placement.address, np.dtype(placement.dtype), tuple(placement.shape))

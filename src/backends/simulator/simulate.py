@@ -1,0 +1,164 @@
+"""The simulator: decodes a program, runs it instruction by instruction, and adds up time and energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import TilewrightError
+from .energy import count_all, utilization
+from .hazards import HazardCheck
+from .memory import Storage
+from .result import SimulationResult, read_placement
+from .schedule import Issue, run_queues
+from .stream import Stream, make_stream
+from .trace import write_trace
+from .traps import Trap
+
+if TYPE_CHECKING:
+    from ..program import Program, TensorPlacement
+
+Progress = Callable[[str, int, int], None]
+Inputs = Mapping[str, NDArray[Any]]
+
+
+def simulate(
+    program: Program,
+    inputs: Inputs | None = None,
+    *,
+    functional: bool = True,
+    timing: bool = True,
+    checks: bool = True,
+    trace: Path | None = None,
+    progress: Progress | None = None,
+) -> SimulationResult:
+    """Runs a program's binary by the meaning that its machine gives to instructions, and nothing else.
+
+    `functional` computes values (without it there are no outputs); `timing` computes cycles (without it they are 0);
+    `checks` watches for uninitialised reads and hazards.  `trace` is a file to write for Perfetto.  Raises `Trap` (a
+    `TilewrightError` of kind `trap`) when the program does what the machine forbids.
+    """
+    control = program.machine.control
+    if control != "queues":
+        raise TilewrightError("unsupported", program.machine.name, "control model `queues`", f"`{control}`")
+    stream = make_stream(program.machine, program.code)
+    _check_static(stream)
+    counts = count_all(stream)
+    storages = _make_storages(program, counts.memories, functional)
+    _place_tensors(program, inputs or {}, storages, functional)
+    issues = _run(stream, storages, functional, timing, checks, progress)
+    if trace is not None:
+        write_trace(trace, stream, issues)
+    cycles = max((issue.end_cycle for issue in issues), default=0)
+    by_name = {storage.name: storage for storage in storages}
+    outputs = [t for t in program.tensors if t.role == "output"] if functional else []
+    return SimulationResult(
+        outputs={t.name: read_placement(by_name, t) for t in outputs},
+        cycles=cycles,
+        energy_pj=counts.energy_pj,
+        dram_bytes=counts.dram_bytes(program.machine),
+        peak_bytes={name: count.peak_bytes for name, count in counts.memories.items()},
+        utilization=utilization(counts, cycles),
+        counts=counts,
+        instructions=len(stream),
+        placements={t.name: t for t in program.tensors},
+        storages=by_name,
+    )
+
+
+def _check_static(stream: Stream) -> None:
+    """Traps that need no run: fields without a meaning, addresses outside memories."""
+    memories = stream.machine.memories
+    for index, plan in enumerate(stream.plans):
+        if plan.fault is not None:
+            raise Trap("illegal", index, stream.text(index), plan.fault.expected, plan.fault.found)
+        for touch, address in zip(plan.touches, stream.addresses[index], strict=False):
+            memory = memories[touch.memory]
+            low, high = address + touch.region.low, address + touch.region.high
+            if low < 0 or high > memory.capacity_bytes:
+                expected = f"{touch.operand} within the {memory.capacity_bytes} bytes of {memory.name}"
+                raise Trap("range", index, stream.text(index), expected, f"bytes {low} to {high - 1}")
+
+
+def _make_storages(program: Program, used: Mapping[str, Any], functional: bool) -> list[Storage]:
+    """Memories on chip whole, those off chip as far as tensors and instructions reach."""
+    storages: list[Storage] = []
+    for memory in program.machine.memories:
+        ends = [t.address + _byte_count(t) for t in program.tensors if t.memory == memory.name]
+        reach = max([used[memory.name].peak_bytes, *ends])
+        if reach > memory.capacity_bytes:
+            raise TilewrightError(
+                "program", memory.name, f"tensors within {memory.capacity_bytes} bytes", f"up to {reach}"
+            )
+        storages.append(Storage(memory, reach if memory.offchip else memory.capacity_bytes, functional))
+    return storages
+
+
+def _byte_count(tensor: TensorPlacement) -> int:
+    return prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
+
+
+def _place_tensors(program: Program, inputs: Inputs, storages: list[Storage], functional: bool) -> None:
+    by_name = {storage.name: storage for storage in storages}
+    for tensor in program.tensors:
+        if tensor.role not in ("input", "weight"):
+            continue
+        array = _value(program, tensor, inputs) if functional else None
+        by_name[tensor.memory].place(tensor.address, array, _byte_count(tensor))
+
+
+def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray[Any]:
+    values: Mapping[str, Any] = inputs if tensor.role == "input" else program.constants
+    if tensor.name not in values:
+        raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
+    array = np.asarray(values[tensor.name])
+    dtype = np.dtype(tensor.dtype)
+    if array.shape != tuple(tensor.shape) or array.dtype != dtype:
+        expected = f"{dtype} of shape {tuple(tensor.shape)}"
+        raise TilewrightError("inputs", tensor.name, expected, f"{array.dtype} of shape {array.shape}")
+    return array
+
+
+def _run(
+    stream: Stream,
+    storages: list[Storage],
+    functional: bool,
+    timing: bool,
+    checks: bool,
+    progress: Progress | None,
+) -> list[Issue]:
+    buffers = [storage.data for storage in storages]
+    hazards = HazardCheck(stream) if checks else None
+    step = max(1, len(stream) // 100)
+    issues: list[Issue] = []
+    with np.errstate(all="ignore"):
+        for issue in run_queues(stream, timing):
+            if hazards is not None:
+                hazards.check(issue.index)
+                _check_reads(stream, storages, issue.index)
+            if functional:
+                stream.plans[issue.index].run(buffers, stream.addresses[issue.index])
+            issues.append(issue)
+            if progress is not None and len(issues) % step == 0:
+                progress("simulate", len(issues), len(stream))
+    return issues
+
+
+def _check_reads(stream: Stream, storages: list[Storage], index: int) -> None:
+    """Traps reads of bytes that were never written, and marks what the instruction writes."""
+    touches, addresses = stream.plans[index].touches, stream.addresses[index]
+    for touch, address in zip(touches, addresses, strict=False):
+        if touch.reads:
+            byte = storages[touch.memory].first_unwritten(address, touch.region)
+            if byte is not None:
+                place = f"{storages[touch.memory].name}[{byte:#x}]"
+                expected = f"{touch.operand} to be written before it is read"
+                raise Trap("uninitialised", index, stream.text(index), expected, f"{place}, never written")
+    for touch, address in zip(touches, addresses, strict=False):
+        if touch.writes:
+            storages[touch.memory].mark(address, touch.region)
