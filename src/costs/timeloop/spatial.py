@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 Shift = tuple[int, ...]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """One delivery to all children: (multicast, scatter) signatures, hops summed over groups, children fed by links."""
+    """One delivery to all children: (multicast, scatter) signatures, hops summed over groups, children fed by links.
+
+    A signature (m, k) stands for k groups of m children that receive the same words.
+    """
 
     signatures: tuple[tuple[int, int], ...]
     hops: float
     links: int = 0
 
+    @property
+    def groups(self) -> int:
+        """Times that the parent is accessed per word."""
+        return sum(scatter for _, scatter in self.signatures)
+
 
 @dataclass(frozen=True)
 class Placement:
-    """The children of one parent: spatial loops as (bound, shift), X loops first, on a physical `width` x `height`.
+    """The children of one parent: spatial loops as (bound, shift), inner first, on a physical `width` x `height`.
 
-    Child number `x + y * used_columns` sits at column `number % width`, where width is the mesh's, not the used one:
-    the tool packs rows if fewer columns are used than there are.
+    `rank` is the length of a shift.  Child number `x + y * used_columns` sits at column `number % width`, where width
+    is the mesh's, not the used one: the tool packs rows if fewer columns are used than there are.
     """
 
     columns: tuple[tuple[int, Shift], ...]
@@ -40,11 +50,13 @@ class Placement:
         return prod(bound for bound, _ in self.columns + self.rows)
 
     @cached_property
-    def offsets(self) -> tuple[Shift, ...]:
-        """Where each child's box lies, relative to the first child's."""
-        axes = [[tuple(i * s for s in shift) for i in range(bound)] for bound, shift in (*self.columns, *self.rows)]
-        origin = (0,) * self.rank
-        return tuple(tuple(map(sum, zip(origin, *point, strict=True))) for point in _inner_first(axes))
+    def offsets(self) -> Ints:
+        """Where each child's box lies relative to the first child's, (size, rank)."""
+        found = np.zeros((1, self.rank), np.int64)
+        for bound, shift in (*self.columns, *self.rows):
+            moves = np.arange(bound)[:, None] * np.array(shift, np.int64).reshape(1, self.rank)
+            found = (moves[:, None, :] + found[None, :, :]).reshape(-1, self.rank)
+        return found
 
     @cached_property
     def decoded_width(self) -> int:
@@ -54,49 +66,64 @@ class Placement:
     @cached_property
     def plain(self) -> Delivery:
         """A delivery of one word set to every child, without links."""
-        return self._deliver(range(self.size), 0)
+        return self._deliver(np.arange(self.size), 0)
 
     def linked(self, step: Shift) -> Delivery | None:
         """The delivery where children take words from a neighbour `step` further; None where that saves nothing."""
-        fed = set(self._fed(step))
-        if not fed:
+        fed = self._fed(step)
+        links = int(fed.sum())
+        if not links:
             return None
-        delivery = self._deliver([p for p in range(self.size) if p not in fed], len(fed))
-        fewer = sum(k for _, k in delivery.signatures) < sum(k for _, k in self.plain.signatures)
-        return delivery if fewer else None
+        delivery = self._deliver(np.flatnonzero(~fed), links)
+        return delivery if delivery.groups < self.plain.groups else None
 
-    def _fed(self, step: Shift) -> list[int]:
-        offsets, width, size = self.offsets, self.decoded_width, self.size
-        fed: list[int] = []
-        for p in range(size):
-            column = p % width
-            near = [p - 1] * (column > 0) + [p + 1] * (column + 1 < width) + [p - width, p + width]
-            wanted = tuple(o + s for o, s in zip(offsets[p], step, strict=True))
-            if any(0 <= q < size and offsets[q] == wanted for q in near):
-                fed.append(p)
+    def _fed(self, step: Shift) -> NDArray[np.bool_]:
+        fed = np.zeros(self.size, np.bool_)
+        wanted = self.offsets + np.array(step, np.int64)
+        column = np.arange(self.size) % self.decoded_width
+        for move, reachable in (
+            (1, column + 1 < self.decoded_width),
+            (-1, column > 0),
+            (self.decoded_width, column >= 0),
+            (-self.decoded_width, column >= 0),
+        ):
+            here = slice(max(0, -move), self.size - max(0, move))
+            there = slice(max(0, move), self.size - max(0, -move))
+            if abs(move) < self.size:
+                fed[here] |= reachable[here] & (self.offsets[there] == wanted[here]).all(axis=1)
         return fed
 
-    def _deliver(self, children: range | list[int], links: int) -> Delivery:
-        groups: dict[Shift, list[int]] = {}
-        for child in children:
-            groups.setdefault(self.offsets[child], []).append(child)
-        counts = Counter(len(group) for group in groups.values())
-        hops = sum(self._hops(group) for group in groups.values())
-        return Delivery(tuple(sorted(counts.items())), hops, links)
+    @cached_property
+    def _labels(self) -> Ints:
+        """The multicast group of each child."""
+        key = np.zeros(self.size, np.int64)
+        for axis in range(self.rank):
+            values, label = np.unique(self.offsets[:, axis], return_inverse=True)
+            if len(values) > 1:
+                key = np.unique(key * len(values) + label, return_inverse=True)[1]
+        return key
 
-    def _hops(self, group: list[int]) -> float:
-        """A trunk along the middle row to the farthest column, and a branch up and down each column in use."""
+    def _deliver(self, children: Ints, links: int) -> Delivery:
+        if not len(children):
+            return Delivery((), 0.0, links)
+        labels = self._labels[children]
+        sizes = np.bincount(labels)
+        multicasts, scatters = np.unique(sizes[sizes > 0], return_counts=True)
+        signatures = zip(multicasts.tolist(), scatters.tolist(), strict=True)
+        return Delivery(tuple(signatures), self._hops(children, labels), links)
+
+    def _hops(self, children: Ints, labels: Ints) -> float:
+        """Per group, a trunk along the middle row to the farthest column, and branches up and down each column."""
         if self.size == 1:
             return 0.0
+        rows, columns = np.divmod(children, self.decoded_width)
+        farthest = np.zeros(int(labels.max()) + 1, np.int64)
+        np.maximum.at(farthest, labels, columns)
+        _, branch = np.unique(labels * self.decoded_width + columns, return_inverse=True)
+        top = np.full(int(branch.max()) + 1, self.size)
+        bottom = np.zeros_like(top)
+        np.minimum.at(top, branch, rows)
+        np.maximum.at(bottom, branch, rows)
         middle = (self.height - 1) / 2
-        spans: dict[int, tuple[int, int]] = {}
-        for child in group:
-            row, column = divmod(child, self.decoded_width)
-            top, bottom = spans.get(column, (row, row))
-            spans[column] = min(top, row), max(bottom, row)
-        branches = sum(max(0.0, middle - top) + max(0.0, bottom - middle) for top, bottom in spans.values())
-        return max(spans) + branches
-
-
-def _inner_first(axes: list[list[Shift]]) -> list[tuple[Shift, ...]]:
-    return [point[::-1] for point in product(*reversed(axes))]
+        branches = np.maximum(0.0, middle - top) + np.maximum(0.0, bottom - middle)
+        return float(farthest.sum() + branches.sum())

@@ -57,11 +57,12 @@ def tensor_flow(
 ) -> TensorFlow:
     """Analyse `tensor` under `mapping` (which must multiply to the problem's bounds)."""
     tiles = mapping.tiles(dims)
-    shifts = _loop_shifts(mapping, tensor, dims)
+    shifts = loop_shifts(mapping, tensor, dims)
     traffic: list[Traffic] = []
     for level in range(len(mapping.levels)):
         child = tensor.extents(tiles[level - 1][1] if level else (1,) * dims)
-        traffic.append(_level_traffic(arch.fan_out(level), level, child, shifts, link_transfers))
+        placement = shifts.placement(level, arch.fan_out(level), len(child))
+        traffic.append(level_traffic(placement, child, shifts.moves(level), level > 0, link_transfers))
     kept = [tensor.name not in level.bypass for level in mapping.levels]
     outermost = max((level for level, keep in enumerate(kept) if keep), default=-1)
     return TensorFlow(
@@ -74,15 +75,24 @@ def tensor_flow(
 
 
 @dataclass(frozen=True)
-class _Shifts:
-    """Per level: (bound, shift) of temporal loops, of loops along X and along Y."""
+class LoopShifts:
+    """Per level: (bound, shift of the tensor's box) of temporal loops, of loops along X and along Y, inner first."""
 
     temporal: list[list[tuple[int, Shift]]]
     columns: list[list[tuple[int, Shift]]]
     rows: list[list[tuple[int, Shift]]]
 
+    def placement(self, level: int, mesh: tuple[int, int], rank: int) -> Placement:
+        """The children of one instance of `level`, on a mesh of (columns, rows)."""
+        return Placement(tuple(self.columns[level]), tuple(self.rows[level]), *mesh, rank)
 
-def _loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> _Shifts:
+    def moves(self, level: int) -> list[tuple[int, Shift]]:
+        """All temporal loops from `level` outwards."""
+        return [loop for loops in self.temporal[level:] for loop in loops]
+
+
+def loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> LoopShifts:
+    """How each loop of `mapping` moves the box of `tensor`; loops of bound 1 are left out."""
     strides = [1] * dims
 
     def move(loops: tuple[Loop, ...]) -> list[tuple[int, Shift]]:
@@ -93,7 +103,7 @@ def _loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> _Shifts:
                 strides[loop.dim] *= loop.bound
         return found
 
-    shifts = _Shifts([], [], [])
+    shifts = LoopShifts([], [], [])
     for level in mapping.levels:
         shifts.columns.append(move(level.spatial_x))
         shifts.rows.append(move(level.spatial_y))
@@ -101,15 +111,17 @@ def _loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> _Shifts:
     return shifts
 
 
-def _level_traffic(
-    mesh: tuple[int, int], level: int, child: tuple[int, ...], shifts: _Shifts, link_transfers: bool
+def level_traffic(
+    placement: Placement, child: tuple[int, ...], loops: list[tuple[int, Shift]], resident: bool, links: bool
 ) -> Traffic:
-    placement = Placement(tuple(shifts.columns[level]), tuple(shifts.rows[level]), *mesh, len(child))
-    links = link_transfers and placement.size > 1
-    loops = [loop for loops in shifts.temporal[level:] for loop in loops]
+    """What one instance of a level sends to the children at `placement`, each with a tile of `child` extents.
+
+    `resident` is False where the children are MACs; `links` allows neighbours to pass words on.
+    """
+    links = links and placement.size > 1
     accesses: dict[tuple[int, int], float] = {}
     hop_words, link_words = 0.0, 0
-    for visit in visits(child, loops, resident=level > 0):
+    for visit in visits(child, loops, resident=resident):
         fed = placement.linked(visit.step) if links and visit.step is not None else None
         delivery = fed or placement.plain
         words = visit.weight * visit.words
