@@ -192,11 +192,7 @@ class RunResult:
         """The answer of `tilewright run --json`."""
         simulation, comparison = self.simulation, self.comparison
         return {
-            "cycles": simulation.cycles,
-            "energy_pj": simulation.energy_pj,
-            "dram_bytes": simulation.dram_bytes,
-            "peak_bytes": dict(simulation.peak_bytes),
-            "utilization": dict(simulation.utilization),
+            **simulation.as_dict(),
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,

@@ -1,7 +1,8 @@
 """The commands and programs shown in the documents do what the documents say.
 
 In a `console` block each line after `$ ` is a command, the lines below it are its output, where `...` stands for any
-text.  A `python` block is run as a program that prints nothing and asserts.  All blocks of a document run in order in one folder.
+text.  A `python` block is a program that prints nothing and asserts.  All blocks of a document run in order in one
+folder.
 """
 
 import os
