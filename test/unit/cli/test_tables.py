@@ -1,0 +1,31 @@
+import pytest
+
+from tilewright.cli.tables import number, print_table, progress_bar
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "step", "text"),
+    [
+        (0, "", 1000, "0"),
+        (999, "B", 1000, "999 B"),
+        (1000, "B", 1000, "1.00 KB"),
+        (3_141_592, "cycles", 1000, "3.14 Mcycles"),
+        (8 * 2**20, "iB", 1024, "8.00 MiB"),
+        (0.25, "uJ", 1000, "0.25 uJ"),
+        (1e30, "", 1000, "1000000000000000.00 P"),
+    ],
+)
+def test_numbers(value: float, unit: str, step: int, text: str):
+    assert number(value, unit, step) == text
+
+
+def test_table(capsys: pytest.CaptureFixture[str]):
+    print_table("Title", ["a", "b"], [["x", "1"], ["y", "2"]])
+    out = capsys.readouterr().out
+    assert "Title" in out
+    assert out.index("x") < out.index("y")
+
+
+def test_no_progress_bar_without_a_terminal():
+    with progress_bar(quiet=False) as progress:
+        assert progress is None
