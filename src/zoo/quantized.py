@@ -19,6 +19,10 @@ MIN_OPSET = 13
 """The first opset in which QuantizeLinear and DequantizeLinear take an axis."""
 
 
+KEPT_FLOAT = ("Softmax",)
+"""Operators whose outputs the quantiser leaves alone: probabilities of many classes are too small for 8 bits."""
+
+
 def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool = False) -> ModelProto:
     """A QDQ version of the float network `model`, calibrated on `samples` random inputs from `seed`.
 
@@ -28,6 +32,7 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
     """
     try:
         from onnxruntime import quantization as ort
+        from onnxruntime.quantization import registry
         from onnxruntime.quantization.shape_inference import quant_pre_process
     except ImportError as error:
         lever = "pip install onnxruntime"
@@ -53,6 +58,7 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
             per_channel=True,
             activation_type=kind,
             weight_type=ort.QuantType.QInt8,
+            op_types_to_quantize=sorted({*registry.QLinearOpsRegistry, *registry.QDQRegistry}.difference(KEPT_FLOAT)),
         )
         return onnx.load(paths[2])
 

@@ -22,7 +22,7 @@ def activations(model: ModelProto) -> list[NDArray[Any]]:
     del every.graph.output[:]
     every.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
     session = onnxruntime.InferenceSession(every.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, random_inputs(model))
+    return [np.asarray(array) for array in session.run(None, random_inputs(model))]
 
 
 MODELS = {
@@ -72,7 +72,7 @@ def test_quantized_stays_close(signed: bool) -> None:
     sessions = [
         onnxruntime.InferenceSession(m.SerializeToString(), providers=["CPUExecutionProvider"]) for m in (model, folded)
     ]
-    exact, rounded = (session.run(None, inputs)[0] for session in sessions)
+    exact, rounded = (np.asarray(session.run(None, inputs)[0]) for session in sessions)
     assert np.abs(exact - rounded).max() < 0.2 * np.ptp(exact)
 
 
