@@ -6,7 +6,7 @@ and the simulator.  Units: bits in declarations of widths, bytes, cycles and pJ 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .algebra.expr import Expr, Statement
@@ -98,16 +98,24 @@ class Link:
         """How mnemonics and capabilities name the link: `SRC->DST`."""
         return f"{self.src}->{self.dst}"
 
+    def reversed(self) -> Link:
+        """The other half of a `<->`, with the same capabilities the other way round."""
+        back = replace(self, src=self.dst, dst=self.src, back=not self.back)
+        return replace(back, capabilities=tuple(replace(c, node=back.name) for c in self.capabilities))
+
 
 @dataclass(frozen=True)
 class Field:
-    """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield."""
+    """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield.
+
+    It begins `at_bit` bits after the word's most significant bit, or (None) right after the field before it.
+    """
 
     name: str
     width_bits: int
     signed: bool = False
     enum: tuple[tuple[str, int], ...] = ()
-    at_bit: int | None = None  # offset of its first bit from the word's first (most significant) bit; None: after the last
+    at_bit: int | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .load import load_target, parse_target, target_files
+from .load import load_target, parse_module, parse_target, target_files
+from .print import print_target
 
-__all__ = ["load_target", "parse_target", "target_files"]
+__all__ = ["load_target", "parse_module", "parse_target", "print_target", "target_files"]

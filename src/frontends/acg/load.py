@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.acg import GraphOp
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...machine_rules import first_complaint
 from .parse import parse_text
 
 
@@ -18,11 +22,20 @@ def target_files() -> dict[str, Path]:
 def parse_target(text: str, file: str = "target") -> Machine:
     """The machine that `.acg` text describes.
 
-    Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of `machine_rules`;
-    the subject begins with `file:line`.
+    Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of
+    `machine_rules`; the subject begins with `file:line`.
     """
     source = parse_text(text, file)
+    complaint = first_complaint(source.machine)
+    if complaint is not None:
+        where = source.where(complaint.subject)
+        raise TilewrightError("target", where, complaint.expected, complaint.found, complaint.lever)
     return source.machine
+
+
+def parse_module(text: str, file: str = "target") -> ModuleOp:
+    """A module with the `acg.graph` that `.acg` text describes; errors as for `parse_target`."""
+    return ModuleOp([GraphOp.get(parse_target(text, file))])
 
 
 def load_target(target: str | Path) -> Machine:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
@@ -25,7 +25,7 @@ Node = Tree[Token]
 @cache
 def grammar() -> Lark:
     """The LALR parser of the language."""
-    text = files(__package__).joinpath("grammar.lark").read_text()
+    text = Path(__file__).with_name("grammar.lark").read_text()
     return Lark(text, parser="lalr", propagate_positions=True)
 
 
@@ -244,12 +244,11 @@ class _Builder:
         )
         if arrow != "<->":
             return (forth,)
-        back = f"{dst}->{src}"
-        self.mark(f"link {back}", node)
-        for capability in forth.capabilities:
-            self.lines[f"capability {back}.{capability.name}"] = self.lines[f"capability {name}.{capability.name}"]
-        capabilities = tuple(replace(capability, node=back) for capability in forth.capabilities)
-        return (forth, replace(forth, src=dst, dst=src, capabilities=capabilities, back=True))
+        back = forth.reversed()
+        self.mark(f"link {back.name}", node)
+        for c in forth.capabilities:
+            self.lines[f"capability {back.name}.{c.name}"] = self.lines[f"capability {name}.{c.name}"]
+        return (forth, back)
 
     def unit(self, node: Node) -> Unit:
         name, depth = str(_token(node, 0)), node.children[1]
@@ -280,7 +279,7 @@ class _Builder:
         width, at = self.integer(_token(node, 1)), node.children[-1]
         at_bit = self.integer(at) if isinstance(at, Token) else None
         if node.data == "ifield":
-            return Field(name, width, node.children[2] is not None, at_bit=at_bit)
+            return Field(name, width, isinstance(node.children[2], Token), at_bit=at_bit)
         return Field(name, width, enum=self.enumerators(node), at_bit=at_bit)
 
     def enumerators(self, node: Node) -> tuple[tuple[str, int], ...]:
@@ -331,7 +330,7 @@ class _Builder:
         if node is None:
             return "", ""
         src, _, dst, capability = node.children
-        return (f"{src}->{dst}" if dst is not None else str(src)), str(capability)
+        return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
 
     def operand(self, node: Node) -> OperandBinding:
         operand, memory, address, type_name = (_token(node, i) for i in range(4))

@@ -98,7 +98,8 @@ def _capability_items(capability: Capability) -> Iterator[str]:
 
 
 def _types(row: tuple[str, ...]) -> str:
-    return f"{row[0]}{GLUE}={GLUE}{f',{GLUE}'.join(row[1:])}" if len(row) > 1 else row[0]
+    target, *others = row
+    return f"{target}{GLUE}={GLUE}{f',{GLUE}'.join(others)}" if others else target
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> str:

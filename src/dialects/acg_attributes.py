@@ -1,0 +1,238 @@
+"""Attributes of the `acg` dialect: each holds a tuple of the machine's own values and reads and prints it as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from ..algebra.expr import Expr, Statement
+from ..algebra.parser import parse_expr, parse_statement
+from ..algebra.printer import print_expr, print_statement
+from ..errors import TilewrightError
+from ..machine import CapabilityDim, Field, OperandBinding
+
+_T = TypeVar("_T")
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+
+
+def _name(parser: AttrParser) -> str:
+    start = parser.pos
+    name = parser.parse_identifier()
+    if NAME.fullmatch(name) is None:
+        parser.raise_error("expected a name of letters, digits and underscores", start, parser.pos)
+    return name
+
+
+def _integer(parser: AttrParser) -> int:
+    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+
+def _word(parser: AttrParser) -> str:
+    """A name or an integer literal."""
+    number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    return _name(parser) if number is None else str(number)
+
+
+def _list(parser: AttrParser, item: Callable[[AttrParser], _T], delimiter: AttrParser.Delimiter) -> tuple[_T, ...]:
+    return tuple(parser.parse_comma_separated_list(delimiter, lambda: item(parser)))
+
+
+def _print(printer: Printer, items: Iterable[str], separator: str = ", ") -> None:
+    with printer.in_angle_brackets():
+        printer.print_string(separator.join(items))
+
+
+def _quoted(parser: AttrParser, read: Callable[[str], _T]) -> _T:
+    """The value of a string literal in angle brackets."""
+    with parser.in_angle_brackets():
+        start = parser.pos
+        text = parser.parse_str_literal()
+        try:
+            return read(text)
+        except TilewrightError as error:
+            parser.raise_error(error.paragraph(), start, parser.pos)
+
+
+@irdl_attr_definition
+class StatementAttr(Data[Statement]):
+    """What a capability computes: `#acg.statement<"O{i} += A{i, j} * B{j}">`."""
+
+    name = "acg.statement"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Statement:
+        return _quoted(parser, parse_statement)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(print_statement(self.data))
+
+
+@irdl_attr_definition
+class FormulaAttr(Data[Expr]):
+    """Cycles or pJ as a formula: `#acg.formula<"ceildiv(ops, 512)">`."""
+
+    name = "acg.formula"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Expr:
+        return _quoted(parser, parse_expr)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string_literal(print_expr(self.data))
+
+
+@irdl_attr_definition
+class DimsAttr(Data[tuple[CapabilityDim, ...]]):
+    """Dims of a capability, their limits and lanes: `#acg.dims<k to 65535 lanes 32, p to 65535>`."""
+
+    name = "acg.dims"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[CapabilityDim, ...]:
+        return _list(parser, _dim, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in self.data}
+        _print(printer, (f"{dim.name} to {dim.limit}{lanes[dim]}" for dim in self.data))
+
+
+def _dim(parser: AttrParser) -> CapabilityDim:
+    name = _name(parser)
+    parser.parse_keyword("to")
+    limit = _integer(parser)
+    return CapabilityDim(name, limit, _integer(parser) if parser.parse_optional_keyword("lanes") else 1)
+
+
+@irdl_attr_definition
+class NamesAttr(Data[tuple[str, ...]]):
+    """Names: `#acg.names<g, k>`."""
+
+    name = "acg.names"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[str, ...]:
+        return _list(parser, _name, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, self.data)
+
+
+@irdl_attr_definition
+class TypesAttr(Data[tuple[tuple[str, ...], ...]]):
+    """Allowed element types, target first: `#acg.types<[i32, i8, i8], [i32, u8, i8]>`."""
+
+    name = "acg.types"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, ...], ...]:
+        return _list(parser, lambda p: _list(p, _name, p.Delimiter.SQUARE), parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, (f"[{', '.join(row)}]" for row in self.data))
+
+
+@irdl_attr_definition
+class ChoicesAttr(Data[tuple[tuple[str, tuple[str, ...]], ...]]):
+    """Function variables and what they may stand for: `#acg.choices<F [relu, exp]>`."""
+
+    name = "acg.choices"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return _list(parser, lambda p: (_name(p), _list(p, _name, p.Delimiter.SQUARE)), parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, (f"{name} [{', '.join(choices)}]" for name, choices in self.data))
+
+
+@irdl_attr_definition
+class PairsAttr(Data[tuple[tuple[str, str], ...]]):
+    """Names with a name or an integer each: `#acg.pairs<a 1, b NB>`."""
+
+    name = "acg.pairs"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, str], ...]:
+        return _list(parser, _pair, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, _pairs(self.data))
+
+
+def _pair(parser: AttrParser) -> tuple[str, str]:
+    return _name(parser), _word(parser)
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{name} {word}" for name, word in pairs]
+
+
+@irdl_attr_definition
+class FieldsAttr(Data[tuple[Field, ...]]):
+    """Fields of an instruction word: `#acg.fields<DST 24, DB 24 signed, FN 2 [relu = 0, exp = 1] at 80>`."""
+
+    name = "acg.fields"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Field, ...]:
+        return _list(parser, _parse_field, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, map(_print_field, self.data))
+
+
+def _parse_field(parser: AttrParser) -> Field:
+    name, width = _name(parser), _integer(parser)
+    signed = parser.parse_optional_keyword("signed") is not None
+    enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
+    at_bit = _integer(parser) if parser.parse_optional_keyword("at") else None
+    return Field(name, width, signed, tuple(enum or ()), at_bit)
+
+
+def _enumerator(parser: AttrParser) -> tuple[str, int]:
+    name = _name(parser)
+    parser.parse_punctuation("=")
+    return name, _integer(parser)
+
+
+def _print_field(item: Field) -> str:
+    signed = " signed" if item.signed else ""
+    enum = f" [{', '.join(f'{name} = {code}' for name, code in item.enum)}]" if item.enum else ""
+    at = f" at {item.at_bit}" if item.at_bit is not None else ""
+    return f"{item.name} {item.width_bits}{signed}{enum}{at}"
+
+
+@irdl_attr_definition
+class OperandsAttr(Data[tuple[OperandBinding, ...]]):
+    """Where operands lie: memory, address, element type and strides, `#acg.operands<D = GBUF[DST] u8 {a 1, b DB}>`."""
+
+    name = "acg.operands"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[OperandBinding, ...]:
+        return _list(parser, _parse_operand, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, map(_print_operand, self.data))
+
+
+def _parse_operand(parser: AttrParser) -> OperandBinding:
+    name = _name(parser)
+    parser.parse_punctuation("=")
+    memory = _name(parser)
+    with parser.in_square_brackets():
+        address = _word(parser)
+    return OperandBinding(name, memory, address, _name(parser), _list(parser, _pair, parser.Delimiter.BRACES))
+
+
+def _print_operand(item: OperandBinding) -> str:
+    strides = ", ".join(_pairs(item.strides))
+    return f"{item.operand} = {item.memory}[{item.address}] {item.type_name} {{{strides}}}"

@@ -1,0 +1,234 @@
+"""What an accelerator must satisfy: nodes, links and capabilities here, instructions in `instruction_rules`.
+
+The `.acg` front end tells the first broken rule with the line of the declaration, the dialect's verifier with the op.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from .algebra.element import ELEMENT_TYPES
+from .algebra.expr import Access, Call, Expr
+from .algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
+from .algebra.functions import FUNCTIONS
+from .algebra.printer import print_expr
+from .algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
+from .complaint import Complaint, repeated
+from .errors import TilewrightError
+from .instruction_rules import instruction_complaints
+from .machine import Capability, Compute, Link, Machine, Memory
+
+CONTROLS = ("queues", "packets", "loops")
+MAX_BYTES = 1 << 62
+
+
+def first_complaint(machine: Machine) -> Complaint | None:
+    """The first rule that the machine breaks, or None."""
+    return next(complaints(machine), None)
+
+
+def complaints(machine: Machine) -> Iterator[Complaint]:
+    """Every broken rule, in the order of the rules."""
+    subject = f"acg {machine.name}"
+    if machine.control not in CONTROLS:
+        yield Complaint(subject, f"control {' or '.join(CONTROLS)}", f"`{machine.control}`")
+    if not machine.frequency_hz > 0:
+        yield Complaint(subject, "a positive frequency", f"{machine.frequency_hz}")
+    yield from _repetitions(machine)
+    for memory in machine.memories:
+        yield from _memory(memory)
+    if not any(memory.offchip for memory in machine.memories):
+        yield Complaint(subject, "a memory that is `offchip`", "none", "mark the memory that holds inputs and outputs")
+    for link in machine.links:
+        yield from _link(machine, link)
+    yield from _cycle(machine)
+    for compute in machine.computes:
+        yield from _compute(machine, compute)
+    yield from instruction_complaints(machine)
+
+
+def _repetitions(machine: Machine) -> Iterator[Complaint]:
+    nodes = [(m.name, f"memory {m.name}") for m in machine.memories]
+    nodes += [(c.name, f"compute {c.name}") for c in machine.computes]
+    yield from repeated(nodes, "a name for one node only")
+    yield from repeated([(link.name, f"link {link.name}") for link in machine.links], "one link each way between nodes")
+    yield from repeated([(unit.name, f"unit {unit.name}") for unit in machine.units], "units with different names")
+    for owner in (*machine.computes, *machine.links):
+        names = [(c.name, f"capability {owner.name}.{c.name}") for c in owner.capabilities]
+        yield from repeated(names, "capabilities of a node with different names")
+
+
+def _memory(memory: Memory) -> Iterator[Complaint]:
+    subject = f"memory {memory.name}"
+    sizes = {"data_width": memory.data_width_bits, "banks": memory.banks, "depth": memory.depth}
+    sizes["align"] = memory.align_bytes
+    for name, value in sizes.items():
+        if value < 1:
+            yield Complaint(subject, f"{name} of at least 1", f"{value}", "a memory must hold something")
+    bits = memory.data_width_bits * memory.banks
+    if bits % 8 or not memory.capacity_bytes < MAX_BYTES:
+        yield Complaint(subject, "elements of whole bytes, below 2^62 bytes in all", f"{bits} bits by {memory.depth}")
+    if min(memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte) < 0:
+        yield Complaint(subject, "energies of at least 0 pJ", "a negative one")
+
+
+def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
+    subject = f"link {link.name}"
+    memories = {memory.name for memory in machine.memories}
+    nodes = memories | {compute.name for compute in machine.computes}
+    unknown = [name for name in (link.src, link.dst) if name not in nodes]
+    if unknown:
+        yield Complaint(subject, f"nodes among {', '.join(sorted(nodes))}", f"`{unknown[0]}`")
+    if link.src == link.dst:
+        yield Complaint(subject, "two different nodes", f"{link.src} twice")
+    if not link.bandwidth_bytes_per_cycle > 0:
+        found = f"{link.bandwidth_bytes_per_cycle}"
+        yield Complaint(subject, "a positive bandwidth", found, "give the bytes that it moves in a cycle")
+    for capability in link.capabilities:
+        yield from _capability(capability)
+        if not {link.src, link.dst} <= memories or len(tensors_of(capability.statement)) != 2:
+            where = f"capability {link.name}.{capability.name}"
+            yield Complaint(where, "a statement that moves one tensor between two memories", "something else")
+
+
+def _cycle(machine: Machine) -> Iterator[Complaint]:
+    """Memories from off-chip inward: links into off-chip memories and back halves of `<->` lead outward."""
+    memories = {memory.name: memory for memory in machine.memories}
+    inward = [x for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()]
+    inward = [link for link in inward if not memories[link.dst].offchip]
+    left = list(memories)
+    while free := [name for name in left if not any(x.src in left and x.dst == name for x in inward)]:
+        left = [name for name in left if name not in free]
+    for link in inward:
+        if link.src in left and link.dst in left:
+            around = ", ".join(left)
+            lever = "declare the outward direction as the second half of `<->`"
+            yield Complaint(f"link {link.name}", "memories in a hierarchy", f"a cycle through {around}", lever)
+
+
+def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
+    """The nodes that paths over `edges` lead to from `start`."""
+    edges, found = list(edges), set(start)
+    frontier = list(found)
+    while frontier:
+        node = frontier.pop()
+        new = [dst for src, dst in edges if src == node and dst not in found]
+        found.update(new)
+        frontier += new
+    return found
+
+
+def _compute(machine: Machine, compute: Compute) -> Iterator[Complaint]:
+    subject = f"compute {compute.name}"
+    if min(compute.instances_x, compute.instances_y) < 1:
+        yield Complaint(subject, "at least one instance", f"[{compute.instances_x}][{compute.instances_y}]")
+    offchip = [memory.name for memory in machine.memories if memory.offchip]
+    forth = [(link.src, link.dst) for link in machine.links]
+    lever = f"link {compute.name} with a memory"
+    if compute.name not in reachable(forth, offchip):
+        yield Complaint(subject, "a path of links from an off-chip memory", "none", lever)
+    if compute.name not in reachable([(dst, src) for src, dst in forth], offchip):
+        yield Complaint(subject, "a path of links to an off-chip memory", "none", lever)
+    memories = {memory.name for memory in machine.memories}
+    fed = any(src in memories and dst == compute.name for src, dst in forth)
+    drained = any(src == compute.name and dst in memories for src, dst in forth)
+    for capability in compute.capabilities:
+        yield from _capability(capability)
+        where = f"capability {compute.name}.{capability.name}"
+        if not fed and len(capability.operands) > 1:
+            yield Complaint(where, "a memory that feeds its operands", "no link from one", lever)
+        if not drained:
+            yield Complaint(where, "a memory that takes its result", "no link to one", lever)
+
+
+def _capability(capability: Capability) -> Iterator[Complaint]:
+    subject = f"capability {capability.node}.{capability.name}"
+    yield from _dims(subject, capability)
+    yield from _types(subject, capability)
+    yield from _value(subject, capability)
+    names = [dim.name for dim in capability.dims]
+    unknown = [dim for dim in capability.splits if dim not in names]
+    if unknown or len(set(capability.splits)) < len(capability.splits):
+        yield Complaint(subject, f"splits among the dims {', '.join(names)}", ", ".join(capability.splits))
+    yield from _formula(subject, "cycles", capability, capability.cycles)
+    yield from _formula(subject, "energy", capability, capability.energy_pj)
+
+
+def _dims(subject: str, capability: Capability) -> Iterator[Complaint]:
+    names = [dim.name for dim in capability.dims]
+    used = dims_of(capability.statement)
+    yield from repeated([(name, subject) for name in names], "dims with different names")
+    if any(isinstance(access, Access) for access in accesses(capability.statement)):
+        yield Complaint(subject, "accesses with free strides, like `O{i, j}`", "indices in brackets")
+    if set(names) != set(used):
+        yield Complaint(subject, f"dims {', '.join(used)}, those of the statement", ", ".join(names))
+    for dim in capability.dims:
+        if dim.limit < 1 or dim.lanes < 1:
+            yield Complaint(subject, f"a limit and lanes of {dim.name} of at least 1", f"{dim.limit}, {dim.lanes}")
+
+
+def _types(subject: str, capability: Capability) -> Iterator[Complaint]:
+    operands = capability.operands
+    for row in capability.types:
+        if len(row) != len(operands):
+            yield Complaint(subject, f"a type for each of {', '.join(operands)}", ", ".join(row))
+        yield from _element_types(subject, row)
+    yield from _element_types(subject, [type_name for _, type_name in capability.immediates])
+    yield from repeated([(" ".join(row), subject) for row in capability.types], "each combination of types once")
+
+
+def _element_types(subject: str, names: Iterable[str]) -> Iterator[Complaint]:
+    for name in names:
+        if name not in ELEMENT_TYPES:
+            yield Complaint(subject, f"element types among {', '.join(ELEMENT_TYPES)}", f"`{name}`")
+
+
+def _value(subject: str, capability: Capability) -> Iterator[Complaint]:
+    """Scalars of the value are immediates, functions are known or variables whose every choice fits."""
+    immediates = [name for name, _ in capability.immediates]
+    variables = dict(capability.functions)
+    scalars = scalars_of(capability.statement)
+    calls = [e for e in walk(capability.statement.value) if isinstance(e, Call)]
+    yield from repeated([(name, subject) for name in (*immediates, *variables)], "different names")
+    if set(scalars) != set(immediates) or set(scalars) & set(tensors_of(capability.statement)):
+        found = ", ".join(immediates) or "none"
+        yield Complaint(subject, f"immediates {', '.join(scalars) or 'none'}, the statement's scalars", found)
+    unused = [name for name in variables if name not in [call.fn for call in calls]]
+    if unused:
+        yield Complaint(subject, "function variables that the statement calls", f"`{unused[0]}`, which it does not")
+    for call in calls:
+        for name in variables.get(call.fn, (call.fn,)):
+            function = FUNCTIONS.get(name)
+            if function is None or function.arity != len(call.args):
+                yield Complaint(subject, f"known functions of {len(call.args)} arguments", f"`{name}`")
+
+
+def _formula(subject: str, what: str, capability: Capability, formula: Expr) -> Iterator[Complaint]:
+    dims = {dim.name: dim.limit for dim in capability.dims}
+    ways = {f"{dim}_ways": 1 for dim in capability.splits}
+    known = [*dims, *ways, "ops"]
+    unknown = [name for name in free_names(formula) if name not in known]
+    if unknown:
+        yield Complaint(subject, f"{what} over {', '.join(known)}", f"`{unknown[0]}`")
+        return
+    calls = [e for e in walk(formula) if isinstance(e, Call)]
+    strange = [call.fn for call in calls if FORMULA_FUNCTIONS.get(call.fn, (-1,))[0] != len(call.args)]
+    if strange:
+        yield Complaint(subject, f"known functions of numbers in {what}", f"`{strange[0]}`")
+        return
+    least, most = dict.fromkeys(dims, 1), dims
+    for extents in (least, most):
+        env = {**extents, **ways, "ops": math.prod(extents.values())}
+        yield from _formula_value(subject, what, formula, env)
+
+
+def _formula_value(subject: str, what: str, formula: Expr, env: Mapping[str, int]) -> Iterator[Complaint]:
+    expected = f"{what} that {'are positive' if what == 'cycles' else 'is at least 0'} at the dims' limits"
+    try:
+        value = evaluate_formula(formula, env)
+    except TilewrightError as error:
+        yield Complaint(subject, expected, f"{error.found} in `{print_expr(formula)}`")
+        return
+    if not (math.isfinite(value) and (value > 0 if what == "cycles" else value >= 0)):
+        yield Complaint(subject, expected, f"{value}")

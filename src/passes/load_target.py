@@ -1,0 +1,33 @@
+"""Puts an accelerator's description into the module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ..dialects.acg import GraphOp
+from ..frontends.acg import load_target
+
+
+@dataclass(frozen=True)
+class LoadTargetPass(ModulePass):
+    """Place the `acg.graph` of an accelerator at the head of the module, instead of one that is there.
+
+        builtin.module { ... }  ->  builtin.module { acg.graph @edge16 ... { ... } ... }
+
+    `target` is a shipped target's name or the path of an `.acg` file.  This is the one pass that reads a file: what
+    comes after it finds the accelerator in the IR.
+    """
+
+    name = "load-target"
+    target: str
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        graph = GraphOp.get(load_target(self.target))
+        for old in [old for old in op.body.ops if isinstance(old, GraphOp)]:
+            Rewriter.erase_op(old)
+        Rewriter.insert_op(graph, InsertPoint.at_start(op.body.block))
