@@ -1,5 +1,6 @@
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tilewright.algebra.statement import dims_of
 from tilewright.errors import TilewrightError
 
 
-def value_at(expr: Expr, point: Mapping[str, int], arrays: Mapping[str, np.ndarray], pad: Mapping[str, float]):
+def value_at(expr: Expr, point: Mapping[str, int], arrays: Mapping[str, np.ndarray], pad: Mapping[str, float]) -> Any:
     match expr:
         case Num(value):
             return np.float32(value) if isinstance(value, float) else np.int64(value)
@@ -26,10 +27,11 @@ def value_at(expr: Expr, point: Mapping[str, int], arrays: Mapping[str, np.ndarr
             return array[at] if inside else array.dtype.type(pad.get(tensor, 0))
         case Call(fn, args):
             return call_function(fn, [value_at(a, point, arrays, pad) for a in args])
-    raise AssertionError
+        case _:
+            raise AssertionError
 
 
-def reference(s: Statement, arrays: Mapping[str, np.ndarray], extents: Mapping[str, int], out: np.ndarray, pad={}):
+def reference(s: Statement, arrays: Mapping[str, np.ndarray], extents: Mapping[str, int], out: np.ndarray, pad: Any):
     result = out.astype(np.float64 if out.dtype.kind == "f" else object)
     dims = dims_of(s)
     assert isinstance(s.target, Access)
