@@ -124,9 +124,17 @@ def slice_ranges(node: Node, read: Reader, shape: Shape) -> tuple[tuple[int, ...
     first, step, extents = [0] * rank, [1] * rank, list(shape)
     for begin, end, axis, stride in zip(starts, ends, axes, steps, strict=True):
         axis = axis_of(node, axis, rank)
-        indices = range(shape[axis])[begin:end:stride]
+        indices = _slice_indices(begin, end, stride, shape[axis])
         first[axis], step[axis], extents[axis] = indices.start if indices else 0, stride, len(indices)
     return tuple(first), tuple(step), tuple(extents)
+
+
+def _slice_indices(begin: int, end: int, step: int, extent: int) -> range:
+    """The indices that a slice takes; unlike NumPy's, a backward slice that begins before 0 begins at 0."""
+    begin, end = (e + extent if e < 0 else e for e in (begin, end))
+    if step > 0:
+        return range(min(max(begin, 0), extent), min(max(end, 0), extent), step)
+    return range(min(max(begin, 0), extent - 1), min(max(end, -1), extent - 1), step)
 
 
 def _slice_arguments(node: Node, read: Reader, rank: int) -> tuple[tuple[int, ...], ...]:
