@@ -26,7 +26,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Block, Dialect, ParametrizedAttribute, Region, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -41,7 +41,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -101,6 +101,27 @@ class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
     name = "codelet.role"
 
 
+class ProgramCallable(CallableOpInterface):
+    """A program is called with its inputs and returns its outputs, as tensors in order of declaration."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        return op.regions[0]
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return cls._types(op, Role.INPUT)
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return cls._types(op, Role.OUTPUT)
+
+    @classmethod
+    def _types(cls, op: Operation, role: Role) -> tuple[Attribute, ...]:
+        inner = op.regions[0].block.ops
+        return tuple(t.result.type for t in inner if isinstance(t, TensorOp) and t.role.data == role)
+
+
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
     """The tensors and codelets of a network, run in order."""
@@ -108,7 +129,7 @@ class ProgramOp(IRDLOperation):
     name = "codelet.program"
     sym_name = prop_def(SymbolNameConstraint())
     body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface(), ProgramCallable())
     assembly_format = "$sym_name attr-dict-with-keyword $body"
 
     def __init__(self, name: str, body: Region) -> None:
@@ -192,7 +213,7 @@ class CodeletOp(IRDLOperation):
     def __init__(self, name: str, dims: Mapping[str, int], tensors: Sequence[SSAValue], body: Region) -> None:
         super().__init__(
             operands=[tensors],
-            properties={"sym_name": StringAttr(name), "dims": DimsAttr.get(dims)},
+            properties={"sym_name": StringAttr(name), "dims": DimsAttr.of(dims)},
             regions=[body],
         )
 

@@ -1,0 +1,142 @@
+"""The `codelet` dialect as the frozen data of `tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
+
+from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, SurrogateType, TensorOp, TransferOp, ViewOp
+from ...dialects.codelet_rules import local_axes, surrogate
+from ...dialects.types import element_type_name
+from ...errors import TilewrightError
+from .tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """The off-chip tensors of a program: each value's tensor (views resolved), and those that codelets write."""
+
+    roots: Mapping[SSAValue, TensorOp]
+    written: frozenset[TensorOp]
+
+    def constant(self, value: SSAValue) -> bool:
+        """Whether nothing writes the tensor of a value."""
+        return self.roots[value] not in self.written
+
+
+def read_tensors(program: ProgramOp) -> Tensors:
+    """The tensors of a program."""
+    roots: dict[SSAValue, TensorOp] = {}
+    written: set[TensorOp] = set()
+    for op in program.body.block.ops:
+        if isinstance(op, TensorOp):
+            roots[op.result] = op
+        elif isinstance(op, ViewOp):
+            roots[op.result] = roots[op.source]
+        elif isinstance(op, CodeletOp):
+            values = dict(zip(op.body.block.args, op.tensors, strict=True))
+            written |= {roots[values[value]] for value in written_arguments(op) if value in values}
+    return Tensors(roots, frozenset(written))
+
+
+def written_arguments(op: CodeletOp) -> list[SSAValue]:
+    """What transfers and computes of a codelet write, locals included."""
+    found: list[SSAValue] = []
+    for inner in op.walk():
+        if isinstance(inner, TransferOp):
+            found.append(inner.destination)
+        elif isinstance(inner, ComputeOp):
+            found.append(inner.tensors[0])
+    return found
+
+
+def read_codelet(op: CodeletOp, tensors: Tensors, *, allocated: bool = True) -> tuple[Codelet, list[LocalOp]]:
+    """A codelet as data, and the op of each local in the order of its surrogates.
+
+    Without `allocated`, addresses that are still open are 0 (as many as there are copies); with it they are an error
+    (`TilewrightError`, kind `program`).
+    """
+    return _Reader(op, tensors, allocated).read()
+
+
+class _Reader:
+    def __init__(self, op: CodeletOp, tensors: Tensors, allocated: bool) -> None:
+        self.op = op
+        self.tensors = tensors
+        self.allocated = allocated
+        self.surrogates: list[Surrogate] = []
+        self.index: dict[SSAValue, int] = {}
+        self.locals: list[LocalOp] = []
+
+    def read(self) -> tuple[Codelet, list[LocalOp]]:
+        for arg, value in zip(self.op.body.block.args, self.op.tensors, strict=True):
+            root = self.tensors.roots[value]
+            if root.address is None and self.allocated:
+                raise self._open(f"tensor '{root.tensor_name.data}'")
+            address = 0 if root.address is None else root.address.value.data
+            name = root.tensor_name.data
+            self._add(arg, _make(name, surrogate(value), (address,), constant=self.tensors.constant(value)))
+        body = self._body(self.op.body.block)
+        return Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body), self.locals
+
+    def _add(self, value: SSAValue, item: Surrogate) -> None:
+        self.index[value] = len(self.surrogates)
+        self.surrogates.append(item)
+
+    def _body(self, block: Block) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        for op in block.ops:
+            match op:
+                case LoopOp():
+                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block)))
+                case LocalOp():
+                    nodes.append(self._local(op))
+                case TransferOp():
+                    nodes.append(Transfer(self.index[op.source], self.index[op.destination], _number(op.pad)))
+                case ComputeOp():
+                    nodes.append(self._issue(op))
+                case _:
+                    raise TypeError(f"{op.name} in a codelet")
+        return tuple(nodes)
+
+    def _local(self, op: LocalOp) -> Define:
+        if op.slots is None and self.allocated:
+            raise self._open(f"local {', '.join(access.data for access in op.accesses)}")
+        slots = (0,) * op.buffers.value.data if op.slots is None else op.slots
+        name = op.accesses.data[0].data.partition("[")[0]
+        self._add(op.result, _make(name, surrogate(op.result), slots, op))
+        self.locals.append(op)
+        return Define(self.index[op.result])
+
+    def _issue(self, op: ComputeOp) -> Issue:
+        return Issue(
+            op.node,
+            op.capability,
+            op.statement.data,
+            tuple(self.index[value] for value in op.tensors),
+            op.dims.data,
+            op.functions.data if op.functions is not None else (),
+            op.immediates.data if op.immediates is not None else (),
+            op.spread.data if op.spread is not None else (),
+            op.keep is not None,
+        )
+
+    def _open(self, what: str) -> TilewrightError:
+        return TilewrightError(
+            "program", f"codelet @{self.op.sym_name.data}", f"an address of {what}", "none", "run codelet-allocate before"
+        )
+
+
+def _make(
+    name: str, type: SurrogateType, addresses: Sequence[int], local: LocalOp | None = None, constant: bool = False
+) -> Surrogate:
+    axes = None if local is None else local_axes(local)
+    element = element_type_name(type.element)
+    return Surrogate(name, type.memory, type.sizes, element, tuple(addresses), axes, constant)
+
+
+def _number(pad: IntegerAttr | FloatAttr | None) -> int | float | None:
+    return None if pad is None else pad.value.data

@@ -1,0 +1,125 @@
+"""A compiled program: the bytes of its instructions, where its tensors lie, and its weights; saved as a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TilewrightError
+from ..frontends.acg import load_target
+from ..machine import Machine
+from ..resources import Resources
+
+ROLES = ("input", "output", "weight", "temp")
+
+
+@dataclass(frozen=True)
+class TensorPlacement:
+    """A tensor off chip: `role` is input, output, weight or temp; `dtype` a NumPy type's name; `address` in bytes."""
+
+    name: str
+    role: str
+    dtype: str
+    shape: tuple[int, ...]
+    memory: str
+    address: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tensor."""
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything that running a network on `machine` needs.
+
+    `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
+    `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time.
+    """
+
+    machine: Machine
+    code: bytes
+    tensors: tuple[TensorPlacement, ...]
+    constants: Resources
+    predicted: Mapping[str, float] = field(default_factory=dict[str, float])
+    ops_max: int = 0
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes `program.bin`, `target.acg`, `program.json` and `weights.npz` into `folder`, which is made."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "program.bin").write_bytes(self.code)
+        (folder / "target.acg").write_text(target_text(self.machine), encoding="utf-8")
+        self.constants.save(folder / "weights.npz")
+        table = {
+            "tensors": [asdict(tensor) for tensor in self.tensors],
+            "predicted": dict(self.predicted),
+            "ops_max": self.ops_max,
+        }
+        (folder / "program.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        return folder
+
+    def tensor(self, name: str) -> TensorPlacement:
+        """The placement of a tensor; `TilewrightError` (kind `program`) if there is none."""
+        for tensor in self.tensors:
+            if tensor.name == name:
+                return tensor
+        raise TilewrightError("program", name, "a tensor of the program", "no such name")
+
+
+def target_text(machine: Machine) -> str:
+    """The `.acg` text of a machine."""
+    return machine.source
+
+
+def load_program(folder: str | Path) -> Program:
+    """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
+    folder = Path(folder)
+    machine = load_target(folder / "target.acg")
+    try:
+        code = (folder / "program.bin").read_bytes()
+        table = json.loads((folder / "program.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise TilewrightError("file", str(folder), "a folder written by compile", str(error)) from error
+    constants = Resources.load(folder / "weights.npz")
+    try:
+        tensors = tuple(_placement(entry) for entry in table["tensors"])
+        predicted = {str(key): float(value) for key, value in table["predicted"].items()}
+        program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TilewrightError("program", str(folder / "program.json"), "a table of tensors", repr(error)) from error
+    check_tensors(machine, tensors)
+    return program
+
+
+def _placement(entry: Mapping[str, Any]) -> TensorPlacement:
+    dtype = np.dtype(str(entry["dtype"])).name
+    shape = tuple(int(n) for n in entry["shape"])
+    return TensorPlacement(
+        str(entry["name"]), str(entry["role"]), dtype, shape, str(entry["memory"]), int(entry["address"])
+    )
+
+
+def check_tensors(machine: Machine, tensors: Iterable[TensorPlacement]) -> None:
+    """Raises `TilewrightError` (kind `program`) for a tensor with an unknown role, or outside of its memory."""
+    capacities = {memory.name: memory.capacity_bytes for memory in machine.memories}
+    for tensor in tensors:
+        if tensor.role not in ROLES:
+            raise TilewrightError("program", tensor.name, f"a role among {', '.join(ROLES)}", f"`{tensor.role}`")
+        if tensor.memory not in capacities:
+            raise TilewrightError("program", tensor.name, f"a memory among {', '.join(capacities)}", f"`{tensor.memory}`")
+        end = tensor.address + tensor.size_bytes
+        if tensor.address < 0 or min(tensor.shape, default=1) < 0 or end > capacities[tensor.memory]:
+            raise TilewrightError(
+                "program",
+                tensor.name,
+                f"bytes in 0 to {capacities[tensor.memory]} of {tensor.memory}",
+                f"{tensor.address} to {end}",
+            )

@@ -1,0 +1,193 @@
+"""What codelets mean, run by NumPy: each local is an array, transfers copy boxes, computes run statements on views.
+
+Addresses are not used, so a program can be run before and after allocation.  For small shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
+from xdsl.ir import Block, SSAValue
+
+from ..algebra.affine import Affine, index_forms
+from ..algebra.evaluate import run_strided
+from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
+from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
+from ..algebra.window import Axis, Range
+from ..dialects import codelet
+from ..dialects.codelet_rules import local_axes, surrogate
+from ..dialects.types import dtype_of
+
+Array = NDArray[Any]
+
+
+@register_impls
+@dataclass
+class CodeletFunctions(InterpreterFunctions):
+    """Semantics of `codelet.program`: called with its inputs, it returns its outputs; `constants` are its weights."""
+
+    constants: Mapping[str, Array] = field(default_factory=dict[str, Array])
+
+    @impl_callable(codelet.ProgramOp)
+    def call_program(self, interpreter: Interpreter, op: codelet.ProgramOp, args: PythonValues) -> PythonValues:
+        return run_program(op, cast(tuple[Array, ...], args), self.constants)
+
+
+def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of a program, in order of declaration; what nothing has written is NaN or the largest integer."""
+    values: dict[SSAValue, Array] = {}
+    outputs: list[Array] = []
+    given = iter(inputs)
+    for inner in op.body.block.ops:
+        match inner:
+            case codelet.TensorOp():
+                array = _poison(inner.result)
+                if inner.role.data == codelet.Role.INPUT:
+                    array[...] = next(given)
+                elif inner.role.data == codelet.Role.WEIGHT:
+                    array[...] = constants[inner.tensor_name.data]
+                elif inner.role.data == codelet.Role.OUTPUT:
+                    outputs.append(array)
+                values[inner.result] = array
+            case codelet.ViewOp():
+                values[inner.result] = values[inner.source].reshape(surrogate(inner.result).sizes)
+            case codelet.CodeletOp():
+                run_codelet(inner, [values[value] for value in inner.tensors])
+            case _:
+                raise TypeError(f"{inner.name} in a program")
+    return tuple(outputs)
+
+
+def _poison(value: SSAValue) -> Array:
+    type_ = surrogate(value)
+    dtype = dtype_of(type_.element)
+    return np.full(type_.sizes, np.nan if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An array that stands for the window of a tensor from `origin` on; without axes, for the whole tensor."""
+
+    array: Array
+    origin: tuple[int, ...]
+    axes: tuple[Axis, ...] | None = None
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return (1,) * self.array.ndim if self.axes is None else tuple(axis.step for axis in self.axes)
+
+
+def run_codelet(op: codelet.CodeletOp, tensors: list[Array]) -> None:
+    """Runs a codelet on its tensors in place."""
+    args = op.body.block.args
+    places = {a: _Place(array, (0,) * array.ndim) for a, array in zip(args, tensors, strict=True)}
+    _Run(places, {dim: Range(0, extent) for dim, extent in op.dims.data}).block(op.body.block)
+
+
+@dataclass
+class _Run:
+    places: dict[Any, _Place]
+    ranges: dict[str, Range]
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            match op:
+                case codelet.LoopOp():
+                    self.loop(op)
+                case codelet.LocalOp():
+                    axes = local_axes(op)
+                    origin = tuple(axis.low(self.ranges) for axis in axes)
+                    self.places[op.result] = _Place(_poison(op.result), origin, axes)
+                case codelet.TransferOp():
+                    self.transfer(op)
+                case codelet.ComputeOp():
+                    self.compute(op)
+                case _:
+                    raise TypeError(f"{op.name} in a codelet")
+
+    def loop(self, op: codelet.LoopOp) -> None:
+        dim, step = op.dim.data, op.step.value.data
+        whole = self.ranges[dim]
+        end = whole.start + whole.extent
+        for start in range(whole.start, end, step):
+            self.ranges[dim] = Range(start, min(step, end - start))
+            self.block(op.body.block)
+        self.ranges[dim] = whole
+
+    def transfer(self, op: codelet.TransferOp) -> None:
+        source, destination = self.places[op.source], self.places[op.destination]
+        axes = destination.axes or source.axes
+        assert axes is not None
+        coordinates = [axis.low(self.ranges) + axis.step * np.arange(axis.count(self.ranges)) for axis in axes]
+        if op.pad is not None:
+            pad = cast(IntegerAttr | FloatAttr, op.pad).value.data
+            destination.array[_positions(destination, coordinates)] = pad
+        inside = [
+            c[(c >= 0) & (c < size)] if place.axes is None else c
+            for place in ((source,) if source.axes is None else (destination,))
+            for c, size in zip(coordinates, place.array.shape, strict=True)
+        ]
+        destination.array[_positions(destination, inside)] = source.array[_positions(source, inside)]
+
+    def compute(self, op: codelet.ComputeOp) -> None:
+        statement = op.statement.data
+        names = tensors_of(statement)
+        extents = {dim: current.extent for dim, current in self.ranges.items()}
+        views: dict[str, Array] = {}
+        for access in accesses(statement):
+            assert isinstance(access, Access)
+            place = self.places[op.tensors[names.index(access.tensor)]]
+            views[access.tensor] = self.view(access, place)
+        fresh = op.keep is None and all(self.ranges[dim].start == 0 for dim in reduction_dims(statement))
+        run_strided(_strided(statement), views, extents, accumulate=not fresh)
+
+    def view(self, access: Access, place: _Place) -> Array:
+        """The elements of an access over the current ranges, one axis per dim of it."""
+        dims = access_dims(access)
+        forms = index_forms(access)
+        first = tuple(
+            (_at(form, self.ranges) - start) // step for form, start, step in zip(forms, place.origin, place.steps, strict=True)
+        )
+        strides = [
+            sum(form.coefficient(dim) * b // step for form, b, step in zip(forms, place.array.strides, place.steps, strict=True))
+            for dim in dims
+        ]
+        shape = [self.ranges[dim].extent for dim in dims]
+        corner = place.array[(*(slice(i, i + 1) for i in first), ...)]
+        assert corner.size == 1, f"{access.tensor} begins outside of its local"
+        return as_strided(corner, shape, [s if n > 1 else 0 for s, n in zip(strides, shape, strict=True)])
+
+
+def _positions(place: _Place, coordinates: list[Array]) -> Any:
+    """Index of an array for tensor coordinates."""
+    parts = [(c - low) // step for c, low, step in zip(coordinates, place.origin, place.steps, strict=True)]
+    return np.ix_(*parts) if parts else ()
+
+
+def _at(form: Affine, ranges: Mapping[str, Range]) -> int:
+    return form.const + sum(c * ranges[dim].start for dim, c in form.terms)
+
+
+def _strided(statement: Statement) -> Statement:
+    target = _unindexed(statement.target)
+    assert isinstance(target, Strided)
+    return Statement(target, statement.reduce, _unindexed(statement.value))
+
+
+def _unindexed(expr: Expr) -> Expr:
+    match expr:
+        case Access(tensor, _):
+            return Strided(tensor, access_dims(expr))
+        case Call(fn, args):
+            return Call(fn, tuple(_unindexed(arg) for arg in args))
+        case Name():
+            return expr
+        case _:
+            return expr

@@ -1,0 +1,122 @@
+"""`codelet-allocate`: byte addresses of tensors and locals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from ..backends.codegen.allocation import Placement, Request, align_up, copies_bytes, place_locals, share, stack
+from ..backends.codegen.read import Tensors, read_codelet, read_tensors
+from ..backends.codegen.tree import Codelet
+from ..dialects.acg import machine_of
+from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, Role, TensorOp
+from ..dialects.codelet_rules import surrogate
+from ..dialects.types import dtype_of
+from ..errors import InfeasibleError
+from ..machine import Machine, Memory
+
+
+@dataclass(frozen=True)
+class CodeletAllocatePass(ModulePass):
+    """Give every tensor and local of a program its addresses, in bytes, by lifetimes.
+
+    Off chip: inputs, outputs and weights have bytes of their own; a temporary tensor may share bytes with those that
+    are dead when it is written, unless `keep_intermediates` is set (then each can be read after a run).  On chip: the
+    locals of a codelet side by side, or, where that does not fit, sharing bytes by lifetimes; consecutive codelets
+    begin at opposite ends of a memory so that one's loads can overlap the other's work.  All addresses are multiples of
+    the memory's alignment.
+
+        %0 = codelet.local "X[p]" buffers 2 : ...   ->   %0 = codelet.local "X[p]" buffers 2 at [0, 1024] : ...
+
+    Raises `InfeasibleError` where a memory is too small.  Greedy, largest first (ours).
+    """
+
+    name = "codelet-allocate"
+    keep_intermediates: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            allocate_tensors(machine, program, self.keep_intermediates)
+            allocate_locals(machine, program)
+
+
+def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
+    """Addresses of the off-chip tensors."""
+    tensors = read_tensors(program)
+    ops = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
+    lives = _tensor_lives(program, tensors)
+    for memory in machine.memories:
+        own = [op for op in ops if surrogate(op.result).memory == memory.name]
+        lasting = [op for op in own if keep or op.role.data != Role.TEMP]
+        passing = [op for op in own if op not in lasting]
+        bottom = stack([Request(_size(op), 0, 0) for op in lasting], memory.align_bytes)
+        top = share([Request(_size(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
+        if bottom.size + top.size > memory.capacity_bytes:
+            raise InfeasibleError(
+                memory.name,
+                bottom.size + top.size,
+                memory.capacity_bytes,
+                "B",
+                f"{bottom.size} B are inputs, outputs and weights, {top.size} B temporary tensors"
+                + ("; do not keep intermediates" if keep else ""),
+                f"program @{program.sym_name.data}",
+            )
+        for op, address in zip(lasting, bottom.addresses, strict=True):
+            op.address = IntegerAttr(address, i64)
+        for op, address in zip(passing, top.addresses, strict=True):
+            op.address = IntegerAttr(bottom.size + address, i64)
+
+
+def _tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
+    """First and last codelet that uses each tensor."""
+    lives: dict[TensorOp, tuple[int, int]] = {}
+    for time, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
+        for value in op.tensors:
+            root = tensors.roots[value]
+            lives[root] = lives.get(root, (time, time))[0], time
+    return lives
+
+
+def _size(op: TensorOp) -> int:
+    type_ = surrogate(op.result)
+    size = dtype_of(type_.element).itemsize
+    for n in type_.sizes:
+        size *= n
+    return size
+
+
+def allocate_locals(machine: Machine, program: ProgramOp) -> None:
+    """Addresses of the locals of each codelet."""
+    tensors = read_tensors(program)
+    for number, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
+        codelet, locals_ = read_codelet(op, tensors, allocated=False)
+        first = len(codelet.surrogates) - len(locals_)
+        for memory in machine.memories:
+            placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
+            if isinstance(placed, Placement):
+                raise _too_large(codelet, memory, placed)
+            _assign(codelet, memory, placed, locals_, first, at_top=number % 2 == 1)
+
+
+def _assign(
+    codelet: Codelet, memory: Memory, placed: dict[int, tuple[int, ...]], locals_: list[LocalOp], first: int, at_top: bool
+) -> None:
+    end = max((slots[-1] + codelet.surrogates[i].size_bytes for i, slots in placed.items()), default=0)
+    shift = (memory.capacity_bytes - end) // memory.align_bytes * memory.align_bytes if at_top else 0
+    for index, slots in placed.items():
+        locals_[index - first].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
+
+
+def _too_large(codelet: Codelet, memory: Memory, placed: Placement) -> InfeasibleError:
+    own = [s for s in codelet.surrogates if s.axes is not None and s.memory == memory.name]
+    largest = max(own, key=lambda s: copies_bytes(s, memory.align_bytes))
+    excess = placed.size - memory.capacity_bytes
+    lever = (
+        f"make the tiles {excess} B smaller (the largest local is {largest.name}, {len(largest.addresses)} copies of "
+        f"{align_up(largest.size_bytes, memory.align_bytes)} B)"
+    )
+    return InfeasibleError(memory.name, placed.size, memory.capacity_bytes, "B", lever, f"codelet @{codelet.name}")

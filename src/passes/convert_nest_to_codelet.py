@@ -1,0 +1,187 @@
+"""`convert-nest-to-codelet`: mapped groups become codelets, values become DRAM tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ..dialects.acg import machine_of
+from ..dialects.codelet import ProgramOp, Role, SurrogateType, TensorOp, ViewOp
+from ..dialects.graph import WeightOp
+from ..dialects.nest import GroupOp
+from ..dialects.nest import ViewOp as NestViewOp
+from ..errors import TilewrightError
+from ..machine import Machine
+from .nest_codelets import build_codelet, build_copy
+
+
+@dataclass(frozen=True)
+class ConvertNestToCodeletPass(ModulePass):
+    """Turn the mapped groups of each function into a program of codelets (Covenant, section 3).
+
+    Precondition: every group is mapped down to capabilities (`nest-map`); the module holds its target (`load-target`).
+    A value that is an input, a weight or a group's result becomes a tensor in off-chip memory; a group that overwrites
+    its input shares that tensor.  In a group, a `nest.hold` becomes a `codelet.local` with transfers along the shortest
+    path of memories: in where the buffer is read first, out where it is written and needed outside.
+
+        nest.for p step 4 {                          codelet.loop p step 4 {
+          nest.hold @GBUF [X, Y] buffers 2 {           %0 = codelet.local "X[p]" buffers 2
+            nest.compute @k on @VPU::@unary ...   ->   codelet.transfer %X -> %0
+          }                                            %1 = codelet.local "Y[p]" buffers 2
+        }                                              codelet.compute @VPU::@unary ... (%1, %0)
+                                                       codelet.transfer %1 -> %Y
+                                                     }
+
+    A result of the function that is an input or a weight, or is given twice, is copied by a codelet of its own.
+    Addresses are left open (`codelet-allocate`).
+    """
+
+    name = "convert-nest-to-codelet"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
+        for function in functions:
+            program = _Converter(machine_of(op), function).convert()
+            block = function.parent_block()
+            assert block is not None
+            block.insert_op_before(program, function)
+            function.detach()
+            function.erase()
+
+
+class _Converter:
+    def __init__(self, machine: Machine, function: FuncOp) -> None:
+        self.machine = machine
+        self.function = function
+        self.memory = next(m.name for m in machine.memories if m.offchip)
+        self.block = Block()
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.taken: set[str] = set()
+        self.outputs = self._outputs()
+
+    def convert(self) -> ProgramOp:
+        """The program of the function."""
+        for value, name in zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True):
+            self._tensor(value, name, Role.INPUT)
+        for op in self.function.body.block.ops:
+            self._op(op)
+        return ProgramOp(self.function.sym_name.data, Region(self.block))
+
+    def _outputs(self) -> dict[SSAValue, tuple[str, SSAValue]]:
+        """Result of a group -> the output that it is, by name, and the returned value (a view of it perhaps)."""
+        last = self.function.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        found: dict[SSAValue, tuple[str, SSAValue]] = {}
+        self.copied: list[tuple[str, SSAValue]] = []
+        names = _names(self.function, "graph.outputs")
+        for value, name in zip(last.arguments, names, strict=True):
+            root = _root(value)
+            if isinstance(root.owner, GroupOp) and root not in found:
+                found[root] = name, value
+            else:
+                self.copied.append((name, value))
+        self.taken.update(name for name, _ in [*found.values(), *self.copied])
+        return found
+
+    def _op(self, op: Operation) -> None:
+        match op:
+            case WeightOp():
+                self._tensor(op.result, op.resource, Role.WEIGHT)
+            case NestViewOp():
+                self._view(self.values[op.source], op.result)
+            case GroupOp():
+                self._group(op)
+            case ReturnOp():
+                for name, value in self.copied:
+                    self._copy(name, value)
+            case _:
+                raise TilewrightError(
+                    "unsupported", op.name, "groups, views and weights", op.name, "run the passes before"
+                )
+
+    def _group(self, op: GroupOp) -> None:
+        names = op.buffers()
+        inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
+        for value, result in zip(op.yielded, op.results, strict=True):
+            if names[value] in inputs:
+                self.values[result] = self.values[inputs[names[value]]]
+            else:
+                self._tensor(result, _result_name(op, result), Role.TEMP)
+        tensors = {name: self.values[value] for name, value in inputs.items()}
+        tensors |= {names[v]: self.values[r] for v, r in zip(op.yielded, op.results, strict=True)}
+        self.block.add_op(build_codelet(self.machine, op, tensors))
+
+    def _tensor(self, value: SSAValue, name: str, role: Role) -> None:
+        """Declares the tensor of a value; an output has the shape and name of what is returned."""
+        root = _root(value)
+        output, returned = self.outputs.get(root, (name, value))
+        if root in self.outputs:
+            role = Role.OUTPUT
+        else:
+            output = self._unique(output)
+        op = TensorOp(output, role, self._surrogate(returned))
+        op.result.name_hint = value.name_hint
+        self.block.add_op(op)
+        self.values[value] = op.result
+        if returned.type != value.type:
+            self._view(op.result, value)
+
+    def _view(self, source: SSAValue, result: SSAValue) -> None:
+        view = ViewOp(source, self._surrogate(result))
+        self.block.add_op(view)
+        self.values[result] = view.result
+
+    def _copy(self, name: str, value: SSAValue) -> None:
+        op = TensorOp(name, Role.OUTPUT, self._surrogate(value))
+        self.block.add_op(op)
+        self.block.add_ops(build_copy(self.machine, name, self.values[value], op.result))
+
+    def _unique(self, name: str) -> str:
+        candidate, number = name, 0
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{name}.{number}"
+        self.taken.add(candidate)
+        return candidate
+
+    def _surrogate(self, value: SSAValue) -> SurrogateType:
+        assert isinstance(value.type, TensorType)
+        return SurrogateType.get(value.type.get_shape(), value.type.element_type, self.memory)
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The value whose tensor `value` is: through views, and back along results that overwrite an input."""
+    while True:
+        owner = value.owner
+        if isinstance(owner, NestViewOp):
+            value = owner.source
+        elif isinstance(owner, GroupOp):
+            name = owner.buffers()[owner.yielded[owner.results.index(value)]]
+            inputs = dict(zip((n.data for n in owner.input_names), owner.inputs, strict=True))
+            if name not in inputs:
+                return value
+            value = inputs[name]
+        else:
+            return value
+
+
+def _names(function: FuncOp, attribute: str) -> list[str]:
+    """Names of the function's inputs or outputs; made up where it has none."""
+    names = function.attributes.get(attribute)
+    if isinstance(names, ArrayAttr):
+        return [name.data for name in names if isinstance(name, StringAttr)]
+    inputs = attribute == "graph.inputs"
+    count = len(function.function_type.inputs if inputs else function.function_type.outputs)
+    return [f"{'input' if inputs else 'output'}{i}" for i in range(count)]
+
+
+def _result_name(op: GroupOp, result: SSAValue) -> str:
+    name = op.attributes.get("name")
+    text = name.data if isinstance(name, StringAttr) else op.sym_name.data
+    index = list(op.results).index(result)
+    return text if index == 0 else f"{text}.{index}"

@@ -1,0 +1,279 @@
+"""Mapped nest groups as codelets: what `convert-nest-to-codelet` does inside one group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, SymbolRefAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..algebra.affine import Affine, index_forms
+from ..algebra.expr import Access, Call, Expr, Statement, Strided
+from ..algebra.printer import print_expr
+from ..algebra.statement import accesses, substitute, tensors_of
+from ..algebra.window import window
+from ..dialects import nest
+from ..dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, SurrogateType, TransferOp, ViewOp, entry
+from ..dialects.codelet_rules import surrogate
+from ..dialects.nest_attributes import BindingAttr, StatementAttr
+from ..errors import TilewrightError
+from ..machine import Machine
+from .memory_paths import memory_path
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where the conversion stands in the tree: places of buffers, tile extents, dims spread over axes."""
+
+    where: Mapping[str, SSAValue]
+    tile: Mapping[str, int]
+    spread: Mapping[str, str]
+
+
+def build_codelet(machine: Machine, op: nest.GroupOp, tensors: Mapping[str, SSAValue]) -> CodeletOp:
+    """The codelet of a mapped group; `tensors` are the off-chip tensors of its inputs and results by buffer name."""
+    if not op.is_mapped:
+        raise TilewrightError(
+            "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile and nest-map before"
+        )
+    used = {name for kernel in op.kernels for name in _buffers_of(op, kernel)}
+    tensors = {name: value for name, value in tensors.items() if name in used}
+    block = entry([value.type for value in tensors.values()], [identifier(name) for name in tensors])
+    frame = _Frame(dict(zip(tensors, block.args, strict=True)), op.extents, {})
+    block.add_ops(_Builder(machine, op).nodes(op.mapping, frame))
+    return CodeletOp(op.sym_name.data, op.extents, list(tensors.values()), Region(block))
+
+
+def identifier(name: str) -> str:
+    """A name that an access can have."""
+    text = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return text if text[:1].isalpha() or text[:1] == "_" else f"_{text}"
+
+
+class _Builder:
+    def __init__(self, machine: Machine, op: nest.GroupOp) -> None:
+        self.machine = machine
+        self.op = op
+        self.buffers = op.buffers()
+        self.types = op.buffer_types()
+        self.kernels = {kernel.sym_name.data: kernel for kernel in op.kernels}
+
+    def nodes(self, region: Region, frame: _Frame) -> Iterator[Operation]:
+        """The codelet ops of a part of the tree, in order."""
+        for node in region.block.ops:
+            match node:
+                case nest.ForOp():
+                    dim, step = node.dim.data, node.step.value.data
+                    inner = replace(frame, tile={**frame.tile, dim: min(step, frame.tile[dim])})
+                    block = Block()
+                    block.add_ops(self.nodes(node.body, inner))
+                    yield LoopOp(dim, step, Region(block))
+                case nest.SpatialOp():
+                    spread = {**frame.spread, node.axis.data: node.dim.data}
+                    yield from self.nodes(node.body, replace(frame, spread=spread))
+                case nest.HoldOp():
+                    yield from self._hold(node, frame)
+                case nest.ComputeOp():
+                    yield self._compute(node, frame)
+                case _:
+                    raise TypeError(f"{node.name} in a mapping")
+
+    def _hold(self, node: nest.HoldOp, frame: _Frame) -> Iterator[Operation]:
+        inside = {leaf.kernel.data for leaf in node.walk() if isinstance(leaf, nest.ComputeOp)}
+        where = dict(frame.where)
+        stores: list[Operation] = []
+        for name in node.buffer_names:
+            use = self._use(name, inside)
+            hops = self._hops(name, use, node, frame)
+            sides = [*([frame.where[name]] if name in frame.where else []), *(hop.result for hop in hops)]
+            pairs = list(zip(sides[:-1], sides[1:], strict=True))
+            yield from hops
+            if use.loaded:
+                yield from (TransferOp(source, to, self._pad(name, inside)) for source, to in pairs)
+            if use.stored:
+                stores = [*[TransferOp(to, source) for source, to in reversed(pairs)], *stores]
+            where[name] = hops[-1].result
+        yield from self.nodes(node.body, replace(frame, where=where))
+        yield from stores
+
+    def _hops(self, name: str, use: _Use, node: nest.HoldOp, frame: _Frame) -> list[LocalOp]:
+        """A local in each memory on the way from where the buffer is to the memory of the hold."""
+        memory = node.memory.root_reference.data
+        path = [memory]
+        if name in frame.where and (use.loaded or use.stored):
+            outer = surrogate(frame.where[name]).memory
+            path = memory_path(self.machine, outer, memory)[1:]
+        if use.loaded and name not in frame.where:
+            raise TilewrightError("unsupported", f"group @{self.op.sym_name.data}", f"{name} to be computed before", "not")
+        texts = [print_expr(Access(identifier(name), tuple(form.to_expr() for form in forms))) for forms in use.touched]
+        sizes = [axis.size for axis in window(use.touched, frame.tile)]
+        locals_: list[LocalOp] = []
+        for place in path:
+            type_ = SurrogateType.get(sizes, self.types[name].element_type, place)
+            local = LocalOp(texts, type_, node.slots.value.data)
+            local.result.name_hint = identifier(name).lower()
+            locals_.append(local)
+        return locals_
+
+    def _use(self, name: str, inside: set[str]) -> _Use:
+        touched: list[tuple[Affine, ...]] = []
+        written: list[tuple[Affine, ...]] = []
+        loaded: bool | None = None
+        outside = any(self.buffers[value] == name for value in self.op.yielded)
+        for kernel in self.op.kernels:
+            reads, writes = self._touches(kernel, name)
+            if kernel.sym_name.data not in inside:
+                outside = outside or reads or writes
+                continue
+            loaded = reads if loaded is None and (reads or writes) else loaded
+            forms = self._forms(kernel, name)
+            touched += forms
+            written += forms[:1] if writes else []
+        touched, written = list(dict.fromkeys(touched)), list(dict.fromkeys(written))
+        stored = bool(written) and outside
+        if stored and set(written) != set(touched):
+            raise TilewrightError(
+                "unsupported",
+                f"group @{self.op.sym_name.data}",
+                f"{name} to be read and written by the same indices where it is stored",
+                f"{len(touched)} different accesses",
+            )
+        if not touched:
+            raise TilewrightError("unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none")
+        return _Use(touched, bool(loaded), stored)
+
+    def _touches(self, kernel: nest.KernelOp, name: str) -> tuple[bool, bool]:
+        writes = self.buffers[kernel.result] == name
+        continues = writes and kernel.init is not None and kernel.statement.data.reduce != "="
+        return continues or any(self.buffers[value] == name for value in kernel.inputs), writes
+
+    def _forms(self, kernel: nest.KernelOp, name: str) -> list[tuple[Affine, ...]]:
+        values = kernel.operands_by_name
+        target, *used = _indexed(kernel.statement.data)
+        forms = [index_forms(target)] if self.buffers[kernel.result] == name else []
+        return forms + [index_forms(access) for access in used if self.buffers[values[access.tensor]] == name]
+
+    def _pad(self, name: str, inside: set[str]) -> IntegerAttr | FloatAttr | None:
+        """What reads of a buffer out of its bounds give to the kernels inside a hold."""
+        values: list[int | float] = []
+        for kernel in self.op.kernels:
+            if kernel.sym_name.data in inside:
+                operands = kernel.operands_by_name
+                values += [v for tensor, v in kernel.pads.items() if self.buffers[operands[tensor]] == name]
+        if not values:
+            return None
+        if any(value != values[0] for value in values):
+            raise TilewrightError(
+                "unsupported", f"group @{self.op.sym_name.data}", f"one pad value for {name}", f"{values[0]} and others"
+            )
+        return number(values[0], self.types[name].element_type)
+
+    def _compute(self, node: nest.ComputeOp, frame: _Frame) -> ComputeOp:
+        kernel = self.kernels[node.kernel.data]
+        if node.on is None or node.tensors is None or node.dims is None:
+            raise TilewrightError(
+                "unsupported", f"compute @{node.kernel.data}", "a capability", "none", "run nest-map before"
+            )
+        statement = rename_operands(kernel.statement.data, node.tensors.as_dict())
+        values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
+        operands = dict(node.tensors.data)
+        tensors = [frame.where[self.buffers[values[operands[name]]]] for name in tensors_of(statement)]
+        slots = {dim: slot for slot, dim in node.dims.data}
+        spread = {axis: slots[dim] for axis, dim in frame.spread.items() if dim in slots}
+        keeps = kernel.init is not None and kernel.statement.data.reduce != "="
+        return compute(node.on, statement, tensors, node, spread, keeps)
+
+
+@dataclass(frozen=True)
+class _Use:
+    touched: list[tuple[Affine, ...]]
+    loaded: bool
+    stored: bool
+
+
+def compute(
+    on: SymbolRefAttr,
+    statement: Statement,
+    tensors: Sequence[SSAValue],
+    node: nest.ComputeOp,
+    spread: Mapping[str, str],
+    keeps: bool,
+) -> ComputeOp:
+    """The compute of a leaf of the mapping."""
+    properties: dict[str, Attribute | None] = {
+        "on": on,
+        "statement": StatementAttr(statement),
+        "dims": node.dims,
+        "functions": node.functions,
+        "immediates": node.immediates,
+        "spread": BindingAttr.of(spread) if spread else None,
+        "keep": UnitAttr() if keeps else None,
+    }
+    return ComputeOp(operands=[list(tensors)], properties=properties)
+
+
+def rename_operands(statement: Statement, operands: Mapping[str, str]) -> Statement:
+    """A kernel's statement with its tensors named as the capability's `operands` (capability operand -> tensor).
+
+    A tensor that stands for several operands gives its accesses to them in order.
+    """
+    queues: dict[str, list[str]] = {}
+    for operand, tensor in operands.items():
+        queues.setdefault(tensor, []).append(operand)
+
+    def rename(expr: Expr) -> Expr:
+        match expr:
+            case Access(tensor, indices):
+                queue = queues[tensor]
+                return Access(queue.pop(0) if len(queue) > 1 else queue[0], indices)
+            case Call(fn, args):
+                return Call(fn, tuple(rename(arg) for arg in args))
+            case _:
+                return expr
+
+    target = substitute(statement.target, tensors={statement.target.tensor: queues[statement.target.tensor][0]})
+    assert isinstance(target, Access | Strided)
+    return Statement(target, statement.reduce, rename(statement.value))
+
+
+def build_copy(machine: Machine, name: str, source: SSAValue, target: SSAValue) -> list[Operation]:
+    """Ops that copy an off-chip tensor to another of the same shape, through the first memory that can."""
+    type_ = surrogate(source)
+    size = prod(type_.sizes)
+    flat = SurrogateType.get([size], type_.element, type_.memory)
+    views = [ViewOp(source, flat), ViewOp(target, flat)]
+    memory = next(m for m in machine.memories if not m.offchip and _both_ways(machine, type_.memory, m.name))
+    step = max(1, min(size, memory.capacity_bytes // 64))
+    block = entry([flat, flat], ["X", "Y"])
+    local = LocalOp(["X[i]"], SurrogateType.get([step], type_.element, memory.name), 2)
+    moves = [TransferOp(block.args[0], local.result), TransferOp(local.result, block.args[1])]
+    block.add_op(LoopOp("i", step, Region(Block([local, *moves]))))
+    copy = CodeletOp(f"copy_{name}", {"i": size}, [view.result for view in views], Region(block))
+    return [*views, copy]
+
+
+def number(value: int | float, element: Attribute) -> IntegerAttr | FloatAttr:
+    """An attribute of an element type."""
+    from xdsl.dialects.builtin import AnyFloat, IntegerType
+
+    if isinstance(element, IntegerType):
+        return IntegerAttr(int(value), element)
+    assert isinstance(element, AnyFloat)
+    return FloatAttr(float(value), element)
+
+
+def _both_ways(machine: Machine, a: str, b: str) -> bool:
+    links = {(link.src, link.dst) for link in machine.links}
+    return (a, b) in links and (b, a) in links
+
+
+def _buffers_of(op: nest.GroupOp, kernel: nest.KernelOp) -> list[str]:
+    buffers = op.buffers()
+    return [buffers[kernel.result], *(buffers[value] for value in kernel.inputs)]
+
+
+def _indexed(statement: Statement) -> list[Access]:
+    return [access for access in accesses(statement) if isinstance(access, Access)]
