@@ -8,6 +8,7 @@ from math import isinf, isnan
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    I64,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
@@ -130,7 +131,7 @@ Int = IntegerAttr.constr(type=i64)
 Real = FloatAttr.constr(type=f64)
 
 
-def ints(values: Sequence[int]) -> DenseArrayBase:
+def ints(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Integers as a property."""
     return DenseArrayBase.from_list(i64, [int(v) for v in values])
 
