@@ -2,7 +2,7 @@
 
 A case is in scope when
 
-* all its operators are in `OPERATORS` (and a Resize is by nearest neighbour),
+* all its operators are in `OPERATORS`, a Resize is by nearest neighbour, quantisation is per tensor or per channel,
 * its inputs and outputs are tensors of `TYPES`, int64 among inputs only as shapes, axes and indices or where data is
   moved and not computed with,
 * the shapes of its inputs are static.
@@ -85,7 +85,9 @@ def in_scope(model: ModelProto) -> bool:
     operators = {node.op_type for node in model.graph.node}
     if not operators <= OPERATORS or any(node.domain not in ("", "ai.onnx") for node in model.graph.node):
         return False
-    if any(_mode(node) != "nearest" for node in model.graph.node if node.op_type == "Resize"):
+    if any(_attribute(node, "mode", b"nearest") != b"nearest" for node in model.graph.node if node.op_type == "Resize"):
+        return False
+    if any(_attribute(node, "block_size", 0) for node in model.graph.node):
         return False
     stored = {t.name for t in model.graph.initializer}
     inputs = [i for i in model.graph.input if i.name not in stored]
@@ -98,9 +100,8 @@ def in_scope(model: ModelProto) -> bool:
     return all(d.HasField("dim_value") for i in inputs for d in i.type.tensor_type.shape.dim)
 
 
-def _mode(node: onnx.NodeProto) -> str:
-    values = [helper.get_attribute_value(a) for a in node.attribute if a.name == "mode"]
-    return values[0].decode() if values else "nearest"
+def _attribute(node: onnx.NodeProto, name: str, default: Any) -> Any:
+    return next((helper.get_attribute_value(a) for a in node.attribute if a.name == name), default)
 
 
 @cache

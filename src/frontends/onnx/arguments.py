@@ -18,6 +18,9 @@ Reader = Callable[[int], Array]
 
 Shape = tuple[int, ...]
 
+MAX_INDICES = 1 << 24
+"""How many indices a gather may have, as they stand in the IR."""
+
 
 def integer_list(node: Node, read: Reader, index: int) -> tuple[int, ...]:
     """The constant input `index` as a tuple of ints (a scalar counts as one)."""
@@ -168,8 +171,9 @@ def expanded(node: Node, read: Reader, shape: Shape) -> Shape:
 def gather_indices(node: Node, read: Reader, extent: int) -> Array:
     """The indices of Gather, negative ones counted from the back, all within the extent."""
     indices = read(1)
-    if not np.issubdtype(indices.dtype, np.integer):
-        raise node.error("integer indices", str(indices.dtype), kind="shape")
+    if not np.issubdtype(indices.dtype, np.integer) or indices.size > MAX_INDICES:
+        found = f"{indices.dtype} of shape {list(indices.shape)}"
+        raise node.error(f"at most {MAX_INDICES} integer indices", found, kind="shape")
     indices = indices.astype(np.int64)
     if indices.size and not (-extent <= indices.min() and indices.max() < extent):
         found = f"{indices.min()}..{indices.max()}"

@@ -22,7 +22,7 @@ MODES = (
 )
 """The accepted ways of mapping coordinates."""
 
-MAX_EXTENT = 1 << 24
+MAX_EXTENT = arguments.MAX_INDICES
 """The largest extent of a resized axis."""
 
 
