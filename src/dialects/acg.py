@@ -180,9 +180,9 @@ class ComputeOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     instances_x = prop_def(INTEGER)
     instances_y = prop_def(INTEGER)
-    body = region_def("single_block")
+    body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
-    assembly_format = "$sym_name `x` $instances_x `y` $instances_y attr-dict-with-keyword $body"
+    assembly_format = "$sym_name `x` $instances_x `y` $instances_y attr-dict-with-keyword ($body^)?"
 
     @staticmethod
     def get(compute: Compute) -> ComputeOp:
@@ -197,7 +197,7 @@ class ComputeOp(IRDLOperation):
     def value(self) -> Compute:
         """The node as data."""
         name = self.sym_name.data
-        capabilities = tuple(op.value(name) for op in self.body.ops if isinstance(op, CapabilityOp))
+        capabilities = tuple(op.value(name) for op in declarations(self.body) if isinstance(op, CapabilityOp))
         return Compute(name, self.instances_x.value.data, self.instances_y.value.data, capabilities)
 
 
@@ -212,11 +212,11 @@ class LinkOp(IRDLOperation):
     bandwidth = prop_def(NUMBER)
     latency_cycles = prop_def(INTEGER)
     channel = prop_def(StringAttr)
-    body = region_def("single_block")
+    body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
     assembly_format = (
         "$src `->` $dst (`both` $both^)? `bandwidth` $bandwidth `latency` $latency_cycles `channel` $channel "
-        "attr-dict-with-keyword $body"
+        "attr-dict-with-keyword ($body^)?"
     )
 
     @staticmethod
@@ -236,7 +236,7 @@ class LinkOp(IRDLOperation):
         """The link as data, and its back half where there is one."""
         src, dst, channel = self.src.data, self.dst.data, self.channel.data
         forth = Link(src, dst, self.bandwidth.value.data, self.latency_cycles.value.data, channel)
-        capabilities = tuple(op.value(forth.name) for op in self.body.ops if isinstance(op, CapabilityOp))
+        capabilities = tuple(op.value(forth.name) for op in declarations(self.body) if isinstance(op, CapabilityOp))
         forth = replace(forth, capabilities=capabilities)
         return (forth,) if self.both is None else (forth, forth.reversed())
 
@@ -361,7 +361,7 @@ class GraphOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     control = prop_def(StringAttr)
     frequency_hz = prop_def(NUMBER)
-    body = region_def("single_block")
+    body = region_def()
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
     assembly_format = "$sym_name `control` $control `frequency` $frequency_hz attr-dict-with-keyword $body"
 
@@ -384,7 +384,7 @@ class GraphOp(IRDLOperation):
 
     def machine(self) -> Machine:
         """The accelerator as data."""
-        ops = list(self.body.ops)
+        ops = declarations(self.body)
         machine = Machine(
             self.sym_name.data,
             self.control.data,
@@ -416,7 +416,9 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"expected declarations of the acg dialect in acg.graph, found {op.name}")
             if isinstance(name, StringAttr) and NAME.fullmatch(name.data) is None:
                 raise VerifyException(f"expected a name of letters, digits and underscores, found @{name.data}")
-        if sum(isinstance(op, IsaOp) for op in self.body.ops) > 1:
+            if any(len(region.blocks) > 1 for region in op.regions):
+                raise VerifyException(f"expected one block in {op.name}, found several")
+        if sum(isinstance(op, IsaOp) for op in declarations(self.body)) > 1:
             raise VerifyException("expected acg.isa once in acg.graph, found it twice")
 
     def verify_(self) -> None:
@@ -434,8 +436,13 @@ def _present(properties: Mapping[str, Attribute | None]) -> dict[str, Attribute]
     return {name: attribute for name, attribute in properties.items() if attribute is not None}
 
 
+def declarations(body: Region) -> list[Operation]:
+    """The ops of a body, which may be empty."""
+    return [op for block in body.blocks for op in block.ops]
+
+
 def _capability_ops(capabilities: Sequence[Capability]) -> Region:
-    return Region(Block([CapabilityOp.get(capability) for capability in capabilities]))
+    return Region(Block([CapabilityOp.get(c) for c in capabilities]) if capabilities else ())
 
 
 def _unit_op(unit: Unit) -> UnitOp:

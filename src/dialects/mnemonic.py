@@ -1,0 +1,267 @@
+"""The `mnemonic` dialect: a program as the machine's instruction words, and where its tensors lie.
+
+    mnemonic.program @main code dense<"0x01..."> : tensor<144xi8> predicted {cycles = 1.0e3} {
+      mnemonic.tensor "x" input in @DRAM at 0 : tensor<16x8xf32>
+      mnemonic.tensor "y" output in @DRAM at 512 : tensor<16x8xf32>
+    }
+
+Compiled code is packed bytes, whatever its length one attribute.  Small programs may be written by hand instead, in a
+module that holds the machine's `acg.graph`:
+
+    mnemonic.program @main {
+      mnemonic.tensor "x" input in @DRAM at 0 : tensor<64xui8>
+      mnemonic.instr @LOAD <TAG = 1, DST = 64, RUN = 64, NB = 1>
+      mnemonic.instr @VUN <WT0 = 1, WC0 = 1, FN = relu, O = 128, A = 64, NA = 16>
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import auto
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FlatSymbolRefAttrConstr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    f64,
+    i8,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Block, Data, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ..machine import Machine
+from .acg import GraphOp, graph_of
+from .types import Tensor, dtype_of, is_element_type
+
+
+class Role(StrEnum):
+    """What a tensor is to the program: given, asked for, constant, or in between."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    WEIGHT = auto()
+    TEMP = auto()
+
+
+@irdl_attr_definition
+class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
+    """`input`, `output`, `weight` or `temp`."""
+
+    name = "mnemonic.role"
+
+
+@irdl_attr_definition
+class ValuesAttr(Data[tuple[tuple[str, int | str], ...]]):
+    """Values of fields, integers or names of enumerators: `#mnemonic.values<TAG = 1, FN = relu>`."""
+
+    name = "mnemonic.values"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, int | str], ...]:
+        def item() -> tuple[str, int | str]:
+            name = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            number = parser.parse_optional_integer(allow_boolean=False)
+            return name, parser.parse_identifier() if number is None else number
+
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, item))
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(f"{name} = {value}" for name, value in self.data))
+
+
+@irdl_op_definition
+class TensorOp(IRDLOperation):
+    """A tensor of the program, row-major from byte `address` of `memory`; weights take their bytes from resources."""
+
+    name = "mnemonic.tensor"
+    tensor_name = prop_def(StringAttr)
+    role = prop_def(RoleAttr)
+    memory = prop_def(FlatSymbolRefAttrConstr)
+    address = prop_def(IntegerAttr.constr(i64))
+    tensor = prop_def(TensorType)
+    traits = lazy_traits_def(lambda: (HasParent(ProgramOp),))
+    assembly_format = "$tensor_name $role `in` $memory `at` $address attr-dict `:` $tensor"
+
+    def __init__(self, name: str, role: Role, tensor: Tensor, memory: str, address: int) -> None:
+        properties: dict[str, Attribute] = {
+            "tensor_name": StringAttr(name),
+            "role": RoleAttr(role),
+            "memory": SymbolRefAttr(memory),
+            "address": IntegerAttr(address, i64),
+            "tensor": tensor,
+        }
+        super().__init__(properties=properties)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tensor."""
+        tensor = cast(Tensor, self.tensor)
+        size = dtype_of(tensor.element_type).itemsize
+        for extent in tensor.get_shape():
+            size *= extent
+        return size
+
+    def verify_(self) -> None:
+        tensor = cast(Tensor, self.tensor)
+        if not is_element_type(tensor.element_type) or min(tensor.get_shape(), default=0) < 0:
+            raise VerifyException(f"expected a static tensor of numbers, found {tensor}")
+        if self.address.value.data < 0:
+            raise VerifyException(f"expected an address of at least 0, found {self.address.value.data}")
+
+
+@irdl_op_definition
+class InstrOp(IRDLOperation):
+    """One instruction written by hand; fields that are not given are 0."""
+
+    name = "mnemonic.instr"
+    mnemonic = prop_def(FlatSymbolRefAttrConstr)
+    fields = prop_def(ValuesAttr)
+    traits = lazy_traits_def(lambda: (HasParent(ProgramOp),))
+    assembly_format = "$mnemonic $fields attr-dict"
+
+    def __init__(self, mnemonic: str, fields: Mapping[str, int | str]) -> None:
+        super().__init__(properties={"mnemonic": SymbolRefAttr(mnemonic), "fields": ValuesAttr(tuple(fields.items()))})
+
+    def codes(self, machine: Machine) -> dict[str, int]:
+        """The fields' values as integers; `VerifyException` for what the machine's instruction does not have."""
+        name = self.mnemonic.root_reference.data
+        word = machine.words.get(name)
+        if word is None:
+            raise VerifyException(f"expected a mnemonic among {', '.join(machine.words)}, found {name}")
+        enums = {item.name: dict(item.enum) for item in (*machine.header, *word.mnemonic.fields)}
+        codes: dict[str, int] = {}
+        for field, value in self.fields.data:
+            place = word.by_name.get(field)
+            if place is None or field in codes:
+                raise VerifyException(f"expected fields of {name} ({', '.join(word.by_name)}) once, found {field}")
+            code = enums[field].get(value) if isinstance(value, str) else value
+            if code is None or not place.lowest <= code <= place.highest:
+                known = ", ".join(enums[field]) or f"{place.lowest} to {place.highest}"
+                raise VerifyException(f"expected {name}.{field} of {place.width_bits} bits ({known}), found {value}")
+            codes[field] = code
+        return codes
+
+
+class ProgramCallable(CallableOpInterface):
+    """A program is called with its inputs and gives its outputs, each in the order of their tensors."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        return op.regions[0]
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return tuple(tensor.tensor for tensor in cast(ProgramOp, op).tensors(Role.INPUT))
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return tuple(tensor.tensor for tensor in cast(ProgramOp, op).tensors(Role.OUTPUT))
+
+
+@irdl_op_definition
+class ProgramOp(IRDLOperation):
+    """A program for the machine of the module's `acg.graph`: tensors, and instructions packed or written out.
+
+    `code` holds instruction words one after another; `predicted` figures of the cost model by name.
+    """
+
+    name = "mnemonic.program"
+    sym_name = prop_def(SymbolNameConstraint())
+    code = opt_prop_def(DenseIntOrFPElementsAttr)
+    predicted = opt_prop_def(DictionaryAttr)
+    body = region_def()
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface(), ProgramCallable())
+    assembly_format = "$sym_name (`code` $code^)? (`predicted` $predicted^)? attr-dict-with-keyword ($body^)?"
+
+    def __init__(
+        self,
+        name: str,
+        tensors: Sequence[TensorOp],
+        code: bytes | Sequence[InstrOp],
+        predicted: Mapping[str, float] | None = None,
+    ) -> None:
+        figures = {key: FloatAttr(value, f64) for key, value in (predicted or {}).items()}
+        ops = [*tensors, *(() if isinstance(code, bytes) else code)]
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "code": packed(code) if isinstance(code, bytes) else None,
+                "predicted": DictionaryAttr(figures) if predicted is not None else None,
+            },
+            regions=[Region(Block(ops) if ops else ())],
+        )
+
+    def tensors(self, role: Role | None = None) -> tuple[TensorOp, ...]:
+        """The tensors in order, of one role or all."""
+        found = (op for op in self.body.walk() if isinstance(op, TensorOp))
+        return tuple(op for op in found if role is None or op.role.data == role)
+
+    @property
+    def instructions(self) -> tuple[InstrOp, ...]:
+        """The instructions that are written out, in order."""
+        return tuple(op for op in self.body.walk() if isinstance(op, InstrOp))
+
+    def verify_(self) -> None:
+        for op in self.body.walk():
+            if not isinstance(op, TensorOp | InstrOp):
+                raise VerifyException(f"expected tensors and instructions in mnemonic.program, found {op.name}")
+        if self.code is not None and self.instructions:
+            raise VerifyException("expected packed code or instructions, found both")
+        if self.code is not None and (self.code.get_element_type() != i8 or len(self.code.get_shape()) != 1):
+            raise VerifyException(f"expected code of bytes (tensor<nxi8>), found {self.code.type}")
+        names = [tensor.tensor_name.data for tensor in self.tensors()]
+        if len(set(names)) < len(names):
+            raise VerifyException("expected tensors with different names, found one twice")
+        self._verify_on_machine()
+
+    def _verify_on_machine(self) -> None:
+        """Where the module says which machine: tensors lie inside memories, instructions fit their words."""
+        module = self.parent_op()
+        if not isinstance(module, ModuleOp) or not any(isinstance(op, GraphOp) for op in module.body.ops):
+            return
+        machine = graph_of(module).machine()
+        capacities = {memory.name: memory.capacity_bytes for memory in machine.memories}
+        for tensor in self.tensors():
+            memory, end = tensor.memory.root_reference.data, tensor.address.value.data + tensor.size_bytes
+            if end > capacities.get(memory, -1):
+                known = ", ".join(f"{name} ({size} bytes)" for name, size in capacities.items())
+                subject = tensor.tensor_name.data
+                raise VerifyException(f"expected {subject} inside a memory among {known}, found {memory} up to {end}")
+        for instruction in self.instructions:
+            instruction.codes(machine)
+
+
+def packed(code: bytes) -> DenseIntOrFPElementsAttr:
+    """Bytes as an attribute."""
+    return DenseIntOrFPElementsAttr(TensorType(i8, [len(code)]), BytesAttr(code))
+
+
+Mnemonic = Dialect("mnemonic", [ProgramOp, TensorOp, InstrOp], [RoleAttr, ValuesAttr])
