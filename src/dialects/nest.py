@@ -92,7 +92,7 @@ class KernelOp(IRDLOperation):
                 "sym_name": StringAttr(name),
                 "statement": attr,
                 "operand_names": ArrayAttr(StringAttr(n) for n in operands),
-                "pad": ValuesAttr.get(pad) if pad else None,
+                "pad": ValuesAttr.of(pad) if pad else None,
             },
             result_types=[result_type],
         )
@@ -163,7 +163,7 @@ class GroupOp(IRDLOperation):
             operands=[list(inputs.values())],
             properties={
                 "sym_name": StringAttr(name),
-                "dims": DimsAttr.get(dims),
+                "dims": DimsAttr.of(dims),
                 "input_names": ArrayAttr(StringAttr(n) for n in inputs),
             },
             result_types=[result_types],
@@ -356,10 +356,10 @@ class ComputeOp(IRDLOperation):
             properties={
                 "kernel": StringAttr(kernel),
                 "on": None if on is None else SymbolRefAttr(on[0], [on[1]]),
-                "dims": None if on is None else BindingAttr.get(dims or {}),
-                "tensors": None if on is None else BindingAttr.get(tensors or {}),
-                "functions": BindingAttr.get(functions) if functions else None,
-                "immediates": ValuesAttr.get(immediates) if immediates else None,
+                "dims": None if on is None else BindingAttr.of(dims or {}),
+                "tensors": None if on is None else BindingAttr.of(tensors or {}),
+                "functions": BindingAttr.of(functions) if functions else None,
+                "immediates": ValuesAttr.of(immediates) if immediates else None,
             }
         )
 

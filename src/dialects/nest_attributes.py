@@ -54,7 +54,7 @@ class DimsAttr(Data[tuple[tuple[str, int], ...]]):
     name = "nest.dims"
 
     @staticmethod
-    def get(dims: Mapping[str, int]) -> DimsAttr:
+    def of(dims: Mapping[str, int]) -> DimsAttr:
         """The attribute of name -> extent."""
         return DimsAttr(tuple(dims.items()))
 
@@ -97,7 +97,7 @@ class BindingAttr(Data[tuple[tuple[str, str], ...]]):
     name = "nest.binding"
 
     @staticmethod
-    def get(names: Mapping[str, str]) -> BindingAttr:
+    def of(names: Mapping[str, str]) -> BindingAttr:
         """The attribute of name -> name."""
         return BindingAttr(tuple(names.items()))
 
@@ -136,7 +136,7 @@ class ValuesAttr(Data[tuple[tuple[str, int | float], ...]]):
     name = "nest.values"
 
     @staticmethod
-    def get(values: Mapping[str, int | float]) -> ValuesAttr:
+    def of(values: Mapping[str, int | float]) -> ValuesAttr:
         """The attribute of name -> number."""
         return ValuesAttr(tuple(values.items()))
 

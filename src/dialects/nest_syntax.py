@@ -43,7 +43,7 @@ def _print_attributes(op: Operation, printer: Printer) -> None:
 
 def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
     attributes = parser.parse_optional_attr_dict_with_keyword()
-    return {} if attributes is None else attributes.data
+    return {} if attributes is None else dict(attributes.data)
 
 
 def parse_kernel(cls: type[KernelOp], parser: Parser) -> KernelOp:

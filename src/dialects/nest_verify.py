@@ -82,7 +82,7 @@ def _verify_init(op: KernelOp, where: str) -> None:
 
 def verify_view(op: ViewOp) -> None:
     """The same elements: type and number."""
-    source, result = cast(TensorType[Attribute], op.source.type), cast(TensorType[Attribute], op.result.type)
+    source, result = cast(TensorType[Attribute], op.source.type), op.result.type
     if source.element_type != result.element_type or _size(source) != _size(result):
         raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
 
@@ -149,11 +149,12 @@ def _verify_bounds(op: GroupOp, kernel: KernelOp, where: str) -> None:
 
 
 def _verify_overwriting(op: GroupOp, where: str) -> None:
+    order = {inner: i for i, inner in enumerate(op.body.block.ops)}
     for kernel in op.kernels:
         if kernel.init is None:
             continue
-        if any(use.operation is not kernel for use in kernel.init.uses):
-            raise VerifyException(f"{where}: expected no other use of what @{kernel.sym_name.data} overwrites")
+        if any(order[use.operation] > order[kernel] for use in kernel.init.uses):
+            raise VerifyException(f"{where}: expected no use of a value after @{kernel.sym_name.data} overwrites it")
     names = op.buffers()
     inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
     for value in op.yielded:

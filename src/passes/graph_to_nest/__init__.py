@@ -1,0 +1,1 @@
+"""How each graph layer becomes kernels of `nest`: one small function per operation."""

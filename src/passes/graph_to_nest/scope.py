@@ -1,0 +1,65 @@
+"""What the lowering of a layer sees of the function around it: outer values and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import graph, nest
+from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
+from ...resources import Resources
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Scope:
+    """Values of graph layers as values of the nest function; `emit` inserts an operation there."""
+
+    emit: Callable[[Operation], None]
+    resources: Resources
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    taken: set[str] = field(default_factory=set[str])
+
+    def outer(self, value: SSAValue) -> SSAValue:
+        """The value outside of all groups that a layer's operand has become."""
+        return self.values.get(value, value)
+
+    def constant(self, value: SSAValue) -> Array | None:
+        """The elements of a weight, where they are known."""
+        owner = self.outer(value).owner
+        if not isinstance(owner, graph.WeightOp):
+            return None
+        return graph.dense_array(owner.value) if owner.value is not None else self.resources.get(owner.resource)
+
+    def weight(self, name: str, array: Array) -> SSAValue:
+        """A new constant tensor."""
+        op = graph.WeightOp(self.unique(name), tensor_of(array), array)
+        self.emit(op)
+        return op.result
+
+    def view(self, value: SSAValue, type_: Tensor) -> SSAValue:
+        """The value under another shape."""
+        if value.type == type_:
+            return value
+        op = nest.ViewOp(value, type_)
+        self.emit(op)
+        return op.result
+
+    def unique(self, name: str) -> str:
+        """`name`, or `name.1`, `name.2`, ... if it is taken."""
+        candidate, number = name, 0
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{name}.{number}"
+        self.taken.add(candidate)
+        return candidate
+
+    @staticmethod
+    def number(value: float, like: SSAValue) -> int | float:
+        """A number as an element of `like`'s type: an integer for integers."""
+        return float(value) if dtype_of(element_of(like)).kind == "f" else int(value)

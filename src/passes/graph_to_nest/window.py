@@ -1,0 +1,155 @@
+"""Reductions: pooling, reduction along axes, local response normalisation, softmax, layer normalisation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+
+from ...algebra.affine import to_affine
+from ...algebra.expr import Num
+from ...dialects import graph
+from ...dialects.types import Tensor, dtype_of, shape_of, tensor, tensor_type
+from .builder import GroupBuilder, Term, call, copy, fresh_indices, index, out_of_bounds, scaled, with_numbers
+from .contraction import SPATIAL
+from .scope import Scope
+
+REDUCE = {"sum": "+=", "mean": "+=", "average": "+=", "max": "max=", "min": "min="}
+
+
+def identity_of(reduce: str, type_: Tensor) -> int | float:
+    """The value that takes no part in a reduction."""
+    if reduce == "+=":
+        return 0.0 if dtype_of(type_.element_type).kind == "f" else 0
+    dtype = dtype_of(type_.element_type)
+    if dtype.kind == "f":
+        return float("-inf") if reduce == "max=" else float("inf")
+    return int(np.iinfo(dtype).min if reduce == "max=" else np.iinfo(dtype).max)
+
+
+def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """`Y[n, c, p, q] reduce X[n, c, stride*p + dilation*r - pad, ...]`; an average is divided by its count."""
+    x_shape, y_shape, kernel = shape_of(op.x), shape_of(op.result), op.kernel.get_values()
+    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
+    outer, inner = SPATIAL[len(kernel)]
+    n, c = (index(builder.dim(name, e)) for name, e in zip("nc", x_shape[:2], strict=True))
+    places = [builder.dim(name, e) for name, e in zip(outer, y_shape[2:], strict=True)]
+    taps = [builder.dim(name, e) for name, e in zip(inner, kernel, strict=True)]
+    window = (
+        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
+        for i, (p, r) in enumerate(zip(places, taps, strict=True))
+    )
+    x = builder.term(scope.outer(op.x), "X", (n, c, *window))
+    kind, y_type, target = op.kind.data.value, tensor_type(op.result), (n, c, *(index(p) for p in places))
+    outside = out_of_bounds(x.indices, x_shape, builder.dims)
+    reduce = REDUCE[kind]
+    pad = {0: identity_of(reduce, x.type)} if outside else None
+    y = builder.kernel(kind, y_type, target, copy, [x], reduce, pad=pad)
+    if kind != "average":
+        return y
+    if op.count_include_pad is not None or not outside:
+        divide = with_numbers("div", float(prod(kernel)))
+        return builder.kernel("divide", y_type, target, divide, [y], into=y.value)
+    counts = scope.weight(f"{builder.name}.counts", window_counts(x_shape[2:], op))
+    count = builder.term(counts, "N", target[2:])
+    return builder.kernel("divide", y_type, target, call("div"), [y, count], into=y.value)
+
+
+def window_counts(spatial: tuple[int, ...], op: graph.PoolOp) -> np.ndarray[Any, Any]:
+    """How many elements of each window lie inside of the input, as f32."""
+    counts = np.ones((), np.float32)
+    for i, extent in enumerate(shape_of(op.result)[2:]):
+        starts = np.arange(extent) * op.strides.get_values()[i] - op.pads.get_values()[i]
+        taps = starts[:, None] + np.arange(op.kernel.get_values()[i]) * op.dilations.get_values()[i]
+        inside = ((taps >= 0) & (taps < spatial[i])).sum(1).astype(np.float32)
+        counts = counts[..., None] * inside
+    return counts
+
+
+def reduce(op: graph.ReduceOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """`Y[i] reduce X[i, j]`; a mean is divided by the number of elements."""
+    shape, axes = shape_of(op.x), op.axes.get_values()
+    indices = fresh_indices(builder, shape)
+    x = builder.term(scope.outer(op.x), "X", indices)
+    kept = tuple(i for axis, i in enumerate(indices) if axis not in axes)
+    if op.keepdims is not None:
+        kept = tuple(Num(0) if axis in axes else i for axis, i in enumerate(indices))
+    kind, y_type = op.kind.data.value, tensor_type(op.result)
+    y = builder.kernel(kind, y_type, kept, copy, [x], REDUCE[kind])
+    if kind != "mean":
+        return y
+    divide = with_numbers("div", float(prod(shape[axis] for axis in axes)))
+    return builder.kernel("divide", y_type, kept, divide, [y], into=y.value)
+
+
+def lrn(op: graph.LrnOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """Squares of all channels and a border, sums over neighbours, then `X / (bias + alpha/size * sum) ^ beta`."""
+    shape, size = shape_of(op.x), op.size.value.data
+    target = fresh_indices(builder, shape)
+    border = builder.dim("e", shape[1] + size - 1)
+    tap = builder.dim("r", size)
+    channel = dict(to_affine(target[1]).terms)
+    before = (size - 1) // 2
+    wide = tensor((shape[0], shape[1] + size - 1, *shape[2:]), f32)
+    neighbours = builder.term(scope.outer(op.x), "N", (target[0], index(border, -before), *target[2:]))
+    pad = {0: 0.0} if size > 1 else None
+    square = builder.kernel(
+        "square", wide, (target[0], index(border), *target[2:]), lambda a: call("mul")(a, a), [neighbours], pad=pad
+    )
+    window = Term(square.value, (target[0], index(channel | tap), *target[2:]))
+    y_type = tensor_type(op.result)
+    y = builder.kernel("sum", y_type, target, copy, [window], "+=" if tap else "=")
+    for name, function, number in (
+        ("scale", "mul", op.alpha.value.data / size),
+        ("bias", "add", op.bias.value.data),
+        ("power", "pow", op.beta.value.data),
+    ):
+        y = builder.kernel(name, y_type, target, with_numbers(function, number), [y], into=y.value)
+    x = builder.term(scope.outer(op.x), "X", target)
+    return builder.kernel("divide", y_type, target, call("div"), [x, y], into=y.value)
+
+
+def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """`exp(X - max X)` over its sum along the axis."""
+    axis, shape, type_ = op.axis.value.data, shape_of(op.x), tensor_type(op.result)
+    indices = fresh_indices(builder, shape)
+    row = (*indices[:axis], Num(0), *indices[axis + 1 :])
+    row_type = tensor((*shape[:axis], 1, *shape[axis + 1 :]), f32)
+    x = builder.term(scope.outer(op.x), "X", indices)
+    along = shape[axis] > 1
+    most = builder.kernel("max", row_type, row, copy, [x], "max=" if along else "=")
+    y = builder.kernel("difference", type_, indices, call("sub"), [x, most])
+    y = builder.kernel("exp", type_, indices, call("exp"), [y], into=y.value)
+    total = builder.kernel("sum", row_type, row, copy, [y], "+=" if along else "=")
+    return builder.kernel("quotient", type_, indices, call("div"), [y, total], into=y.value)
+
+
+def layer_norm(op: graph.LayerNormOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """Mean, differences, their mean square, then `difference / sqrt(variance + epsilon) * scale + bias`."""
+    axis, shape, type_ = op.axis.value.data, shape_of(op.x), tensor_type(op.result)
+    indices = fresh_indices(builder, shape, "nmjxyz")
+    row = (*indices[:axis], *(Num(0) for _ in indices[axis:]))
+    row_type = tensor((*shape[:axis], *(1 for _ in shape[axis:])), f32)
+    count = float(prod(shape[axis:]))
+    along = "+=" if count > 1 else "="
+    x = builder.term(scope.outer(op.x), "X", indices)
+    mean = builder.kernel("sum", row_type, row, copy, [x], along)
+    mean = builder.kernel("mean", row_type, row, with_numbers("div", count), [mean], into=mean.value)
+    y = builder.kernel("difference", type_, indices, call("sub"), [x, mean])
+    square = builder.kernel("square", type_, indices, lambda a: call("mul")(a, a), [y])
+    spread = builder.kernel("squares", row_type, row, copy, [square], along)
+    for name, value in (
+        ("variance", with_numbers("div", count)),
+        ("shifted", with_numbers("add", op.epsilon.value.data)),
+        ("deviation", call("sqrt")),
+    ):
+        spread = builder.kernel(name, row_type, row, value, [spread], into=spread.value)
+    y = builder.kernel("normal", type_, indices, call("div"), [y, spread], into=y.value)
+    scale = builder.term(scope.outer(op.scale), "S", indices[axis:])
+    y = builder.kernel("scale", type_, indices, call("mul"), [y, scale], into=y.value)
+    if op.bias is None:
+        return y
+    bias = builder.term(scope.outer(op.bias), "B", indices[axis:])
+    return builder.kernel("bias", type_, indices, call("add"), [y, bias], into=y.value)

@@ -1,0 +1,167 @@
+"""How a kernel's tile runs on its capability: which kernel dim each capability dim carries, and what is spread.
+
+Cycles come from the capability's own formula, so a target's array shape is known to nobody but its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...machine import Capability, Machine
+from .formula import Formula, compile_formula
+from .matching import Match
+
+ISSUE_CYCLES = 16  # what an instruction costs beside its own cycles, in the search only
+MAX_ASSIGNMENTS = 512
+
+Bound = tuple[tuple[str, str], ...]  # (capability dim, kernel dim)
+Split = tuple[str, str, int]  # axis, capability dim, ways
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Capability dim -> kernel dim, and the splits: (axis, capability dim, ways)."""
+
+    dims: Bound
+    splits: tuple[Split, ...]
+
+
+@dataclass(frozen=True)
+class _Costs:
+    cycles: Formula
+    energy_pj: Formula
+    splits: tuple[tuple[Split, ...], ...]
+    ways: Mapping[str, Any]  # dim_ways -> one number per entry of `splits`
+
+
+@dataclass(frozen=True)
+class Pricer:
+    """Prices tiles on one machine; remembers formulas and answers."""
+
+    machine: Machine
+    _costs: dict[tuple[str, str], _Costs] = field(default_factory=dict[tuple[str, str], _Costs], compare=False)
+    _best: dict[Any, Binding] = field(default_factory=dict[Any, Binding], compare=False)
+
+    def _of(self, capability: Capability) -> _Costs:
+        key = capability.node, capability.name
+        if key not in self._costs:
+            splits = split_choices(self.machine, capability)
+            ways = {
+                f"{dim.name}_ways": np.array([_ways(choice, dim.name) for choice in splits]) for dim in capability.dims
+            }
+            cycles, energy = compile_formula(capability.cycles), compile_formula(capability.energy_pj)
+            self._costs[key] = _Costs(cycles, energy, splits, ways)
+        return self._costs[key]
+
+    def tile_cycles(self, match: Match, bound: Bound, tile: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Fewest cycles over all splits, and issues, of a tile whose extents are numbers or arrays of one shape."""
+        costs = self._of(match.capability)
+        env, issues = _environment(match, bound, tile)
+        env = {name: np.asarray(value)[..., None] for name, value in env.items()}
+        per_split = np.asarray(costs.cycles({**env, **costs.ways}))
+        return per_split.min(axis=-1) * issues, issues
+
+    def issue_cycles(self, match: Match, binding: Binding, extents: Mapping[str, int]) -> int | float:
+        """Cycles of one issue; `extents` by capability dim."""
+        return self._formula(match.capability, self._of(match.capability).cycles, binding.splits, extents)
+
+    def issue_energy(self, match: Match, binding: Binding, extents: Mapping[str, int]) -> int | float:
+        """Energy of one issue in pJ; `extents` by capability dim."""
+        return self._formula(match.capability, self._of(match.capability).energy_pj, binding.splits, extents)
+
+    def _formula(
+        self, capability: Capability, formula: Formula, splits: tuple[Split, ...], extents: Mapping[str, int]
+    ) -> int | float:
+        env = {dim.name: extents.get(dim.name, 1) for dim in capability.dims}
+        ops = 1
+        for value in env.values():
+            ops *= value
+        ways = {f"{dim.name}_ways": _ways(splits, dim.name) for dim in capability.dims}
+        value = formula({**env, **ways, "ops": ops})
+        return value.item() if isinstance(value, np.generic) else value
+
+    def best(self, match: Match, tile: Mapping[str, int]) -> Binding:
+        """The binding of a tile with the fewest cycles (issues cost too); the first of equals."""
+        dims = tuple((dim, tile[dim]) for dim, _ in match.slots)
+        key = match.capability.node, match.capability.name, match.slots, dims
+        if key not in self._best:
+            self._best[key] = self._search(match, dict(dims))
+        return self._best[key]
+
+    def _search(self, match: Match, tile: Mapping[str, int]) -> Binding:
+        costs = self._of(match.capability)
+        options = assignments(match, tile)
+        envs = [_environment(match, bound, tile) for bound in options]
+        stacked = {name: np.array([env[name] for env, _ in envs])[:, None] for name in envs[0][0]}
+        issues = np.array([issues for _, issues in envs])[:, None]
+        per_issue = np.asarray(costs.cycles({**stacked, **costs.ways}))
+        fewest = np.array([len(choice) for choice in costs.splits])
+        cost = (per_issue + ISSUE_CYCLES) * issues + 0.001 * fewest
+        at = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        return Binding(options[int(at[0])], costs.splits[int(at[1])])
+
+
+def _ways(splits: tuple[Split, ...], dim: str) -> int:
+    total = 1
+    for _, name, ways in splits:
+        total *= ways if name == dim else 1
+    return total
+
+
+def _environment(match: Match, bound: Bound, tile: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Formula names -> values for one full issue, and the number of issues of a tile."""
+    of = dict(bound)
+    env: dict[str, Any] = {}
+    issues: Any = 1
+    for dim in match.capability.dims:
+        extent: Any = tile[of[dim.name]] if dim.name in of else 1
+        issues = issues * -(-extent // dim.limit)
+        env[dim.name] = np.minimum(extent, dim.limit)
+    for name, _ in match.slots:
+        if name not in of.values():
+            issues = issues * tile[name]
+    ops: Any = 1
+    for value in env.values():
+        ops = ops * value
+    return {**env, "ops": ops}, issues
+
+
+def assignments(match: Match, extents: Mapping[str, int]) -> tuple[Bound, ...]:
+    """Ways to bind kernel dims of extent > 1 to capability dims; as many as can be, in the order of their extents."""
+    slots = dict(match.slots)
+    dims = sorted((d for d in slots if extents[d] > 1), key=lambda d: -extents[d])
+    found: list[Bound] = []
+    for bound in _assign(dims, slots, ()):
+        found.append(bound)
+        if len(found) >= MAX_ASSIGNMENTS:
+            break
+    most = max(len(bound) for bound in found)
+    return tuple(bound for bound in found if len(bound) == most)
+
+
+def _assign(dims: list[str], slots: Mapping[str, tuple[str, ...]], bound: Bound) -> Iterator[Bound]:
+    if not dims:
+        yield bound
+        return
+    dim, *rest = dims
+    taken = {slot for slot, _ in bound}
+    free = [slot for slot in slots[dim] if slot not in taken]
+    for slot in free:
+        yield from _assign(rest, slots, (*bound, (slot, dim)))
+    if not free:
+        yield from _assign(rest, slots, bound)
+
+
+def split_choices(machine: Machine, capability: Capability) -> tuple[tuple[Split, ...], ...]:
+    """All ways to spread dims over the node's instances: each axis carries one of the splittable dims or none."""
+    node = next(node for node in machine.computes if node.name == capability.node)
+    axes = [(axis, n) for axis, n in (("x", node.instances_x), ("y", node.instances_y)) if n > 1]
+    options: list[list[Split | None]] = [
+        [None, *((axis, dim, ways) for dim in capability.splits)] for axis, ways in axes
+    ]
+    return tuple(tuple(c for c in choice if c is not None) for choice in product(*options))

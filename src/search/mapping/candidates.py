@@ -1,0 +1,261 @@
+"""What candidate tiles need and cost: capacity, traffic and busy cycles of all tile sizes at once, as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .binding import ISSUE_CYCLES, Binding, Bound, Pricer
+from .footprint import step_of
+from .grid import Grid
+from .matching import matches
+from .place import Place, buffer_memories, memory_of, offchip, path, place
+from .problem import Buffer, Group, Kernel, tileable_dims, touches
+from .tree import buffer_use
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    group: Group
+    pricer: Pricer
+    places: tuple[Place, ...]
+    memories: Mapping[str, str]
+    anchor: Kernel
+    parallel: tuple[str, ...]  # largest first
+    reductions: tuple[str, ...]
+    bound: tuple[Bound, ...]  # a binding per kernel, good for large tiles
+    energy_pj: float  # of all computes
+
+    @staticmethod
+    def of(group: Group, pricer: Pricer) -> Problem:
+        extents = group.extents
+        places: list[Place] = []
+        bound: list[Bound] = []
+        for kernel in group.kernels:
+            chosen, binding = _best_place(kernel, pricer, extents)
+            places.append(chosen)
+            bound.append(binding)
+        anchor = max(group.kernels, key=lambda k: (bool(k.reductions), group.iterations(k)))
+        energy = sum(_energy(pricer, p, b, extents) for p, b in zip(places, bound, strict=True))
+        by_extent = sorted(tileable_dims(group), key=lambda d: -extents[d])
+        reductions = sorted((d for d in anchor.reductions if extents[d] > 1), key=lambda d: -extents[d])
+        memories = buffer_memories(group, tuple(places), pricer.machine)
+        return Problem(
+            group, pricer, tuple(places), memories, anchor, tuple(by_extent), tuple(reductions), tuple(bound), energy
+        )
+
+
+def _best_place(kernel: Kernel, pricer: Pricer, extents: Mapping[str, int]) -> tuple[Place, Bound]:
+    options = [(m, pricer.best(m, extents)) for m in matches(kernel, pricer.machine)]
+    costs = [float(np.asarray(pricer.tile_cycles(m, b.dims, extents)[0])) for m, b in options]
+    found, binding = options[costs.index(min(costs))]
+    return place(pricer.machine, found), binding.dims
+
+
+def _energy(pricer: Pricer, chosen: Place, bound: Bound, extents: Mapping[str, int]) -> float:
+    ops = 1
+    for name, _ in chosen.match.slots:
+        ops *= extents[name]
+    whole = {slot: extents[dim] for slot, dim in bound}
+    done = 1
+    for value in whole.values():
+        done *= value
+    return float(pricer.issue_energy(chosen.match, Binding(bound, ()), whole)) * ops / done
+
+
+def _private(problem: Problem, buffer: str) -> bool:
+    """Whether the anchor alone touches a buffer, so that its reduction loops may cut it."""
+    return all(k is problem.anchor or not touches(problem.group, buffer, (k,)) for k in problem.group.kernels)
+
+
+def cut_dims(problem: Problem, buffer: str, grid: Grid, reductions: tuple[str, ...]) -> tuple[str, ...]:
+    """The grid's dims that index a buffer; reduction dims only where the anchor alone touches it."""
+    names = {n for use in touches(problem.group, buffer) for form in use.forms for n in form.names}
+    private = _private(problem, buffer)
+    return tuple(d for d in grid.dims if d in names and (d not in reductions or private))
+
+
+def fits(problem: Problem, grid: Grid, copies: int, reductions: tuple[str, ...]) -> tuple[Array, dict[str, Array]]:
+    """Which candidates fit in every memory, and how many copies of each buffer they hold."""
+    used: dict[str, Any] = {}
+    held: dict[str, Array] = {}
+    for buffer in problem.group.buffers:
+        memory = problem.memories.get(buffer.name)
+        if memory is None:
+            continue
+        cut = cut_dims(problem, buffer.name, grid, reductions)
+        looped: Any = np.zeros(grid.ones, bool)
+        for dim in cut:
+            looped = looped | (grid.tiles[dim] < problem.group.extents[dim])
+        held[buffer.name] = np.where(looped, copies, 1)
+        align = memory_of(problem.pricer.machine, memory).align_bytes
+        one = tile_elements(problem, buffer, grid, cut) * buffer.element_bytes
+        used[memory] = used.get(memory, 0) + held[buffer.name] * (-(-one // align) * align)
+    good: Array = np.ones(grid.shape, bool)
+    for memory, demand in used.items():
+        good = good & (demand <= memory_of(problem.pricer.machine, memory).capacity_bytes)
+    return good, held
+
+
+def tile_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, ...]) -> Any:
+    """Elements of a full tile's box, as an array over the grid."""
+    uses = touches(problem.group, buffer.name)
+    total: Any = 1
+    for forms in zip(*(use.forms for use in uses), strict=True):
+        dims = tuple(d for d in cut if any(d in form.names for form in forms))
+
+        def count(tile: Mapping[str, int], forms: Any = forms) -> int:
+            lows, highs = zip(*(form.range(tile) for form in forms), strict=True)
+            return (max(highs) - min(lows)) // step_of(forms, tile) + 1
+
+        total = total * grid.table(dims, count)
+    return total
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Bytes over each channel, in total, and the number of transfers; arrays over the grid."""
+
+    channels: Mapping[str, Any]
+    bandwidth: Mapping[str, float]
+    total: Any
+    transfers: Any
+
+
+def traffic(problem: Problem, grid: Grid, order: tuple[str, ...], reductions: tuple[str, ...]) -> Moved:
+    machine = problem.pricer.machine
+    everything = frozenset(k.name for k in problem.group.kernels)
+    outside = offchip(machine).name
+    channels: dict[str, Any] = {}
+    bandwidth: dict[str, float] = {}
+    total: Any = 0
+    transfers: Any = 0
+    for buffer in problem.group.buffers:
+        memory = problem.memories.get(buffer.name)
+        use = buffer_use(problem.group, buffer.name, everything)
+        if memory is None or not (use.loaded or use.stored):
+            continue
+        cut = cut_dims(problem, buffer.name, grid, reductions)
+        reloads = _reloads(grid, cut, order, reductions)
+        sweep = _sweep_elements(problem, buffer, grid, cut) * buffer.element_bytes * reloads
+        for src, dst, moves in ((outside, memory, use.loaded), (memory, outside, use.stored)):
+            if not moves:
+                continue
+            total = total + sweep
+            for link in path(machine, src, dst):
+                name = link.channel or f"{link.src}->{link.dst}"
+                channels[name] = channels.get(name, 0) + sweep
+                bandwidth[name] = link.bandwidth_bytes_per_cycle
+        visits: Any = reloads
+        for dim in cut:
+            visits = visits * grid.counts[dim]
+        transfers = transfers + visits
+    return Moved(channels, bandwidth, total, transfers)
+
+
+def _reloads(grid: Grid, cut: tuple[str, ...], order: tuple[str, ...], reductions: tuple[str, ...]) -> Any:
+    """How often a buffer is moved as a whole: loops that do not index it, outside of one that does."""
+    position = {d: i for i, d in enumerate((*order, *reductions))}
+    total: Any = 1
+    for dim in position:
+        if dim in cut:
+            continue
+        inner: Any = False
+        for other in cut:
+            if position[other] > position[dim]:
+                inner = inner | (grid.counts[other] > 1)
+        total = total * np.where(inner, grid.counts[dim], 1)
+    return total
+
+
+def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, ...]) -> Any:
+    """Elements moved while each of the cut dims runs over its range once: the boxes inside of the tensor, exactly."""
+    uses = touches(problem.group, buffer.name)
+    extents = problem.group.extents
+    total: Any = 1
+    for axis, forms in enumerate(zip(*(use.forms for use in uses), strict=True)):
+        dims = tuple(d for d in cut if any(d in form.names for form in forms))
+        size = buffer.shape[axis]
+
+        def count(tile: Mapping[str, int], forms: Any = forms, dims: Any = dims, size: int = size) -> int:
+            return sweep_count(forms, dims, tile, extents, size)
+
+        total = total * grid.table(dims, count)
+    return total
+
+
+def sweep_count(
+    forms: Any, dims: tuple[str, ...], tile: Mapping[str, int], extents: Mapping[str, int], size: int
+) -> int:
+    """The sum over all tiles of `dims` of the indices inside `0 .. size - 1` that a coordinate's box has."""
+    step = step_of(forms, tile)
+    lows: list[Any] = []
+    highs: list[Any] = []
+    for form in forms:
+        low: Any = form.const
+        high: Any = form.const
+        for name, coefficient in form.terms:
+            first: Any = np.zeros(1, np.int64)
+            last: Any = first + tile[name] - 1
+            if name in dims:
+                first = np.arange(0, extents[name], tile[name])
+                last = np.minimum(first + tile[name], extents[name]) - 1
+                shape = [-1 if d == name else 1 for d in dims]
+                first, last = first.reshape(shape), last.reshape(shape)
+            low = low + np.minimum(coefficient * first, coefficient * last)
+            high = high + np.maximum(coefficient * first, coefficient * last)
+        lows.append(low)
+        highs.append(high)
+    low, high = _least(lows), -_least([-h for h in highs])
+    counts = (high - low) // step + 1
+    begin = np.maximum(0, -(low // step))
+    end = np.minimum(counts, -((low - size) // step))
+    return int(np.maximum(0, end - begin).sum())
+
+
+def _least(values: list[Any]) -> Any:
+    least = values[0]
+    for value in values[1:]:
+        least = np.minimum(least, value)
+    return least
+
+
+def busy(problem: Problem, grid: Grid) -> dict[str, Any]:
+    """Cycles of each queue over the whole group, as arrays over the grid."""
+    busy: dict[str, Any] = {}
+    for kernel, chosen, bound in zip(problem.group.kernels, problem.places, problem.bound, strict=True):
+        tile: dict[str, Any] = {d: problem.group.extents[d] for d in kernel.dims}
+        repeats: Any = 1
+        for dim in grid.dims:
+            if dim in problem.reductions and (kernel is not problem.anchor or dim not in kernel.dims):
+                continue
+            repeats = repeats * grid.counts[dim]
+            if dim in kernel.dims:
+                tile[dim] = -(-problem.group.extents[dim] // grid.counts[dim])
+        tile = dict(zip(tile, np.broadcast_arrays(*tile.values()), strict=True)) if tile else tile
+        cycles, issues = problem.pricer.tile_cycles(chosen.match, bound, tile)
+        busy[chosen.unit] = busy.get(chosen.unit, 0) + (cycles + ISSUE_CYCLES * issues) * repeats
+    return busy
+
+
+def cost(problem: Problem, grid: Grid, moved: Moved, busy: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Latency in cycles (queues and channels overlap, but for one tile that fills and drains them), and EDP."""
+    memory = offchip(problem.pricer.machine)
+    energy = problem.energy_pj + moved.total * max(memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte, 1)
+    times = [*busy.values(), *(moved.channels[c] / moved.bandwidth[c] for c in moved.channels)]
+    longest: Any = 0
+    together: Any = 0
+    for time in times:
+        longest = np.maximum(longest, time)
+        together = together + time
+    tiles: Any = 1
+    for dim in grid.dims:
+        tiles = tiles * grid.counts[dim]
+    latency = longest + together / tiles + ISSUE_CYCLES * moved.transfers
+    return latency, latency * energy

@@ -1,0 +1,69 @@
+"""Cost formulas as functions of NumPy arrays, to price many candidates at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...algebra.expr import Call, Expr, Name, Num
+from ...algebra.printer import print_expr
+from ...errors import TilewrightError
+
+Env = Mapping[str, Any]
+Formula = Callable[[Env], Any]
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "neg": lambda a: -a,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+    "ceildiv": lambda a, b: -(-a // b),
+    "pow": lambda a, b: a**b,
+    "sqrt": np.sqrt,
+    "log2": np.log2,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "select": np.where,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def compile_formula(expr: Expr) -> Formula:
+    """A function of name -> number or array.
+
+    Raises `TilewrightError` (kind `unsupported`) for a function that formulas cannot use.
+    """
+    match expr:
+        case Num(value):
+            return lambda env: value
+        case Name(id):
+            return lambda env: env[id]
+        case Call(fn, args) if fn in _FUNCTIONS:
+            return _call(_FUNCTIONS[fn], [compile_formula(arg) for arg in args])
+        case _:
+            raise TilewrightError(
+                "unsupported", print_expr(expr), f"a formula of {', '.join(_FUNCTIONS)}", "something else"
+            )
+
+
+def _call(function: Callable[..., Any], args: list[Formula]) -> Formula:
+    if len(args) == 1:
+        (only,) = args
+        return lambda env: function(only(env))
+    if len(args) == 2:
+        first, second = args
+        return lambda env: function(first(env), second(env))
+    return lambda env: function(*(arg(env) for arg in args))

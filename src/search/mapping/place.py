@@ -1,0 +1,109 @@
+"""Where a machine keeps the operands of a capability, and what moving them there costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...errors import TilewrightError
+from ...machine import Capability, Link, Machine, Memory
+from .matching import Match
+from .problem import Group, Kernel
+
+
+@dataclass(frozen=True)
+class Place:
+    """A kernel's capability with the memory of each tensor of its statement, and the queue that issues it."""
+
+    match: Match
+    memories: tuple[tuple[str, str], ...]  # tensor of the statement -> memory
+    unit: str
+
+
+def place(machine: Machine, match: Match) -> Place:
+    """The memories that the capability's mnemonic names for its operands, else memories linked to its node."""
+    capability = match.capability
+    bound, unit = _bound_memories(machine, capability)
+    tensors = dict(match.tensors)
+    memories = tuple(
+        (tensors[operand], bound.get(operand) or _linked(machine, capability, operand == capability.operands[0]))
+        for operand in capability.operands
+    )
+    return Place(match, memories, unit)
+
+
+def _bound_memories(machine: Machine, capability: Capability) -> tuple[dict[str, str], str]:
+    for mnemonic in machine.mnemonics:
+        if mnemonic.node == capability.node and mnemonic.capability == capability.name:
+            return {binding.operand: binding.memory for binding in mnemonic.operands}, mnemonic.unit
+    return {}, capability.node
+
+
+def _linked(machine: Machine, capability: Capability, is_target: bool) -> str:
+    memories = {memory.name for memory in machine.memories}
+    node = capability.node
+    for link in machine.links:
+        here, there = (link.src, link.dst) if is_target else (link.dst, link.src)
+        if here == node and there in memories:
+            return there
+    way = "from" if is_target else "to"
+    raise TilewrightError("target", f"compute {node} of {machine.name}", f"a link {way} a memory", "none")
+
+
+def buffer_memories(group: Group, places: tuple[Place, ...], machine: Machine) -> dict[str, str]:
+    """The on-chip memory of each buffer.
+
+    Raises `TilewrightError` (kind `unsupported`) where kernels want one buffer in different memories.
+    """
+    found: dict[str, str] = {}
+    for kernel, chosen in zip(group.kernels, places, strict=True):
+        buffers = dict(kernel.buffers)
+        for tensor, memory in chosen.memories:
+            kept = found.setdefault(buffers[tensor], memory)
+            if kept != memory:
+                raise TilewrightError(
+                    "unsupported",
+                    f"kernel @{kernel.name} on {machine.name}",
+                    f"buffer {buffers[tensor]} in one memory",
+                    f"{kept} and {memory}",
+                    "split the group at this kernel",
+                )
+    return found
+
+
+def memory_of(machine: Machine, name: str) -> Memory:
+    """A memory by name."""
+    return next(memory for memory in machine.memories if memory.name == name)
+
+
+def path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
+    """The links of a shortest way from one memory to another over memories.
+
+    Raises `TilewrightError` (kind `target`) if there is none.
+    """
+    memories = {memory.name for memory in machine.memories}
+    ways: dict[str, tuple[Link, ...]] = {src: ()}
+    frontier = [src]
+    while frontier and dst not in ways:
+        reached: list[str] = []
+        for node in frontier:
+            for link in machine.links:
+                if link.src == node and link.dst in memories and link.dst not in ways:
+                    ways[link.dst] = (*ways[node], link)
+                    reached.append(link.dst)
+        frontier = reached
+    if dst not in ways:
+        raise TilewrightError("target", f"target {machine.name}", f"a path from {src} to {dst}", "none")
+    return ways[dst]
+
+
+def offchip(machine: Machine) -> Memory:
+    """The memory that holds whole tensors; raises `TilewrightError` (kind `target`) if none is off chip."""
+    found = next((memory for memory in machine.memories if memory.offchip), None)
+    if found is None:
+        raise TilewrightError("target", f"target {machine.name}", "an off-chip memory", "none")
+    return found
+
+
+def choose(kernel: Kernel, machine: Machine, found: tuple[Match, ...]) -> tuple[Place, ...]:
+    """The places of all matches of a kernel."""
+    return tuple(place(machine, match) for match in found)

@@ -1,0 +1,125 @@
+"""Tiles of a group: which part of it is on chip at a time, in which order, so that DRAM traffic and time are least.
+
+Every candidate is a loop order over the dims that all kernels can be cut along, a tile size for each, and tile sizes
+for the reduction dims of one kernel (the anchor), whose partial sums stay on chip.  A buffer is held inside of the
+innermost loop that indexes it.  All tile sizes of one order are priced at once as NumPy arrays; traffic is counted
+exactly, with short last tiles, halos and the parts of a window that lie outside of the tensor.  Sizes need not divide
+the extents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InfeasibleError
+from .binding import Pricer
+from .candidates import Problem, busy, cost, cut_dims, fits, tile_elements, traffic
+from .grid import Grid, sizes
+from .place import memory_of
+from .problem import Group, touches
+
+Array = NDArray[Any]
+MAX_LOOPS = 4
+BUDGET = 16384
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The winner: loops outermost first, the anchor's reduction loops, copies of held buffers, and its price."""
+
+    loops: tuple[tuple[str, int], ...]
+    anchor: str
+    reductions: tuple[tuple[str, int], ...]
+    slots: tuple[tuple[str, int], ...]
+    memories: tuple[tuple[str, str], ...]
+    dram_bytes: int
+    latency_cycles: float
+
+
+def tile_group(group: Group, pricer: Pricer) -> Tiling:
+    """The best tiling found.
+
+    Raises `InfeasibleError` if not even tiles of one iteration fit, `TilewrightError` if a kernel has no capability.
+    """
+    problem = Problem.of(group, pricer)
+    wide = problem.parallel[:MAX_LOOPS], problem.reductions[:1]
+    every = problem.parallel, problem.reductions
+    for dims in (wide, every):
+        for copies in (2, 1):
+            best = _search(problem, *dims, copies)
+            if best is not None:
+                return best
+    raise _infeasible(problem)
+
+
+def _search(problem: Problem, loops: tuple[str, ...], reductions: tuple[str, ...], copies: int) -> Tiling | None:
+    group = problem.group
+    dims = (*loops, *reductions)
+    grid = Grid.of({d: sizes(group.extents[d], len(dims), BUDGET) for d in dims}, group.extents)
+    good, held = fits(problem, grid, copies, reductions)
+    if not good.any():
+        return None
+    queues = busy(problem, grid)
+    best: tuple[float, int, tuple[str, ...]] | None = None
+    price: tuple[Array, Array] | None = None
+    for order in _orders(problem, loops):
+        moved = traffic(problem, grid, order, reductions)
+        latency, edp = cost(problem, grid, moved, queues)
+        edp = np.where(good, np.broadcast_to(edp, good.shape), np.inf)
+        at = int(np.argmin(edp))
+        value = float(edp.reshape(-1)[at])
+        if best is None or value < best[0]:
+            best = value, at, order
+            price = np.broadcast_to(moved.total, good.shape), np.broadcast_to(latency, good.shape)
+    assert best is not None
+    assert price is not None
+    _, at, order = best
+    chosen = grid.at(at, good.shape)
+    return Tiling(
+        tuple((d, chosen[d]) for d in order if chosen[d] < group.extents[d]),
+        problem.anchor.name,
+        tuple((d, chosen[d]) for d in reductions if chosen[d] < group.extents[d]),
+        tuple((name, int(np.broadcast_to(slots, good.shape).reshape(-1)[at])) for name, slots in held.items()),
+        tuple(problem.memories.items()),
+        int(price[0].reshape(-1)[at]),
+        float(price[1].reshape(-1)[at]),
+    )
+
+
+def _orders(problem: Problem, loops: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Loop orders worth pricing: one if every buffer that moves has all dims, or if there are too many dims."""
+    used: list[set[str]] = []
+    for buffer in problem.group.buffers:
+        if buffer.is_input or buffer.is_result:
+            used.append({n for use in touches(problem.group, buffer.name) for f in use.forms for n in f.names})
+    if len(loops) > MAX_LOOPS or all(set(loops) <= names for names in used):
+        in_order = tuple(d for d, _ in problem.group.dims if d in loops)
+        return (in_order,)
+    return tuple(permutations(loops))
+
+
+def _infeasible(problem: Problem) -> InfeasibleError:
+    """Which memory the smallest tiles overflow, and by how much."""
+    dims = (*problem.parallel, *problem.reductions)
+    grid = Grid.of({d: (1,) for d in dims}, problem.group.extents)
+    demand: dict[str, int] = {}
+    for buffer in problem.group.buffers:
+        memory = problem.memories[buffer.name]
+        cut = cut_dims(problem, buffer.name, grid, problem.reductions)
+        size = int(np.asarray(tile_elements(problem, buffer, grid, cut)).reshape(-1)[0]) * buffer.element_bytes
+        demand[memory] = demand.get(memory, 0) + size
+    worst = max(demand, key=lambda m: demand[m] - memory_of(problem.pricer.machine, m).capacity_bytes)
+    bound = memory_of(problem.pricer.machine, worst).capacity_bytes
+    return InfeasibleError(
+        f"memory {worst}",
+        demand[worst],
+        bound,
+        "bytes",
+        f"a {worst} of {demand[worst]} bytes would hold the smallest tiles",
+        subject=f"the group of kernel @{problem.group.kernels[0].name}",
+    )
