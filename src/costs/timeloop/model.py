@@ -7,7 +7,7 @@ from math import ceil, prod
 from ...errors import TilewrightError
 from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
 from .traffic import TensorFlow, tensor_flow
-from .validity import violations_of
+from .validity import factor_violations, violations_of
 from .values import Architecture, Level, LoopMapping, Problem, Tensor
 
 
@@ -43,16 +43,14 @@ def _check(arch: Architecture, problem: Problem, mapping: LoopMapping) -> None:
     for tensor in problem.tensors:
         if all(tensor.name in level.bypass for level in mapping.levels):
             raise TilewrightError("mapping", f"tensor {tensor.name}", "a level that keeps it", "bypass at every level")
-    found = mapping.tiles(len(problem.dims))[-1][1]
-    for name, bound, product in zip(problem.dims, problem.bounds, found, strict=True):
-        if product != bound:
-            raise TilewrightError(
-                "mapping",
-                f"dimension {name} of {problem.name}",
-                f"factors that multiply to {bound}",
-                f"a product of {product}",
-                "this model prices perfect factors only",
-            )
+    for wrong in factor_violations(problem, mapping):
+        raise TilewrightError(
+            "mapping",
+            f"{wrong.resource} of {problem.name}",
+            f"factors that multiply to {wrong.bound}",
+            f"a product of {wrong.demand}",
+            "this model prices perfect factors only",
+        )
 
 
 def _tensor_report(level: Level, tensor: Tensor, flow: TensorFlow, index: int, instances: int) -> TensorReport:

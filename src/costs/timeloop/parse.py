@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from .fields import MAX_COUNT, Json, bad, bandwidth, count, list_of, number, object_of, text
+from math import prod
+
+from .fields import Json, bad, bandwidth, count, list_of, number, object_of, text
 from .values import Architecture, Level, Problem, Tensor
+
+MAX_BOUND = 1 << 31
+MAX_COEFFICIENT = 1 << 20
+MAX_RANK = 16
+MAX_DIMS = 32
+MAX_MACS = 1 << 100
+"""Limits of a problem: they keep offsets within 64 bits and counts within the range of a float."""
 
 
 def parse_architecture(data: object, where: str = "arch") -> Architecture:
@@ -73,6 +82,9 @@ def parse_problem(data: object, where: str = "problem") -> Problem:
     dims = object_of(problem.get("dims"), f"{where}.dims")
     names = tuple(dims)
     bounds = tuple(count(dims, name, f"{where}.dims") for name in names)
+    if len(names) > MAX_DIMS or max(bounds, default=1) > MAX_BOUND or prod(bounds) > MAX_MACS:
+        expected = f"at most {MAX_DIMS} dimensions, bounds to {MAX_BOUND}, {MAX_MACS} operations"
+        raise bad(f"{where}.dims", expected, bounds)
     coefficients = object_of(problem.get("coeffs", {}), f"{where}.coeffs")
     tensors = tuple(
         _tensor(item, names, coefficients, f"{where}.tensors[{i}]")
@@ -87,6 +99,8 @@ def parse_problem(data: object, where: str = "problem") -> Problem:
 def _tensor(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -> Tensor:
     tensor = object_of(data, where)
     axes = list_of(tensor.get("proj"), f"{where}.proj")
+    if len(axes) > MAX_RANK:
+        raise bad(f"{where}.proj", f"at most {MAX_RANK} axes", len(axes))
     rows: list[tuple[int, ...]] = []
     for i, axis in enumerate(axes):
         row = [0] * len(dims)
@@ -103,6 +117,6 @@ def _term(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -
         raise bad(where, f"[dimension, coefficient or null] with a dimension of {', '.join(dims)}", str(term))
     name = term[1] if len(term) == 2 else None
     coefficient = 1 if name is None else coefficients.get(name) if isinstance(name, str) else name
-    if isinstance(coefficient, bool) or not isinstance(coefficient, int) or abs(coefficient) > MAX_COUNT:
-        raise bad(where, "a coefficient listed in coeffs, or an integer", str(name))
+    if isinstance(coefficient, bool) or not isinstance(coefficient, int) or abs(coefficient) > MAX_COEFFICIENT:
+        raise bad(where, f"a coefficient listed in coeffs or an integer, to {MAX_COEFFICIENT}", str(name))
     return dims.index(str(term[0])), coefficient

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import TilewrightError
@@ -10,7 +11,11 @@ from .fields import Json, bad, list_of, object_of, text
 from .mapping_json import parse_mapping
 from .model import evaluate
 from .parse import parse_architecture, parse_problem
+from .validity import factor_violations
 from .values import Architecture, Problem
+
+FindTarget = Callable[[str], Architecture | None]
+"""Looks up a machine that the compiler knows by name."""
 
 SECTIONS = ("random_mappings", "link_transfer_mappings")
 """Where a file lists its mappings, in the order of the answer."""
@@ -18,24 +23,25 @@ SECTIONS = ("random_mappings", "link_transfer_mappings")
 MAX_FILE_BYTES = 256 << 20
 
 
-def price_file(path: str | Path, model: str = "timeloop") -> Json:
+def price_file(path: str | Path, model: str = "timeloop", find_target: FindTarget | None = None) -> Json:
     """`{"results": [...]}`, one per mapping of the JSON file at `path`, in order.
 
     The file holds `archs` and `problems` by name and lists of `{arch, problem, mapping}`, where `arch` and `problem`
     are names or the objects themselves.  A problem that the file does not list is Timeloop's built-in `cnn-layer` (unit
-    stride and dilation), its bounds the products of the mapping's factors.
+    stride and dilation), its bounds the products of the mapping's factors.  A name that `find_target` knows means that
+    machine rather than the file's.  A mapping whose factors do not multiply to the bounds has no prices.
     """
     if model != "timeloop":
         raise TilewrightError("usage", f"model {model}", "timeloop", "a model that this function does not have")
-    return price_document(_read(Path(path)), str(path))
+    return price_document(_read(Path(path)), str(path), find_target)
 
 
-def price_document(data: object, where: str = "file") -> Json:
+def price_document(data: object, where: str = "file", find_target: FindTarget | None = None) -> Json:
     """`price_file` on the parsed content of a file."""
     document = object_of(data, where)
     if not any(section in document for section in SECTIONS):
         raise bad(where, f"a list {' or '.join(SECTIONS)}", f"keys {', '.join(document)}")
-    tables = _Tables(document, where)
+    tables = _Tables(document, where, find_target)
     results: list[Json] = []
     for section in SECTIONS:
         for i, entry in enumerate(list_of(document.get(section, []), f"{where}: {section}")):
@@ -57,8 +63,9 @@ def _read(path: Path) -> object:
 class _Tables:
     """The machines and problems of a file, parsed at first use."""
 
-    def __init__(self, document: Json, where: str) -> None:
+    def __init__(self, document: Json, where: str, find_target: FindTarget | None) -> None:
         self._where = where
+        self._find_target = find_target
         self._archs = object_of(document.get("archs", {}), f"{where}: archs")
         self._problems = object_of(document.get("problems", {}), f"{where}: problems")
         self._parsed: dict[str, Architecture] = {}
@@ -68,11 +75,17 @@ class _Tables:
         if isinstance(entry.get("arch"), dict):
             return parse_architecture(entry["arch"], f"{where}.arch")
         name = text(entry, "arch", where)
+        if name not in self._parsed:
+            self._parsed[name] = self._named(name, where)
+        return self._parsed[name]
+
+    def _named(self, name: str, where: str) -> Architecture:
+        target = None if self._find_target is None else self._find_target(name)
+        if target is not None:
+            return target
         if name not in self._archs:
             raise bad(f"{where}.arch", f"one of the file's archs ({', '.join(self._archs)})", name)
-        if name not in self._parsed:
-            self._parsed[name] = parse_architecture(self._archs[name], f"{self._where}: archs.{name}")
-        return self._parsed[name]
+        return parse_architecture(self._archs[name], f"{self._where}: archs.{name}")
 
     def problem(self, entry: Json, where: str) -> Problem:
         if isinstance(entry.get("problem"), dict):
@@ -89,7 +102,12 @@ def _price_entry(entry: Json, tables: _Tables, where: str) -> Json:
     arch = tables.architecture(entry, where)
     problem = tables.problem(entry, where)
     mapping = parse_mapping(entry.get("mapping"), arch, problem, f"{where}.mapping")
-    return {"arch": arch.name, "problem": problem.name} | evaluate(arch, problem, mapping).as_json()
+    names: Json = {"arch": arch.name, "problem": problem.name}
+    wrong = factor_violations(problem, mapping)
+    if not wrong:
+        return names | evaluate(arch, problem, mapping).as_json()
+    unpriced: Json = {"cycles": None, "energy_pj": None, "energy_pJ": None, "levels": {}}
+    return names | {"valid": False, "violations": [v.as_json() for v in wrong]} | unpriced
 
 
 LAYER_DIMS = ("N", "K", "C", "P", "Q", "R", "S")

@@ -1,4 +1,4 @@
-"""Whether a mapping fits the machine: words per memory, children per array axis."""
+"""Whether a mapping fits the machine: factors, words per memory, children per array axis."""
 
 from __future__ import annotations
 
@@ -24,3 +24,13 @@ def violations_of(arch: Architecture, problem: Problem, mapping: LoopMapping) ->
             if demand > bound:
                 found.append(Violation(level.name, axis, demand, bound, "children"))
     return tuple(found)
+
+
+def factor_violations(problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:
+    """Dimensions whose factors do not multiply to the bound: this model prices perfect factors only."""
+    products = mapping.tiles(len(problem.dims))[-1][1]
+    return tuple(
+        Violation("all levels", f"dimension {name}", product, bound, "iterations")
+        for name, bound, product in zip(problem.dims, problem.bounds, products, strict=True)
+        if product != bound
+    )
