@@ -113,10 +113,10 @@ def _matmul(shape: tuple[int, ...], roles: _Roles, target: Layout, left: Layout,
     boxes = split(shape, roles.batch + roles.m + roles.n, cost, TEMPORARY_BYTES)
     if len(boxes) == 1:
         return lambda t, a, b: _multiply(roles, work, part, t, a, b)
-    indices = [tuple(restrict(box, x.shape) for x in (target, left, right)) for box in boxes]
 
     def run(t: Array, a: Array, b: Array) -> None:
-        for it, ia, ib in indices:
+        for box in boxes:
+            it, ia, ib = (restrict(box, x.shape) for x in (target, left, right))
             _multiply(roles, work, part, t[it], a[ia], b[ib])
 
     return run

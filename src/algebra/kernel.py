@@ -7,8 +7,9 @@ array operations, cut so that temporaries stay small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -137,7 +138,7 @@ def _body(
     reduce: str, value: Expr, compiled: Value, shape: tuple[int, ...], target: Layout, sources: Sequence[Layout]
 ) -> Body:
     if reduce == "=":
-        return _chunked(_assignment(value, compiled, target, sources), shape, target, sources, CHUNK_ELEMENTS)
+        return _chunked(_assignment(value, compiled, target, sources), shape, target, sources)
     if reduce == "+=" and len(sources) == 2 and _is_product(value):
         contraction = make_contraction(shape, target, sources[0], sources[1])
         if contraction is not None:
@@ -146,7 +147,7 @@ def _body(
     if prod(shape[a] for a in reduced) <= LOOPED_POINTS:
         return _looped(reduce, compiled, shape, reduced, target, sources)
     body = _reduction(reduce, compiled, shape, reduced)
-    return _chunked(body, shape, target, sources, CHUNK_ELEMENTS)
+    return _chunked(body, shape, target, sources)
 
 
 def _is_product(value: Expr) -> bool:
@@ -155,15 +156,19 @@ def _is_product(value: Expr) -> bool:
     return all(isinstance(arg, Access | Strided) for arg in value.args)
 
 
-def _chunked(body: Body, shape: tuple[int, ...], target: Layout, sources: Sequence[Layout], limit: int) -> Body:
-    if prod(shape) <= limit:
+def _chunked(body: Body, shape: tuple[int, ...], target: Layout, sources: Sequence[Layout]) -> Body:
+    if prod(shape) <= CHUNK_ELEMENTS:
         return body
-    boxes = split(shape, range(len(shape)), prod, limit)
-    indices = [(restrict(box, target.shape), [restrict(box, s.shape) for s in sources]) for box in boxes]
+    return _boxed(body, split(shape, range(len(shape)), prod, CHUNK_ELEMENTS), target, sources)
+
+
+def _boxed(body: Body, boxes: Iterable[Index], target: Layout, sources: Sequence[Layout]) -> Body:
+    """Runs `body` box by box of the frame."""
 
     def run(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
-        for target_index, source_indices in indices:
-            body(t[target_index], [a[i] for a, i in zip(s, source_indices, strict=True)], scalars)
+        for box in boxes:
+            parts = [array[restrict(box, x.shape)] for array, x in zip(s, sources, strict=True)]
+            body(t[restrict(box, target.shape)], parts, scalars)
 
     return run
 
@@ -233,7 +238,6 @@ def _looped(
 ) -> Body:
     """A whole-array step per point of the (few) reduced ones."""
     counts = [n if a in reduced else 1 for a, n in enumerate(shape)]
-    free = tuple(1 if a in reduced else n for a, n in enumerate(shape))
     points = [_point(row, reduced) for row in np.ndindex(*counts)]
     indices = [[restrict(point, s.shape) for s in sources] for point in points]
 
@@ -241,20 +245,10 @@ def _looped(
         for index in indices:
             combine(reduce, t, compiled([a[i] for a, i in zip(s, index, strict=True)], scalars))
 
-    if len(indices) == 1:
-        return _chunked(
-            lambda t, s, scalars: combine(reduce, t, compiled(s, scalars)), shape, target, sources, CHUNK_ELEMENTS
-        )
-    if prod(free) <= CHUNK_ELEMENTS:
+    free = [a for a in range(len(shape)) if a not in reduced]
+    if prod(shape[a] for a in free) <= CHUNK_ELEMENTS:
         return body
-    boxes = split(shape, [a for a in range(len(shape)) if a not in reduced], prod, CHUNK_ELEMENTS * len(points))
-    cuts = [(restrict(box, target.shape), [restrict(box, s.shape) for s in sources]) for box in boxes]
-
-    def run(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
-        for target_index, source_indices in cuts:
-            body(t[target_index], [a[i] for a, i in zip(s, source_indices, strict=True)], scalars)
-
-    return run
+    return _boxed(body, split(shape, free, prod, CHUNK_ELEMENTS * len(points)), target, sources)
 
 
 def _point(row: Sequence[int], axes: Sequence[int]) -> Index:
@@ -305,15 +299,18 @@ def _overlapping_axes(reduce: str, shape: tuple[int, ...], target: Layout) -> tu
 def _loop_over(
     body: Body, shape: tuple[int, ...], loose: Sequence[int], target: Layout, sources: Sequence[Layout]
 ) -> Body:
+    """Runs `body` at each point of the `loose` axes; where an axis leaves the target in place, at its last only."""
     if not loose:
         return body
-    counts = [n if a in loose else 1 for a, n in enumerate(shape)]
+    sizes = tuple(1 if a in loose else n for a, n in enumerate(shape))
+    firsts = [n - 1 if a in loose and not target.moves(a) else 0 for a, n in enumerate(shape)]
+    ranges = [range(first, n, size) for first, n, size in zip(firsts, shape, sizes, strict=True)]
 
     def run(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
-        for row in np.ndindex(*counts):
-            point = _point(row, loose)
-            parts = [a[restrict(point, x.shape)] for a, x in zip(s, sources, strict=True)]
-            body(t[restrict(point, target.shape)], parts, scalars)
+        for starts in product(*ranges):
+            box = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+            parts = [a[restrict(box, x.shape)] for a, x in zip(s, sources, strict=True)]
+            body(t[restrict(box, target.shape)], parts, scalars)
 
     return run
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Elements in the view."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
 
 def make_layout(operand: Operand, dims: Sequence[str], extents: Mapping[str, int]) -> Layout:
@@ -69,7 +71,23 @@ def injective_axes(layout: Layout, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(kept)
 
 
-def split(shape: Sequence[int], axes: Sequence[int], cost: Callable[[Sequence[int]], int], limit: int) -> list[Index]:
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of at most `sizes` that a box of `shape` is cut into, in row-major order."""
+
+    shape: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return prod(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
+
+    def __iter__(self) -> Iterator[Index]:
+        pairs = list(zip(self.shape, self.sizes, strict=True))
+        for starts in product(*(range(0, n, size) for n, size in pairs)):
+            yield tuple(slice(start, min(start + size, n)) for start, (n, size) in zip(starts, pairs, strict=True))
+
+
+def split(shape: Sequence[int], axes: Sequence[int], cost: Callable[[Sequence[int]], int], limit: int) -> Boxes:
     """Cuts a box along `axes` (the longest first) into boxes that cost at most `limit` where that is possible."""
     sizes = list(shape)
     while cost(sizes) > limit:
@@ -77,11 +95,7 @@ def split(shape: Sequence[int], axes: Sequence[int], cost: Callable[[Sequence[in
         if longest is None or sizes[longest] == 1:
             break
         sizes[longest] = -(-sizes[longest] // 2)
-    starts = np.indices([-(-n // size) for n, size in zip(shape, sizes, strict=True)]).reshape(len(sizes), -1).T
-    return [
-        tuple(slice(int(i) * size, min((int(i) + 1) * size, n)) for i, size, n in zip(row, sizes, shape, strict=True))
-        for row in starts
-    ]
+    return Boxes(tuple(shape), tuple(sizes))
 
 
 def restrict(index: Index, layout_shape: Sequence[int]) -> Index:

@@ -14,6 +14,9 @@ from ...algebra.formula import evaluate_formula
 from ...algebra.layout import Operand
 from ...machine import Capability, Compute, Field, Link, Machine, Mnemonic, OperandBinding
 
+MAX_POINTS = 1 << 40
+"""What the simulator takes on in one instruction."""
+
 Fields = Mapping[str, int]
 
 
@@ -79,6 +82,8 @@ class Binder:
         if row not in capability.types:
             expected = " | ".join(_row_text(allowed) for allowed in capability.types)
             raise IllegalFieldsError(f"types {expected}", _row_text(row))
+        if prod(extents.values()) > MAX_POINTS:
+            raise IllegalFieldsError(f"at most {MAX_POINTS} points in an instruction", f"{prod(extents.values())}")
         return Bound(
             mnemonic,
             node,

@@ -124,7 +124,7 @@ def _count_peaks(stream: Stream, counts: Counts) -> None:
     peaks = [0] * len(stream.machine.memories)
     for plan, addresses in zip(stream.plans, stream.addresses, strict=True):
         for touch, address in zip(plan.touches, addresses, strict=False):
-            peaks[touch.memory] = max(peaks[touch.memory], address + touch.region.high)
+            peaks[touch.memory] = max(peaks[touch.memory], address + touch.high)
     for memory, peak in zip(stream.machine.memories, peaks, strict=True):
         counts.memories[memory.name].peak_bytes = peak
 

@@ -72,7 +72,7 @@ class HazardCheck:
         last = bisect_left(log.positions, self.started[other])
         if first == last:
             return
-        low, high = address + touch.region.low, address + touch.region.high
+        low, high = address + touch.low, address + touch.high
         near = np.flatnonzero((log.low[first:last] < high) & (log.high[first:last] > low))
         for candidate in near.tolist():
             self._compare(index, touch, address, log.uses[first + candidate])
@@ -100,7 +100,7 @@ def _make_logs(stream: Stream) -> dict[tuple[int, int, bool], _Log]:
     rows: dict[tuple[int, int, bool], list[tuple[int, int, int, tuple[int, int]]]] = {}
     for index, plan in enumerate(stream.plans):
         for operand, (touch, address) in enumerate(zip(plan.touches, stream.addresses[index], strict=False)):
-            low, high = address + touch.region.low, address + touch.region.high
+            low, high = address + touch.low, address + touch.high
             row = (stream.positions[index], low, high, (index, operand))
             for write in (True, False) if touch.writes else (True,):
                 rows.setdefault((stream.units[index], touch.memory, write), []).append(row)

@@ -23,7 +23,11 @@ Runner = Callable[[Buffers, Sequence[int]], None]
 
 @dataclass(frozen=True)
 class Touch:
-    """One operand's use of a memory: `memory` by index; `reads` and `writes` say how its bytes are used."""
+    """One operand's use of a memory.
+
+    `memory` is an index; `reads` and `writes` say how the bytes are used; the region reaches from `low` to `high`
+    (exclusive), relative to the operand's address.
+    """
 
     operand: str
     memory: int
@@ -31,6 +35,8 @@ class Touch:
     reads: bool
     writes: bool
     byte_count: int
+    low: int
+    high: int
 
 
 @dataclass(frozen=True)
@@ -99,8 +105,8 @@ class Planner:
             region = self.region(operand.dtype.itemsize, steps)
             name = binding.operand
             reads = name in read or (name == target and bound.accumulate)
-            touch = Touch(name, self.memories[binding.memory], region, reads, name == target, region.byte_count())
-            result.append(touch)
+            memory, size = self.memories[binding.memory], region.byte_count()
+            result.append(Touch(name, memory, region, reads, name == target, size, region.low, region.high))
         return tuple(result)
 
     def region(self, itemsize: int, steps: Sequence[tuple[int, int]]) -> Region:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import prod
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,7 @@ def _check_static(stream: Stream) -> None:
             raise Trap("illegal", index, stream.text(index), plan.fault.expected, plan.fault.found)
         for touch, address in zip(plan.touches, stream.addresses[index], strict=False):
             memory = memories[touch.memory]
-            low, high = address + touch.region.low, address + touch.region.high
+            low, high = address + touch.low, address + touch.high
             if low < 0 or high > memory.capacity_bytes:
                 expected = f"{touch.operand} within the {memory.capacity_bytes} bytes of {memory.name}"
                 raise Trap("range", index, stream.text(index), expected, f"bytes {low} to {high - 1}")
@@ -89,7 +89,7 @@ def _make_storages(program: Program, used: Mapping[str, Any], functional: bool) 
     """Memories on chip whole, those off chip as far as tensors and instructions reach."""
     storages: list[Storage] = []
     for memory in program.machine.memories:
-        ends = [t.address + _byte_count(t) for t in program.tensors if t.memory == memory.name]
+        ends = [t.address + t.size_bytes for t in program.tensors if t.memory == memory.name]
         reach = max([used[memory.name].peak_bytes, *ends])
         if reach > memory.capacity_bytes:
             raise TilewrightError(
@@ -99,17 +99,26 @@ def _make_storages(program: Program, used: Mapping[str, Any], functional: bool) 
     return storages
 
 
-def _byte_count(tensor: TensorPlacement) -> int:
-    return prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
-
-
 def _place_tensors(program: Program, inputs: Inputs, storages: list[Storage], functional: bool) -> None:
     by_name = {storage.name: storage for storage in storages}
-    for tensor in program.tensors:
-        if tensor.role not in ("input", "weight"):
-            continue
+    given = [tensor for tensor in program.tensors if tensor.role in ("input", "weight")]
+    unknown = [name for name in inputs if all(tensor.name != name for tensor in given)]
+    if unknown:
+        names = ", ".join(tensor.name for tensor in given if tensor.role == "input")
+        raise TilewrightError("inputs", unknown[0], f"inputs named {names}", f"`{unknown[0]}`")
+    _check_apart(given)
+    for tensor in given:
         array = _value(program, tensor, inputs) if functional else None
-        by_name[tensor.memory].place(tensor.address, array, _byte_count(tensor))
+        by_name[tensor.memory].place(tensor.address, array, tensor.size_bytes)
+
+
+def _check_apart(given: Sequence[TensorPlacement]) -> None:
+    """Tensors that hold values from the beginning lie apart."""
+    ordered = sorted((t for t in given if t.size_bytes), key=lambda t: (t.memory, t.address))
+    for left, right in pairwise(ordered):
+        if left.memory == right.memory and left.address + left.size_bytes > right.address:
+            expected = f"inputs and weights apart from each other in {left.memory}"
+            raise TilewrightError("program", right.name, expected, f"bytes shared with {left.name}")
 
 
 def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray[Any]:

@@ -1,16 +1,15 @@
 """A machine small enough to count its cycles by hand, and programs for it in assembly."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tilewright.backends.assembler import assemble
+from tilewright.backends.program import Program, TensorPlacement
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.frontends.acg import parse_target
-from tilewright.machine import Machine
+from tilewright.resources import Resources
 
 SMALL = """
 acg small {
@@ -82,42 +81,24 @@ acg small {
 """
 
 
-@dataclass(frozen=True)
-class Tensor:
-    name: str
-    role: str
-    dtype: str
-    shape: tuple[int, ...]
-    memory: str
-    address: int
-
-
-@dataclass(frozen=True)
-class HandProgram:
-    """What the simulator needs of a program."""
-
-    machine: Machine
-    code: bytes
-    tensors: tuple[Tensor, ...]
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
 class Bench:
     """Runs assembly on the small machine."""
 
     def __init__(self) -> None:
         self.machine = parse_target(SMALL, "small.acg")
 
-    def tensor(self, name: str, role: str, array: np.ndarray, address: int, memory: str = "DRAM") -> Tensor:
-        return Tensor(name, role, array.dtype.name, array.shape, memory, address)
+    def tensor(self, name: str, role: str, array: np.ndarray, address: int, memory: str = "DRAM") -> TensorPlacement:
+        return TensorPlacement(name, role, array.dtype.name, array.shape, memory, address)
 
-    def bytes(self, count: int) -> tuple[Tensor, ...]:
+    def bytes(self, count: int) -> tuple[TensorPlacement, ...]:
         """An input `x` of that many bytes at the beginning of DRAM."""
         return (self.tensor("x", "input", np.zeros(count, np.uint8), 0),)
 
-    def run(self, text: str, tensors: tuple[Tensor, ...] = (), inputs: Any = {}, **options: Any) -> SimulationResult:
-        program = HandProgram(self.machine, assemble(self.machine, text), tensors, options.pop("constants", {}))
-        return simulate(program, inputs, **options)  # pyright: ignore
+    def run(
+        self, text: str, tensors: tuple[TensorPlacement, ...] = (), inputs: Any = {}, **options: Any
+    ) -> SimulationResult:
+        constants = Resources(options.pop("constants", {}))
+        return simulate(Program(self.machine, assemble(self.machine, text), tensors, constants), inputs, **options)
 
 
 @pytest.fixture(scope="session")
