@@ -19,20 +19,15 @@ MIN_OPSET = 13
 """The first opset in which QuantizeLinear and DequantizeLinear take an axis."""
 
 
-KEPT_FLOAT = ("Softmax",)
-"""Operators whose outputs the quantiser leaves alone: probabilities of many classes are too small for 8 bits."""
-
-
 def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool = False) -> ModelProto:
     """A QDQ version of the float network `model`, calibrated on `samples` random inputs from `seed`.
 
     Weights become int8 per output channel, activations uint8 (int8 if `signed`) per tensor.  Batch normalisation is
-    folded into convolutions first, and a Sum of two tensors becomes an Add, as the quantiser knows that one only.
-    Needs onnxruntime.
+    folded into convolutions first, a Sum of two tensors becomes an Add, as the quantiser knows that one only, and a
+    Softmax at the end is dropped: the outputs are logits.  Needs onnxruntime.
     """
     try:
         from onnxruntime import quantization as ort
-        from onnxruntime.quantization import registry
         from onnxruntime.quantization.shape_inference import quant_pre_process
     except ImportError as error:
         lever = "pip install onnxruntime"
@@ -58,19 +53,28 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
             per_channel=True,
             activation_type=kind,
             weight_type=ort.QuantType.QInt8,
-            op_types_to_quantize=sorted({*registry.QLinearOpsRegistry, *registry.QDQRegistry}.difference(KEPT_FLOAT)),
         )
         return onnx.load(paths[2])
 
 
 def _prepared(model: ModelProto) -> ModelProto:
-    opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
     result = ModelProto()
-    result.CopyFrom(version_converter.convert_version(model, MIN_OPSET) if opset < MIN_OPSET else model)
+    result.CopyFrom(model)
+    _drop_last_softmax(result)
+    if max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx")) < MIN_OPSET:
+        result = version_converter.convert_version(result, MIN_OPSET)
     for node in result.graph.node:
         if node.op_type == "Sum" and len(node.input) == 2:
             node.op_type = "Add"
     return result
+
+
+def _drop_last_softmax(model: ModelProto) -> None:
+    outputs = {output.name: output for output in model.graph.output}
+    for node in list(model.graph.node):
+        if node.op_type == "Softmax" and node.output[0] in outputs:
+            outputs[node.output[0]].name = node.input[0]
+            model.graph.node.remove(node)
 
 
 class _quiet:
