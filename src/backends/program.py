@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
 
+from ..dialects.acg import machine_of
+from ..dialects.mnemonic import ProgramOp, TensorOp
+from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
+from ..frontends.acg.print import print_target
 from ..machine import Machine
-from ..resources import Resources
+from ..resources import Resources, resources_of
+from .assembler import encode
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -56,7 +62,7 @@ class Program:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "program.bin").write_bytes(self.code)
-        (folder / "target.acg").write_text(target_text(self.machine), encoding="utf-8")
+        (folder / "target.acg").write_text(print_target(self.machine), encoding="utf-8")
         self.constants.save(folder / "weights.npz")
         table = {
             "tensors": [asdict(tensor) for tensor in self.tensors],
@@ -72,11 +78,6 @@ class Program:
             if tensor.name == name:
                 return tensor
         raise TilewrightError("program", name, "a tensor of the program", "no such name")
-
-
-def target_text(machine: Machine) -> str:
-    """The `.acg` text of a machine."""
-    return machine.source
 
 
 def load_program(folder: str | Path) -> Program:
@@ -99,6 +100,45 @@ def load_program(folder: str | Path) -> Program:
     return program
 
 
+def program_of(module: ModuleOp, ops_max: int = 0) -> Program:
+    """The program of a module that is lowered down to `mnemonic.program`, with the module's machine and weights.
+
+    Raises `TilewrightError` (kind `program`) where the module does not hold exactly one program, or the bytes of a
+    weight are missing.
+    """
+    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
+    if len(programs) != 1:
+        raise TilewrightError("program", "module", "one mnemonic.program", f"{len(programs)}", "run the whole pipeline")
+    machine, program = machine_of(module), programs[0]
+    tensors = tuple(_placed(op) for op in program.tensors())
+    resources = resources_of(module)
+    constants = Resources()
+    for tensor in tensors:
+        if tensor.role == "weight":
+            if tensor.name not in resources:
+                raise TilewrightError("program", tensor.name, "the weight's bytes among the module's resources", "none")
+            constants[tensor.name] = resources[tensor.name]
+    figures = program.predicted.data if program.predicted is not None else {}
+    predicted = {key: value.value.data for key, value in figures.items() if isinstance(value, FloatAttr)}
+    return Program(machine, _code(machine, program), tensors, constants, predicted, ops_max)
+
+
+def _code(machine: Machine, program: ProgramOp) -> bytes:
+    if program.code is not None:
+        return program.code.data.data
+    words = (encode(machine, op.mnemonic.root_reference.data, op.codes(machine)) for op in program.instructions)
+    return b"".join(words)
+
+
+def _placed(op: TensorOp) -> TensorPlacement:
+    tensor = op.tensor
+    dtype = dtype_of(tensor.element_type).name
+    memory = op.memory.root_reference.data
+    return TensorPlacement(
+        op.tensor_name.data, str(op.role.data), dtype, tensor.get_shape(), memory, op.address.value.data
+    )
+
+
 def _placement(entry: Mapping[str, Any]) -> TensorPlacement:
     dtype = np.dtype(str(entry["dtype"])).name
     shape = tuple(int(n) for n in entry["shape"])
@@ -114,7 +154,9 @@ def check_tensors(machine: Machine, tensors: Iterable[TensorPlacement]) -> None:
         if tensor.role not in ROLES:
             raise TilewrightError("program", tensor.name, f"a role among {', '.join(ROLES)}", f"`{tensor.role}`")
         if tensor.memory not in capacities:
-            raise TilewrightError("program", tensor.name, f"a memory among {', '.join(capacities)}", f"`{tensor.memory}`")
+            raise TilewrightError(
+                "program", tensor.name, f"a memory among {', '.join(capacities)}", f"`{tensor.memory}`"
+            )
         end = tensor.address + tensor.size_bytes
         if tensor.address < 0 or min(tensor.shape, default=1) < 0 or end > capacities[tensor.memory]:
             raise TilewrightError(

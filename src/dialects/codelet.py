@@ -1,4 +1,4 @@
-"""The `codelet` dialect: loops, transfers and computes on tensors that have a place in the machine (Covenant, section 3).
+"""The `codelet` dialect: loops, transfers and computes on tensors with a place in the machine (Covenant, section 3).
 
 A `codelet.program` is the DRAM tensors of a network and its codelets in order.  A codelet's dims each have a current
 range, at first `0 .. extent - 1`; a loop narrows one of them, so no index arithmetic is written down:
@@ -22,11 +22,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import auto
-from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntAttr, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    Block,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -267,7 +287,7 @@ class LocalOp(IRDLOperation):
     name = "codelet.local"
     accesses = prop_def(ArrayAttr[StringAttr])
     buffers = prop_def(IntegerAttr)
-    addresses = opt_prop_def(DenseArrayBase)
+    addresses = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(SurrogateType)
 
     def __init__(
@@ -285,7 +305,7 @@ class LocalOp(IRDLOperation):
     @property
     def slots(self) -> tuple[int, ...] | None:
         """The byte address of each copy, once allocated."""
-        return None if self.addresses is None else cast(tuple[int, ...], self.addresses.get_values())
+        return None if self.addresses is None else self.addresses.get_values()
 
     @classmethod
     def parse(cls, parser: Parser) -> LocalOp:
@@ -330,8 +350,8 @@ class ComputeOp(IRDLOperation):
 
     The statement is the capability's with its operands indexed, `functions` and `immediates` filled in; `tensors` are
     its operands, target first, in order of first appearance.  `dims`: capability dim = codelet dim; the others have one
-    iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from its
-    identity where all its reduced dims are at their beginning, unless `keep` is set: then it goes on from the target.
+    iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from
+    its identity where all its reduced dims are at their beginning; with `keep` it always goes on from the target.
     """
 
     name = "codelet.compute"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    FunctionType,
     IntAttr,
     IntegerAttr,
     StringAttr,
@@ -16,7 +15,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
@@ -35,7 +34,7 @@ def _print_attributes(op: Operation, printer: Printer) -> None:
 
 def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
     attributes = parser.parse_optional_attr_dict_with_keyword()
-    return {} if attributes is None else attributes.data
+    return {} if attributes is None else dict(attributes.data)
 
 
 def _parse_place(parser: AttrParser) -> SymbolRefAttr:

@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
 from xdsl.ir import Block, SSAValue
 
@@ -127,7 +126,7 @@ class _Run:
         assert axes is not None
         coordinates = [axis.low(self.ranges) + axis.step * np.arange(axis.count(self.ranges)) for axis in axes]
         if op.pad is not None:
-            pad = cast(IntegerAttr | FloatAttr, op.pad).value.data
+            pad = op.pad.value.data
             destination.array[_positions(destination, coordinates)] = pad
         inside = [
             c[(c >= 0) & (c < size)] if place.axes is None else c
@@ -153,10 +152,14 @@ class _Run:
         dims = access_dims(access)
         forms = index_forms(access)
         first = tuple(
-            (_at(form, self.ranges) - start) // step for form, start, step in zip(forms, place.origin, place.steps, strict=True)
+            (_at(form, self.ranges) - start) // step
+            for form, start, step in zip(forms, place.origin, place.steps, strict=True)
         )
         strides = [
-            sum(form.coefficient(dim) * b // step for form, b, step in zip(forms, place.array.strides, place.steps, strict=True))
+            sum(
+                form.coefficient(dim) * b // step
+                for form, b, step in zip(forms, place.array.strides, place.steps, strict=True)
+            )
             for dim in dims
         ]
         shape = [self.ranges[dim].extent for dim in dims]

@@ -103,7 +103,12 @@ def allocate_locals(machine: Machine, program: ProgramOp) -> None:
 
 
 def _assign(
-    codelet: Codelet, memory: Memory, placed: dict[int, tuple[int, ...]], locals_: list[LocalOp], first: int, at_top: bool
+    codelet: Codelet,
+    memory: Memory,
+    placed: dict[int, tuple[int, ...]],
+    locals_: list[LocalOp],
+    first: int,
+    at_top: bool,
 ) -> None:
     end = max((slots[-1] + codelet.surrogates[i].size_bytes for i, slots in placed.items()), default=0)
     shift = (memory.capacity_bytes - end) // memory.align_bytes * memory.align_bytes if at_top else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.acg import machine_of
@@ -47,6 +47,8 @@ class ConvertNestToCodeletPass(ModulePass):
         functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
         for function in functions:
             program = _Converter(machine_of(op), function).convert()
+            if "predicted" in function.attributes:
+                program.attributes["predicted"] = function.attributes["predicted"]
             block = function.parent_block()
             assert block is not None
             block.insert_op_before(program, function)
@@ -160,8 +162,8 @@ def _root(value: SSAValue) -> SSAValue:
         owner = value.owner
         if isinstance(owner, NestViewOp):
             value = owner.source
-        elif isinstance(owner, GroupOp):
-            name = owner.buffers()[owner.yielded[owner.results.index(value)]]
+        elif isinstance(owner, GroupOp) and isinstance(value, OpResult):
+            name = owner.buffers()[owner.yielded[value.index]]
             inputs = dict(zip((n.data for n in owner.input_names), owner.inputs, strict=True))
             if name not in inputs:
                 return value
@@ -180,8 +182,8 @@ def _names(function: FuncOp, attribute: str) -> list[str]:
     return [f"{'input' if inputs else 'output'}{i}" for i in range(count)]
 
 
-def _result_name(op: GroupOp, result: SSAValue) -> str:
+def _result_name(op: GroupOp, result: OpResult) -> str:
     name = op.attributes.get("name")
     text = name.data if isinstance(name, StringAttr) else op.sym_name.data
-    index = list(op.results).index(result)
+    index = result.index
     return text if index == 0 else f"{text}.{index}"

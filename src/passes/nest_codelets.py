@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import prod
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..algebra.affine import Affine, index_forms
@@ -89,7 +90,7 @@ class _Builder:
             use = self._use(name, inside)
             hops = self._hops(name, use, node, frame)
             sides = [*([frame.where[name]] if name in frame.where else []), *(hop.result for hop in hops)]
-            pairs = list(zip(sides[:-1], sides[1:], strict=True))
+            pairs = list(pairwise(sides))
             yield from hops
             if use.loaded:
                 yield from (TransferOp(source, to, self._pad(name, inside)) for source, to in pairs)
@@ -107,7 +108,9 @@ class _Builder:
             outer = surrogate(frame.where[name]).memory
             path = memory_path(self.machine, outer, memory)[1:]
         if use.loaded and name not in frame.where:
-            raise TilewrightError("unsupported", f"group @{self.op.sym_name.data}", f"{name} to be computed before", "not")
+            raise TilewrightError(
+                "unsupported", f"group @{self.op.sym_name.data}", f"{name} to be computed before", "not"
+            )
         texts = [print_expr(Access(identifier(name), tuple(form.to_expr() for form in forms))) for forms in use.touched]
         sizes = [axis.size for axis in window(use.touched, frame.tile)]
         locals_: list[LocalOp] = []
@@ -142,7 +145,9 @@ class _Builder:
                 f"{len(touched)} different accesses",
             )
         if not touched:
-            raise TilewrightError("unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none")
+            raise TilewrightError(
+                "unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none"
+            )
         return _Use(touched, bool(loaded), stored)
 
     def _touches(self, kernel: nest.KernelOp, name: str) -> tuple[bool, bool]:
@@ -255,10 +260,8 @@ def build_copy(machine: Machine, name: str, source: SSAValue, target: SSAValue) 
     return [*views, copy]
 
 
-def number(value: int | float, element: Attribute) -> IntegerAttr | FloatAttr:
+def number(value: float, element: Attribute) -> IntegerAttr | FloatAttr:
     """An attribute of an element type."""
-    from xdsl.dialects.builtin import AnyFloat, IntegerType
-
     if isinstance(element, IntegerType):
         return IntegerAttr(int(value), element)
     assert isinstance(element, AnyFloat)

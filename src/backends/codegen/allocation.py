@@ -1,4 +1,4 @@
-"""Addresses for buffers with lifetimes: greedy, largest first, each at the lowest place that is free for its lifetime."""
+"""Addresses for buffers with lifetimes: greedy, largest first, each at the lowest place that is free all the time."""
 
 from __future__ import annotations
 
@@ -113,16 +113,16 @@ def copies_bytes(surrogate: Surrogate, alignment: int) -> int:
     return (count - 1) * align_up(surrogate.size_bytes, alignment) + surrogate.size_bytes
 
 
-def place_locals(codelet: Codelet, memory: str, capacity: int, alignment: int) -> dict[int, tuple[int, ...]] | Placement:
+def place_locals(
+    codelet: Codelet, memory: str, capacity: int, alignment: int
+) -> dict[int, tuple[int, ...]] | Placement:
     """Addresses of the copies of each local in `memory`; a too large `Placement` where they do not fit.
 
     Locals get bytes of their own if that fits (nothing then waits for another's end), else lifetimes decide.
     """
     live = lifetimes(codelet)
     locals_ = [i for i, s in enumerate(codelet.surrogates) if s.axes is not None and s.memory == memory]
-    requests = [
-        Request(copies_bytes(codelet.surrogates[i], alignment), *live.get(i, (0, 0))) for i in locals_
-    ]
+    requests = [Request(copies_bytes(codelet.surrogates[i], alignment), *live.get(i, (0, 0))) for i in locals_]
     placement = stack(requests, alignment)
     if placement.size > capacity:
         placement = share(requests, alignment)

@@ -1,4 +1,4 @@
-"""Instructions of codelets: loops are run, transfers cut into pieces, computes bound to fields, and all ordered by waits.
+"""Instructions of codelets: loops are run, transfers cut into pieces, computes bound to fields, all ordered by waits.
 
 The work that depends only on shapes is done once per node and tile shape; per instruction there remain addresses,
 dependences and waits.
@@ -109,7 +109,9 @@ class Emitter:
             row[operand.index] = base
             spans.append((operand.memory, base + operand.low, base + operand.high))
         target, *sources = spans
-        self._emit(part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target])
+        self._emit(
+            part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target]
+        )
 
     def _issue(self, codelet: Codelet, node: Issue, state: State) -> None:
         ranges = state.ranges
@@ -127,7 +129,9 @@ class Emitter:
             low, high = shape.reach[operand.position]
             spans.append((operand.memory, base + low, base + high))
         target, *sources = spans
-        self._emit(shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target])
+        self._emit(
+            shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target]
+        )
 
     def _emit(self, binding: Binding, row: list[int], reads: list[Span], writes: list[Span]) -> None:
         unit = binding.unit

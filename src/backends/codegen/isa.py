@@ -68,7 +68,7 @@ class Binding:
         """The code of `name` in the efield at `index` of the row."""
         return dict(self.fields[index].enum)[name]
 
-    def immediate_bits(self, name: str, value: int | float, element: str) -> int:
+    def immediate_bits(self, name: str, value: float, element: str) -> int:
         """The bits of an immediate of type `element`, as its field holds them."""
         field = self.fields[self.immediates[name]]
         bits = value_to_bits(value, element)

@@ -39,7 +39,10 @@ class ComputeOperand:
 
     def stride(self, dim: str) -> int:
         """Bytes from one iteration of a codelet dim to the next."""
-        return sum(form.coefficient(dim) * stride // step for form, step, stride in zip(self.forms, self.steps, self.strides, strict=True))
+        return sum(
+            form.coefficient(dim) * stride // step
+            for form, step, stride in zip(self.forms, self.steps, self.strides, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,8 @@ def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
     raise TilewrightError(
         "target",
         f"machine {isa.machine.name}",
-        f"a mnemonic for {node.node}.{node.capability} on {', '.join(f'{s.element} in {s.memory}' for s in surrogates)}",
+        f"a mnemonic for {node.node}.{node.capability} on "
+        + ", ".join(f"{s.element} in {s.memory}" for s in surrogates),
         "none",
     )
 

@@ -83,7 +83,9 @@ def box_of(codelet: Codelet, node: Transfer, ranges: Mapping[str, Range]) -> Box
     steps = tuple(axis.step for axis in narrow.axes)
     if other.axes is not None:
         return Box(lows, counts, steps, ((0, 0),) * len(lows))
-    clips = tuple(_clip(low, count, step, size) for low, count, step, size in zip(lows, counts, steps, other.shape, strict=True))
+    clips = tuple(
+        _clip(low, count, step, size) for low, count, step, size in zip(lows, counts, steps, other.shape, strict=True)
+    )
     return Box(lows, counts, steps, clips)
 
 
@@ -99,7 +101,8 @@ def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> Trans
     sides = tuple(_side(index, codelet.surrogates[index], len(box.lows)) for index in (node.source, node.destination))
     memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
     per_step = [
-        [step // s * stride for step, s, stride in zip(box.steps, side.steps, side.strides, strict=True)] for side in sides
+        [step // s * stride for step, s, stride in zip(box.steps, side.steps, side.strides, strict=True)]
+        for side in sides
     ]
     parts: list[Part] = []
     inside = [(first, count - first - last) for count, (first, last) in zip(box.counts, box.clips, strict=True)]
@@ -142,9 +145,7 @@ def _copies(
     """Copies of a region of the box; operands of a copy are target, source."""
     binding, element = _copier(isa, source, destination)
     unit_bytes = element_dtype(element).itemsize
-    axes = [
-        BoxAxis(count, (to, from_)) for (_, count), from_, to in zip(region, per_step[0], per_step[1], strict=True)
-    ]
+    axes = [BoxAxis(count, (to, from_)) for (_, count), from_, to in zip(region, per_step[0], per_step[1], strict=True)]
     axes.append(BoxAxis(source.element_bytes // unit_bytes, (unit_bytes, unit_bytes)))
     start = [sum(first * stride for (first, _), stride in zip(region, per_step[side], strict=True)) for side in (1, 0)]
     sides, surrogates = (1, 0), (destination, source)
@@ -155,7 +156,7 @@ def _copies(
 def _fills(
     isa: Isa,
     destination: Surrogate,
-    value: int | float,
+    value: float,
     region: Region,
     per_step: Sequence[int],
     memories: Mapping[str, int],

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 
-from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, SurrogateType, TensorOp, TransferOp, ViewOp
+from ...dialects.codelet import (
+    CodeletOp,
+    ComputeOp,
+    LocalOp,
+    LoopOp,
+    ProgramOp,
+    SurrogateType,
+    TensorOp,
+    TransferOp,
+    ViewOp,
+)
 from ...dialects.codelet_rules import local_axes, surrogate
 from ...dialects.types import element_type_name
 from ...errors import TilewrightError
@@ -37,7 +47,7 @@ def read_tensors(program: ProgramOp) -> Tensors:
         elif isinstance(op, ViewOp):
             roots[op.result] = roots[op.source]
         elif isinstance(op, CodeletOp):
-            values = dict(zip(op.body.block.args, op.tensors, strict=True))
+            values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
             written |= {roots[values[value]] for value in written_arguments(op) if value in values}
     return Tensors(roots, frozenset(written))
 
@@ -126,7 +136,11 @@ class _Reader:
 
     def _open(self, what: str) -> TilewrightError:
         return TilewrightError(
-            "program", f"codelet @{self.op.sym_name.data}", f"an address of {what}", "none", "run codelet-allocate before"
+            "program",
+            f"codelet @{self.op.sym_name.data}",
+            f"an address of {what}",
+            "none",
+            "run codelet-allocate before",
         )
 
 

@@ -1,0 +1,90 @@
+"""`codelet-verify`: proofs of addresses by Z3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..backends.codegen.obligations import Problem, build_problem
+from ..backends.codegen.prove import refute
+from ..backends.codegen.read import Tensors, read_codelet, read_tensors
+from ..dialects.acg import machine_of
+from ..dialects.codelet import CodeletOp, ProgramOp, Role, TensorOp
+from ..dialects.codelet_rules import surrogate
+from ..dialects.types import dtype_of
+from ..errors import TilewrightError
+
+
+@dataclass(frozen=True)
+class CodeletVerifyPass(ModulePass):
+    """Prove that an allocated program stays within its memories, for all iterations of all loops; changes nothing.
+
+    For each codelet one query to Z3: every tensor and local lies within its memory's capacity, at a multiple of its
+    alignment; those in use at the same time share no byte; every transfer and every operand of a compute stays within
+    the tensor or local that it names; no compute has more iterations than its capability takes.  Tensors that share
+    bytes off chip must not be alive at the same time.  A refuted obligation is an error (kind `refuted`, or
+    `InfeasibleError` for capacity) with the iteration where it fails, memory, demand, capacity and the smallest change
+    that would fit.
+    """
+
+    name = "codelet-verify"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        proved: set[tuple[object, ...]] = set()
+        for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            tensors = read_tensors(program)
+            check_tensors(program, tensors)
+            for inner in program.body.block.ops:
+                if isinstance(inner, CodeletOp):
+                    _prove(build_problem(machine, read_codelet(inner, tensors)[0]), proved)
+
+
+def _prove(problem: Problem, proved: set[tuple[object, ...]]) -> None:
+    key = (problem.pieces, frozenset(item.formula for item in problem.obligations))
+    if key in proved:
+        return
+    refutation = refute(problem)
+    if refutation is not None:
+        raise refutation.error(problem)
+    proved.add(key)
+
+
+def check_tensors(program: ProgramOp, tensors: Tensors) -> None:
+    """Off-chip tensors alive at the same time share no bytes; inputs, outputs and weights are always alive."""
+    codelets = [op for op in program.body.block.ops if isinstance(op, CodeletOp)]
+    lives: dict[TensorOp, tuple[int, int]] = {}
+    for time, op in enumerate(codelets):
+        for root in (tensors.roots[value] for value in op.tensors):
+            lives[root] = lives.get(root, (time, time))[0], time
+    spans: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
+    for op in program.body.block.ops:
+        if isinstance(op, TensorOp) and op.address is not None:
+            life = lives.get(op, (0, -1)) if op.role.data == Role.TEMP else (0, len(codelets))
+            start = op.address.value.data
+            spans.append((start, start + _size(op), surrogate(op.result).memory, life, op))
+    spans.sort(key=lambda span: span[:3])
+    active: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
+    for span in spans:
+        active = [other for other in active if other[1] > span[0]]
+        for other in active:
+            if other[2] == span[2] and other[3][0] <= span[3][1] and span[3][0] <= other[3][1]:
+                raise TilewrightError(
+                    "refuted",
+                    f"tensors '{other[4].tensor_name.data}' and '{span[4].tensor_name.data}'",
+                    f"no shared bytes of {span[2]} while both are in use",
+                    f"{min(other[1], span[1]) - span[0]} B shared from {span[0]} on",
+                    f"move one of them by {other[1] - span[0]} B",
+                )
+        active.append(span)
+
+
+def _size(op: TensorOp) -> int:
+    type_ = surrogate(op.result)
+    size = dtype_of(type_.element).itemsize
+    for n in type_.sizes:
+        size *= n
+    return size
