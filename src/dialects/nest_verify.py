@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import index_forms
@@ -159,8 +159,17 @@ def _verify_overwriting(op: GroupOp, where: str) -> None:
     inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
     for value in op.yielded:
         source = inputs.get(names[value])
-        if source is not None and not isinstance(value.owner, Block) and not source.has_one_use():
-            raise VerifyException(f"{where}: expected no other use of input {names[value]}, which is overwritten")
+        if source is None or isinstance(value.owner, Block):
+            continue
+        uses = [use.operation for use in source.uses]
+        if uses.count(op) > 1 or any(u is not op and not _is_before(u, op) for u in uses):
+            raise VerifyException(
+                f"{where}: expected no other or later use of input {names[value]}, which is overwritten"
+            )
+
+
+def _is_before(op: Operation, other: Operation) -> bool:
+    return op.parent is other.parent and op.is_before_in_block(other)
 
 
 def verify_compute(op: ComputeOp) -> None:

@@ -44,11 +44,20 @@ class Problem:
         anchor = max(group.kernels, key=lambda k: (bool(k.reductions), group.iterations(k)))
         energy = sum(_energy(pricer, p, b, extents) for p, b in zip(places, bound, strict=True))
         by_extent = sorted(tileable_dims(group), key=lambda d: -extents[d])
-        reductions = sorted((d for d in anchor.reductions if extents[d] > 1), key=lambda d: -extents[d])
+        reductions = sorted(_cuttable_reductions(group, anchor), key=lambda d: -extents[d])
         memories = buffer_memories(group, tuple(places), pricer.machine)
         return Problem(
             group, pricer, tuple(places), memories, anchor, tuple(by_extent), tuple(reductions), tuple(bound), energy
         )
+
+
+def _cuttable_reductions(group: Group, anchor: Kernel) -> list[str]:
+    """Reduction dims that index something which the anchor alone reads, so that cutting them cuts what is loaded."""
+    alone = [
+        use for use in anchor.uses[1:] if len(touches(group, use.buffer)) == len(touches(group, use.buffer, (anchor,)))
+    ]
+    names = {n for use in alone if group.by_name[use.buffer].is_input for form in use.forms for n in form.names}
+    return [d for d in anchor.reductions if group.extents[d] > 1 and d in names]
 
 
 def _best_place(kernel: Kernel, pricer: Pricer, extents: Mapping[str, int]) -> tuple[Place, Bound]:

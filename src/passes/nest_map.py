@@ -1,0 +1,94 @@
+"""The pass `nest-map`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..dialects import nest
+from ..dialects.acg import machine_of
+from ..errors import TilewrightError
+from ..search.mapping.binding import Pricer
+from ..search.mapping.leaves import bind_kernel
+from ..search.mapping.problem import Kernel
+from ..search.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles
+from .nest_trees import group_of, region_tree, set_mapping
+
+
+@dataclass(frozen=True)
+class NestMapPass(ModulePass):
+    """Choose for every compute of a mapping the capability that runs it, and how.
+
+    Before: mappings with unbound `nest.compute`.  After: each names a capability of the target's `acg.graph` whose
+    statement has the kernel's meaning; its dims are bound to the kernel's, what it cannot carry is looped over one by
+    one, and dims are spread over the instances of its node: the choice of fewest cycles by the capability's formula.
+
+        nest.compute @mac
+
+    becomes
+
+        nest.for b step 1 {
+          nest.spatial k = 4 on @MXU x {
+            nest.compute @mac on @MXU::@fmac dims {k = k, p = p, q = q, c = c} tensors {O = Y, X = X, W = W}
+          }
+        }
+
+    A compute that is bound already is bound anew.
+    """
+
+    name = "nest-map"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
+        if not groups:
+            return
+        pricer = Pricer(machine_of(op))
+        known: dict[object, tuple[Node, ...]] = {}
+        for group in groups:
+            _map(group, pricer, known)
+
+
+def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[Node, ...]]) -> None:
+    if not op.is_mapped:
+        raise TilewrightError(
+            "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile before nest-map"
+        )
+    problem = group_of(op)
+    tree = _stripped(region_tree(op.mapping))
+    if (problem, tree) not in known:
+        kernels = {kernel.name: kernel for kernel in problem.kernels}
+        known[problem, tree] = _bound(tree, kernels, problem.extents, pricer)
+    set_mapping(op, known[problem, tree])
+
+
+def _stripped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The tree without spatial nodes, which are chosen anew."""
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Spatial(_, _, _, _, body):
+                found.extend(_stripped(body))
+            case Leaf():
+                found.append(node)
+            case _:
+                found.append(replace(node, body=_stripped(node.body)))
+    return tuple(found)
+
+
+def _bound(
+    nodes: tuple[Node, ...], kernels: Mapping[str, Kernel], tile: Mapping[str, int], pricer: Pricer
+) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Leaf(name):
+                found.append(bind_kernel(kernels[name], tile, pricer))
+            case Loop(dim, step, body):
+                found.append(Loop(dim, step, _bound(body, kernels, full_tiles(tile, dim, step), pricer)))
+            case _:
+                found.append(replace(node, body=_bound(node.body, kernels, tile, pricer)))
+    return tuple(found)

@@ -1,0 +1,82 @@
+"""The pass `nest-tile`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..dialects import nest
+from ..dialects.acg import machine_of
+from ..errors import InfeasibleError, TilewrightError
+from ..search.mapping.binding import Pricer
+from ..search.mapping.build import build
+from ..search.mapping.problem import Group
+from ..search.mapping.tiling import tile_group
+from ..search.mapping.tree import Node
+from .nest_split import split_group
+from .nest_trees import group_of, set_mapping
+
+
+@dataclass(frozen=True)
+class NestTilePass(ModulePass):
+    """Choose for every group what is on chip at a time: loops over tiles, and holds.
+
+    Before: groups without a mapping, and the target's `acg.graph` in the module.  After: each has one of `nest.for`,
+    `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a transfer can
+    overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles by the
+    formulas of the capabilities.  A group of several kernels that does not fit in any tiling is cut into groups of one
+    kernel, which meet in DRAM; if one of those does not fit, `InfeasibleError`.  Groups that have a mapping are left
+    alone.
+
+        nest.group @fc dims {m = 8, n = 64, k = 512} ... mapping {
+          nest.hold @GBUF [X] {
+            nest.for n step 32 {
+              nest.hold @GBUF [W, mac] buffers 2 {
+                nest.compute @mac
+              }
+            }
+          }
+        }
+
+    It does not keep tensors on chip from one group to the next.
+    """
+
+    name = "nest-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        groups = [group for group in op.walk() if isinstance(group, nest.GroupOp) and not group.is_mapped]
+        if not groups:
+            return
+        pricer = Pricer(machine_of(op))
+        known: dict[Group, tuple[Node, ...]] = {}
+        for group in groups:
+            _tile(group, pricer, known)
+
+
+def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]) -> None:
+    problem = group_of(op)
+    try:
+        if problem not in known:
+            known[problem] = build(problem, tile_group(problem, pricer))
+    except TilewrightError as error:
+        if len(problem.kernels) > 1 and _is_split_useful(error):
+            for part in split_group(op):
+                _tile(part, pricer, known)
+            return
+        raise _named(error, op.sym_name.data) from error
+    set_mapping(op, known[problem])
+
+
+def _is_split_useful(error: TilewrightError) -> bool:
+    return isinstance(error, InfeasibleError) or "split the group" in error.lever
+
+
+def _named(error: TilewrightError, name: str) -> TilewrightError:
+    """The error with the group's name in its subject."""
+    if isinstance(error, InfeasibleError):
+        subject = f"group @{name}, {error.subject}"
+        return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
+    return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)

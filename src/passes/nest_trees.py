@@ -1,0 +1,108 @@
+"""Between `nest` IR and the plain data of the mapping search."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ..algebra.statement import tensors_of
+from ..dialects import nest
+from ..dialects.types import dtype_of, element_type_name
+from ..search.mapping.problem import Buffer, Group, Kernel
+from ..search.mapping.tree import Hold, Leaf, Loop, Node, Spatial
+
+
+def group_of(op: nest.GroupOp) -> Group:
+    """The group as a search problem; equal groups give equal problems, whatever they are called."""
+    names = op.buffers()
+    inputs = {name.data for name in op.input_names}
+    results = {names[value] for value in op.yielded}
+    kernels = tuple(_kernel(kernel, names) for kernel in op.kernels)
+    types = op.buffer_types()
+    buffers = tuple(_buffer(n, types[n], n in inputs, n in results) for n in types)
+    return Group(op.dims.data, kernels, buffers)
+
+
+def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: bool) -> Buffer:
+    element = type_.element_type
+    return Buffer(
+        name, tuple(type_.get_shape()), element_type_name(element), dtype_of(element).itemsize, is_input, is_result
+    )
+
+
+def _kernel(op: nest.KernelOp, names: dict[SSAValue, str]) -> Kernel:
+    statement = op.statement.data
+    values = {**op.operands_by_name, tensors_of(statement)[0]: op.result}
+    order = tensors_of(statement)
+    return Kernel(
+        op.sym_name.data,
+        statement,
+        tuple((tensor, names[values[tensor]]) for tensor in order),
+        tuple((tensor, _type_name(values[tensor])) for tensor in order),
+        op.init is not None,
+        tuple(op.pads),
+    )
+
+
+def _type_name(value: SSAValue) -> str:
+    return element_type_name(cast(TensorType[Attribute], value.type).element_type)
+
+
+def tree_region(nodes: tuple[Node, ...]) -> Region:
+    """A mapping tree as the region of a group."""
+    return Region(Block([_operation(node) for node in nodes]))
+
+
+def _operation(node: Node) -> Operation:
+    match node:
+        case Loop(dim, step, body):
+            return nest.ForOp(dim, step, tree_region(body))
+        case Hold(memory, buffers, slots, body):
+            return nest.HoldOp(memory, buffers, slots, tree_region(body))
+        case Spatial(dim, ways, target, axis, body):
+            return nest.SpatialOp(dim, ways, target, axis, tree_region(body))
+        case Leaf(kernel, None):
+            return nest.ComputeOp(kernel)
+        case Leaf(kernel, match, dims):
+            capability = match.capability
+            return nest.ComputeOp(
+                kernel,
+                (capability.node, capability.name),
+                dict(dims),
+                dict(match.tensors),
+                dict(match.functions),
+                dict(match.immediates),
+            )
+
+
+def region_tree(region: Region) -> tuple[Node, ...]:
+    """The mapping tree of a region; bindings of computes are dropped."""
+    if not region.blocks:
+        return ()
+    return tuple(_node(op) for op in region.block.ops)
+
+
+def _node(op: Operation) -> Node:
+    match op:
+        case nest.ForOp():
+            return Loop(op.dim.data, op.step.value.data, region_tree(op.body))
+        case nest.HoldOp():
+            memory = op.memory.root_reference.data
+            return Hold(memory, op.buffer_names, op.slots.value.data, region_tree(op.body))
+        case nest.SpatialOp():
+            node = op.node.root_reference.data
+            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, region_tree(op.body))
+        case nest.ComputeOp():
+            return Leaf(op.kernel.data)
+        case _:
+            raise TypeError(f"{op.name} in a mapping")
+
+
+def set_mapping(op: nest.GroupOp, nodes: tuple[Node, ...]) -> None:
+    """Replaces the mapping of a group."""
+    for block in list(op.mapping.blocks):
+        op.mapping.erase_block(block)
+    region = tree_region(nodes)
+    region.move_blocks(op.mapping)

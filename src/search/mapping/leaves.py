@@ -1,0 +1,45 @@
+"""One kernel's tile as issues of a capability: the innermost part of a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .binding import ISSUE_CYCLES, Binding, Pricer
+from .matching import Match, matches
+from .problem import Kernel
+from .tree import Leaf, Loop, Node, Spatial
+
+
+def bind_kernel(kernel: Kernel, tile: Mapping[str, int], pricer: Pricer) -> Node:
+    """The compute with its capability, below spatial nodes and loops over what one issue does not carry."""
+    options = [(match, pricer.best(match, tile)) for match in matches(kernel, pricer.machine)]
+    costs = [_cost(pricer, match, binding, tile) for match, binding in options]
+    match, binding = options[costs.index(min(costs))]
+    return _looped(kernel, match, binding, tile, _spread(kernel, match, binding))
+
+
+def _cost(pricer: Pricer, match: Match, binding: Binding, tile: Mapping[str, int]) -> float:
+    cycles, issues = pricer.tile_cycles(match, binding.dims, tile)
+    return float(cycles) + ISSUE_CYCLES * float(issues)
+
+
+def _spread(kernel: Kernel, match: Match, binding: Binding) -> Node:
+    bound = dict(binding.dims)
+    node: Node = Leaf(kernel.name, match, binding.dims)
+    for axis, slot, ways in reversed(binding.splits):
+        if slot in bound:
+            node = Spatial(bound[slot], ways, match.capability.node, axis, (node,))
+    return node
+
+
+def _looped(kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int], node: Node) -> Node:
+    """Loops over dims that are not bound, or longer than an issue takes; reductions innermost."""
+    limits = {dim.name: dim.limit for dim in match.capability.dims}
+    steps = {dim: limits[slot] for slot, dim in binding.dims}
+    inner = [d for d in kernel.dims if d in kernel.reductions]
+    outer = [d for d in kernel.dims if d not in kernel.reductions]
+    for dim in reversed((*outer, *inner)):
+        step = steps.get(dim, 1)
+        if tile[dim] > step:
+            node = Loop(dim, step, (node,))
+    return node
