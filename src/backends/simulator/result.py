@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import TilewrightError
 from .energy import Counts
 from .memory import Storage
+from .schedule import Issue
 
 if TYPE_CHECKING:
     from ..program import TensorPlacement
@@ -23,7 +24,7 @@ class SimulationResult:
 
     `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
-    and mnemonic.
+    and mnemonic; `issues` are the instructions in the order in which they start.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -34,6 +35,7 @@ class SimulationResult:
     utilization: Mapping[str, float]
     counts: Counts
     instructions: int
+    issues: Sequence[Issue] = field(repr=False)
     placements: Mapping[str, TensorPlacement] = field(repr=False)
     storages: Mapping[str, Storage] = field(repr=False)
 

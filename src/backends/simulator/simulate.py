@@ -66,6 +66,7 @@ def simulate(
         utilization=utilization(counts, cycles),
         counts=counts,
         instructions=len(stream),
+        issues=issues,
         placements={t.name: t for t in program.tensors},
         storages=by_name,
     )
