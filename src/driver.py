@@ -149,7 +149,7 @@ def compile(
 
 def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
     """Lower `module` in place and take the program out of it."""
-    from .backends.program import program_of
+    from .backends.link import link
 
     passes = XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes
     text = pipeline_text(target, options)
@@ -159,7 +159,7 @@ def compile_module(module: ModuleOp, target: str, options: CompileOptions, progr
         raise TilewrightError(
             "program", "module", f"at most {OPS_LIMIT} operations", f"{watch.ops_max}", "split the model"
         )
-    return program_of(module, watch.ops_max)
+    return link(module, watch.ops_max)
 
 
 @dataclass(frozen=True)

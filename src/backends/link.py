@@ -1,0 +1,64 @@
+"""Links a `mnemonic.program` with its machine and its weights into a `Program`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
+
+from ..dialects.acg import machine_of
+from ..dialects.mnemonic import ProgramOp, Role, TensorOp
+from ..dialects.types import Tensor, dtype_of
+from ..errors import TilewrightError
+from ..machine import Machine
+from ..resources import Array, Resources, resources_of
+from .assembler import encode
+from .program import Program, TensorPlacement
+
+
+def link(module: ModuleOp, ops_max: int = 0) -> Program:
+    """The one program of a module; `TilewrightError` (kind `program`) if there is none, or a weight has no bytes."""
+    programs = [op for op in module.body.ops if isinstance(op, ProgramOp)]
+    if len(programs) != 1:
+        lever = "lower it with convert-codelet-to-mnemonic" if not programs else "keep one"
+        raise TilewrightError("program", "module", "one mnemonic.program", str(len(programs)), lever)
+    program = programs[0]
+    machine = machine_of(module)
+    tensors = tuple(_placement(op) for op in program.tensors())
+    weights = [tensor.name for tensor in tensors if tensor.role == Role.WEIGHT.value]
+    constants = _constants(weights, resources_of(module))
+    return Program(machine, code_of(program, machine), tensors, constants, _predicted(program), ops_max)
+
+
+def code_of(program: ProgramOp, machine: Machine) -> bytes:
+    """The bytes of a program's instructions, packed or written out."""
+    if program.code is not None:
+        return program.code.data.data
+    return b"".join(encode(machine, op.mnemonic.root_reference.data, op.codes(machine)) for op in program.instructions)
+
+
+def _placement(op: TensorOp) -> TensorPlacement:
+    tensor = cast(Tensor, op.tensor)
+    return TensorPlacement(
+        op.tensor_name.data,
+        op.role.data.value,
+        dtype_of(tensor.element_type).name,
+        tensor.get_shape(),
+        op.memory.root_reference.data,
+        op.address.value.data,
+    )
+
+
+def _constants(names: list[str], resources: Mapping[str, Array]) -> Resources:
+    missing = [name for name in names if name not in resources]
+    if missing:
+        raise TilewrightError("program", missing[0], "bytes of the weight in the module's resources", "none")
+    return Resources({name: resources[name] for name in names})
+
+
+def _predicted(program: ProgramOp) -> dict[str, float]:
+    if program.predicted is None:
+        return {}
+    figures = program.predicted.data.items()
+    return {name: figure.value.data for name, figure in figures if isinstance(figure, FloatAttr)}
