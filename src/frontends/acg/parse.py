@@ -262,7 +262,7 @@ class _Builder:
         properties = self.properties(node, ("opcode_bits", "align", "width"))
         tokens = (self.value(node, properties, key) for key in ("opcode_bits", "align", "width"))
         opcode, align, width = (d if t is None else self.integer(t) for t, d in zip(tokens, (8, 8, 0), strict=True))
-        header = tuple(self.field(c, "header") for h in _nodes(node) if h.data == "header" for c in _nodes(h))
+        header = tuple(f for child in _nodes(node) if child.data == "header" for f in self.fields(child, "header"))
         return replace(
             machine,
             opcode_bits=opcode,
@@ -273,12 +273,17 @@ class _Builder:
             waits=tuple(pair for c in _nodes(node) if c.data == "wait" for pair in self.pairs(c)),
         )
 
+    def fields(self, node: Node, owner: str) -> tuple[Field, ...]:
+        """The fields declared in a body, in order."""
+        found = [c for child in _nodes(node) for c in (_nodes(child) if child.data == "ifield" else [child])]
+        return tuple(self.field(child, owner) for child in found if child.data in ("plain", "efield"))
+
     def field(self, node: Node, owner: str) -> Field:
         name = str(_token(node, 0))
         self.mark(f"field {owner}.{name}", node)
         width, at = self.integer(_token(node, 1)), node.children[-1]
         at_bit = self.integer(at) if isinstance(at, Token) else None
-        if node.data == "ifield":
+        if node.data == "plain":
             return Field(name, width, isinstance(node.children[2], Token), at_bit=at_bit)
         return Field(name, width, enum=self.enumerators(node), at_bit=at_bit)
 
@@ -308,7 +313,7 @@ class _Builder:
             name=name,
             opcode=self.integer(_token(node, 1)),
             unit=str(_token(single["on_unit"], 0)),
-            fields=tuple(self.field(c, name) for c in _nodes(node) if c.data in ("ifield", "efield")),
+            fields=self.fields(node, name),
             node=at,
             capability=capability,
             extents=self.pairs(single.get("extents")),

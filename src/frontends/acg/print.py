@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
@@ -50,7 +51,7 @@ def _packed(items: Iterable[str], indent: int) -> list[str]:
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + 1 + len(item) <= COLUMNS:
-            lines[-1] += f" {item}"
+            lines[-1] += f" {item.replace(GLUE, ' ')}"
         else:
             lines.extend(_wrapped(item, indent))
     return lines
@@ -76,25 +77,22 @@ def _compute(compute: Compute) -> Iterator[str]:
 
 def _capability(capability: Capability) -> Iterator[str]:
     yield f"    capability {capability.name} {{"
-    for item in _capability_items(capability):
-        yield from _wrapped(f"{item};", 6)
+    for items in _capability_lines(capability):
+        yield from _packed([f"{item};" for item in items], 6)
     yield "    }"
 
 
-def _capability_items(capability: Capability) -> Iterator[str]:
+def _capability_lines(capability: Capability) -> Iterator[list[str]]:
     lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in capability.dims}
-    yield "dims " + ", ".join(f"{dim.name} <= {dim.limit}{lanes[dim]}".replace(" ", GLUE) for dim in capability.dims)
-    yield print_statement(capability.statement)
-    for variable, functions in capability.functions:
-        yield f"functions {variable} = {', '.join(functions)}"
-    if capability.immediates:
-        yield f"immediates {_pairs(capability.immediates)}"
-    yield "types " + " | ".join(_types(row) for row in capability.types)
-    if capability.splits:
-        yield f"splits {', '.join(capability.splits)}"
-    yield f"cycles {print_expr(capability.cycles)}"
-    if capability.energy_pj != Num(0):
-        yield f"energy {print_expr(capability.energy_pj)}"
+    dims = (f"{dim.name} <= {dim.limit}{lanes[dim]}".replace(" ", GLUE) for dim in capability.dims)
+    yield [f"dims {', '.join(dims)}"]
+    yield [print_statement(capability.statement)]
+    yield [f"functions {variable} = {', '.join(functions)}" for variable, functions in capability.functions]
+    immediates = [f"immediates {_pairs(capability.immediates)}"] if capability.immediates else []
+    splits = [f"splits {', '.join(capability.splits)}"] if capability.splits else []
+    yield [*immediates, f"types {' | '.join(_types(row) for row in capability.types)}", *splits]
+    energy = [f"energy {print_expr(capability.energy_pj)}"] if capability.energy_pj != Num(0) else []
+    yield [f"cycles {print_expr(capability.cycles)}", *energy]
 
 
 def _types(row: tuple[str, ...]) -> str:
@@ -130,19 +128,28 @@ def _isa(machine: Machine) -> Iterator[str]:
     yield "  isa {"
     yield f"    opcode_bits {machine.opcode_bits}; align {machine.instruction_align_bits};{width}"
     if machine.header:
-        yield "    header {"
-        yield from _packed((_field(item) for item in machine.header), 6)
-        yield "    }"
+        yield from _packed(["header {", *_fields(machine.header), "}"], 4)
     words = [f"signal {machine.signal};"] if machine.signal else []
     yield from _packed([*words, *(f"wait {tag} {count};" for tag, count in machine.waits)], 4)
     yield "  }"
 
 
-def _field(item: Field) -> str:
-    at = f" at {item.at_bit}" if item.at_bit is not None else ""
-    if not item.enum:
-        return f"ifield {item.name} {item.width_bits}{' signed' if item.signed else ''}{at};"
-    return f"efield {item.name} {item.width_bits} [{', '.join(_enumerators(item.enum))}]{at};"
+def _fields(fields: Iterable[Field]) -> Iterator[str]:
+    """Each efield, and each run of ifields together."""
+    for enumerated, run in groupby(fields, lambda item: bool(item.enum)):
+        if enumerated:
+            yield from (f"efield {i.name} {i.width_bits} [{', '.join(_enumerators(i.enum))}]{_at(i)};" for i in run)
+        else:
+            yield f"ifield {', '.join(_plain(item) for item in run)};"
+
+
+def _plain(item: Field) -> str:
+    signed = " signed" if item.signed else ""
+    return f"{item.name} {item.width_bits}{signed}{_at(item)}".replace(" ", GLUE)
+
+
+def _at(item: Field) -> str:
+    return f" at {item.at_bit}" if item.at_bit is not None else ""
 
 
 def _enumerators(enum: tuple[tuple[str, int], ...]) -> Iterator[str]:
@@ -154,20 +161,17 @@ def _enumerators(enum: tuple[tuple[str, int], ...]) -> Iterator[str]:
 
 def _mnemonic(mnemonic: Mnemonic) -> Iterator[str]:
     yield f"  mnemonic {mnemonic.name}({mnemonic.opcode}) {{"
-    yield f"    unit {mnemonic.unit};"
-    yield from _packed((_field(item) for item in mnemonic.fields), 4)
-    for item in _meaning(mnemonic):
-        yield from _wrapped(f"{item};", 4)
+    executed = [f"execute {mnemonic.node}.{mnemonic.capability};"] if mnemonic.capability else []
+    yield from _packed([f"unit {mnemonic.unit};", *executed], 4)
+    yield from _packed(_fields(mnemonic.fields), 4)
+    extents = [f"extents {_pairs(mnemonic.extents)};"] if mnemonic.extents else []
+    yield from _packed([*extents, *(f"{item};" for item in _scalars(mnemonic))], 4)
+    for operand in mnemonic.operands:
+        yield from _wrapped(f"{_operand(operand)};", 4)
     yield "  }"
 
 
-def _meaning(mnemonic: Mnemonic) -> Iterator[str]:
-    if mnemonic.capability:
-        yield f"execute {mnemonic.node}.{mnemonic.capability}"
-    if mnemonic.extents:
-        yield f"extents {_pairs(mnemonic.extents)}"
-    for operand in mnemonic.operands:
-        yield _operand(operand)
+def _scalars(mnemonic: Mnemonic) -> Iterator[str]:
     for variable, name in mnemonic.functions:
         yield f"function {variable} {name}"
     if mnemonic.immediates:

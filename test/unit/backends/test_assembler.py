@@ -17,20 +17,21 @@ from tilewright.backends.assembler import (
     join_rows,
 )
 from tilewright.errors import TilewrightError
-from tilewright.frontends.acg import load_target, parse_target
+from tilewright.frontends.acg import load_target
+from tilewright.frontends.acg.parse import parse_text
 from tilewright.machine import Machine
 
 EDGE16 = load_target("edge16")
 
-SMALL = parse_target(
+SMALL = parse_text(
     """acg small {
-  memory M { data_width 8; depth 64; offchip; }
   unit U;
   isa { opcode_bits 4; align 16; header { ifield TAG 3; } signal TAG; }
   mnemonic A(1) { unit U; ifield N 5 signed; efield E 2 [one = 1, two]; }
-  mnemonic B(9) { unit U; ifield BIG 64 signed; ifield ODD 11 at 80; }
-}"""
-)
+  mnemonic B(9) { unit U; ifield BIG 64 signed, ODD 11 at 80; }
+}""",
+    "small",
+).machine
 
 
 def test_layout_by_hand() -> None:
