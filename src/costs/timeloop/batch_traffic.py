@@ -95,7 +95,9 @@ class Analysis:
         child = tensor.extents(tuple(self._nest.child[n, level].tolist()))
         placement = shifts[n].placement(level, self._arch.fan_out(level), len(child))
         placement = self._placements.setdefault(placement, placement)
-        return level_traffic(placement, child, shifts[n].moves(level), level > 0, self._links)
+        hops = self._arch.levels[level].hop_energy_pj > 0
+        loops = shifts[n].moves(level)
+        return level_traffic(placement, child, loops, resident=level > 0, links=self._links, hops=hops)
 
     def _receive(self, found: Flows) -> None:
         """Fills from the parent and from neighbours, before bypass."""

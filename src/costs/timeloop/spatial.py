@@ -13,15 +13,15 @@ Shift = tuple[int, ...]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Delivery:
-    """One delivery to all children: (multicast, scatter) signatures, hops summed over groups, children fed by links.
+    """One delivery: (multicast, scatter) signatures, the children that the parent serves, how many links serve.
 
     A signature (m, k) stands for k groups of m children that receive the same words.
     """
 
     signatures: tuple[tuple[int, int], ...]
-    hops: float
+    children: Ints
     links: int = 0
 
     @property
@@ -70,6 +70,52 @@ class Placement:
 
     def linked(self, step: Shift) -> Delivery | None:
         """The delivery where children take words from a neighbour `step` further; None where that saves nothing."""
+        if self._near is not None and step not in self._near:
+            return None
+        if step not in self._linked:
+            self._linked[step] = self._link(step)
+        return self._linked[step]
+
+    def hops(self, delivery: Delivery) -> float:
+        """Hops summed over groups: along the middle row to the farthest column, up and down each column in use."""
+        if self.size == 1 or not delivery.signatures:
+            return 0.0
+        if delivery not in self._hops:
+            self._hops[delivery] = self._count_hops(delivery.children)
+        return self._hops[delivery]
+
+    @cached_property
+    def _hops(self) -> dict[Delivery, float]:
+        return {}
+
+    def _count_hops(self, children: Ints) -> float:
+        labels = self._labels[children]
+        rows, columns = np.divmod(children, self.decoded_width)
+        farthest = np.zeros(int(labels.max()) + 1, np.int64)
+        np.maximum.at(farthest, labels, columns)
+        _, branch = np.unique(labels * self.decoded_width + columns, return_inverse=True)
+        top = np.full(int(branch.max()) + 1, self.size)
+        bottom = np.zeros_like(top)
+        np.minimum.at(top, branch, rows)
+        np.maximum.at(bottom, branch, rows)
+        middle = (self.height - 1) / 2
+        branches = np.maximum(0.0, middle - top) + np.maximum(0.0, bottom - middle)
+        return float(farthest.sum() + branches.sum())
+
+    @cached_property
+    def _linked(self) -> dict[Shift, Delivery | None]:
+        return {}
+
+    @cached_property
+    def _near(self) -> frozenset[Shift] | None:
+        """All offsets between mesh neighbours, and perhaps others; None where rows are packed."""
+        used = prod(bound for bound, _ in self.columns)
+        if used != self.decoded_width and self.size > self.decoded_width:
+            return None
+        moves = _carries(self.columns + self.rows, self.rank) + _carries(self.rows, self.rank)
+        return frozenset(moves) | {tuple(-m for m in move) for move in moves}
+
+    def _link(self, step: Shift) -> Delivery | None:
         fed = self._fed(step)
         links = int(fed.sum())
         if not links:
@@ -105,25 +151,17 @@ class Placement:
 
     def _deliver(self, children: Ints, links: int) -> Delivery:
         if not len(children):
-            return Delivery((), 0.0, links)
-        labels = self._labels[children]
-        sizes = np.bincount(labels)
+            return Delivery((), children, links)
+        sizes = np.bincount(self._labels[children])
         multicasts, scatters = np.unique(sizes[sizes > 0], return_counts=True)
-        signatures = zip(multicasts.tolist(), scatters.tolist(), strict=True)
-        return Delivery(tuple(signatures), self._hops(children, labels), links)
+        return Delivery(tuple(zip(multicasts.tolist(), scatters.tolist(), strict=True)), children, links)
 
-    def _hops(self, children: Ints, labels: Ints) -> float:
-        """Per group, a trunk along the middle row to the farthest column, and branches up and down each column."""
-        if self.size == 1:
-            return 0.0
-        rows, columns = np.divmod(children, self.decoded_width)
-        farthest = np.zeros(int(labels.max()) + 1, np.int64)
-        np.maximum.at(farthest, labels, columns)
-        _, branch = np.unique(labels * self.decoded_width + columns, return_inverse=True)
-        top = np.full(int(branch.max()) + 1, self.size)
-        bottom = np.zeros_like(top)
-        np.minimum.at(top, branch, rows)
-        np.maximum.at(bottom, branch, rows)
-        middle = (self.height - 1) / 2
-        branches = np.maximum(0.0, middle - top) + np.maximum(0.0, bottom - middle)
-        return float(farthest.sum() + branches.sum())
+
+def _carries(loops: tuple[tuple[int, Shift], ...], rank: int) -> list[Shift]:
+    """Per loop, the step when it advances and all loops inside it start again."""
+    back = (0,) * rank
+    moves: list[Shift] = []
+    for bound, shift in loops:
+        moves.append(tuple(s - b for s, b in zip(shift, back, strict=True)))
+        back = tuple(b + s * (bound - 1) for s, b in zip(shift, back, strict=True))
+    return moves

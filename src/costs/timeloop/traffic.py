@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from .spatial import Placement
+from .spatial import Delivery, Placement
 from .temporal import visits
 from .values import Architecture, Loop, LoopMapping, Tensor
 
@@ -62,7 +62,7 @@ def tensor_flow(
     for level in range(len(mapping.levels)):
         child = tensor.extents(tiles[level - 1][1] if level else (1,) * dims)
         placement = shifts.placement(level, arch.fan_out(level), len(child))
-        traffic.append(level_traffic(placement, child, shifts.moves(level), level > 0, link_transfers))
+        traffic.append(level_traffic(placement, child, shifts.moves(level), resident=level > 0, links=link_transfers))
     kept = [tensor.name not in level.bypass for level in mapping.levels]
     outermost = max((level for level, keep in enumerate(kept) if keep), default=-1)
     return TensorFlow(
@@ -112,24 +112,31 @@ def loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> LoopShifts:
 
 
 def level_traffic(
-    placement: Placement, child: tuple[int, ...], loops: list[tuple[int, Shift]], resident: bool, links: bool
+    placement: Placement,
+    child: tuple[int, ...],
+    loops: list[tuple[int, Shift]],
+    *,
+    resident: bool,
+    links: bool,
+    hops: bool = True,
 ) -> Traffic:
     """What one instance of a level sends to the children at `placement`, each with a tile of `child` extents.
 
-    `resident` is False where the children are MACs; `links` allows neighbours to pass words on.
+    `resident` is False where the children are MACs; `links` allows neighbours to pass words on; without `hops` none are
+    counted.
     """
     links = links and placement.size > 1
-    accesses: dict[tuple[int, int], float] = {}
-    hop_words, link_words = 0.0, 0
+    delivered: dict[Delivery, int] = {}
     for visit in visits(child, loops, resident=resident):
         fed = placement.linked(visit.step) if links and visit.step is not None else None
         delivery = fed or placement.plain
-        words = visit.weight * visit.words
+        delivered[delivery] = delivered.get(delivery, 0) + visit.weight * visit.words
+    accesses: dict[tuple[int, int], float] = {}
+    for delivery, words in delivered.items():
         for multicast, scatter in delivery.signatures:
-            key = multicast, scatter
-            accesses[key] = accesses.get(key, 0) + scatter * words
-        hop_words += delivery.hops * words
-        link_words += delivery.links * words
+            accesses[multicast, scatter] = accesses.get((multicast, scatter), 0) + scatter * words
+    hop_words = sum(placement.hops(delivery) * words for delivery, words in delivered.items()) if hops else 0.0
+    link_words = sum(delivery.links * words for delivery, words in delivered.items())
     share = sum(words * multicast for (multicast, _), words in accesses.items()) / placement.size
     return Traffic(placement.size, accesses, hop_words, link_words, share)
 
