@@ -17,6 +17,7 @@ from ..dialects.nest import GroupOp
 from ..dialects.nest import ViewOp as NestViewOp
 from ..errors import TilewrightError
 from ..machine import Machine
+from ..resources import resources_of
 from .nest_codelets import build_codelet, build_copy
 
 
@@ -45,6 +46,7 @@ class ConvertNestToCodeletPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
+        _keep_values(op)
         for function in functions:
             program = _Converter(machine_of(op), function).convert()
             if "predicted" in function.attributes:
@@ -54,6 +56,12 @@ class ConvertNestToCodeletPass(ModulePass):
             block.insert_op_before(program, function)
             function.detach()
             function.erase()
+
+
+def _keep_values(module: ModuleOp) -> None:
+    """Weights whose values stand in the text go to the module's resources: tensors of codelets have none."""
+    if any(isinstance(op, WeightOp) and op.value is not None for op in module.walk()):
+        resources_of(module)
 
 
 class _Converter:

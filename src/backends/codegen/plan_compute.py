@@ -114,12 +114,9 @@ def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
         fits = all(slot.allows(s.element, s.memory) for slot, s in zip(binding.operands, operands, strict=True))
         if fits and tuple(s.element for s in operands) in binding.capability.types:
             return binding
+    types = ", ".join(f"{s.element} in {s.memory}" for s in surrogates)
     raise TilewrightError(
-        "target",
-        f"machine {isa.machine.name}",
-        f"a mnemonic for {node.node}.{node.capability} on "
-        + ", ".join(f"{s.element} in {s.memory}" for s in surrogates),
-        "none",
+        "target", f"machine {isa.machine.name}", f"a mnemonic for {node.node}.{node.capability} on {types}", "none"
     )
 
 
