@@ -78,7 +78,9 @@ class Analysis:
         if self._links:
             alone = alone | linkable
         if self._arch.levels[level].hop_energy_pj:
-            alone = alone | (fan_out > 1)
+            for n in np.flatnonzero((fan_out > 1) & ~alone).tolist():
+                placement = self._placement(n, tensor, level, shifts)
+                found.hop_words[n, level] = placement.hops(placement.plain) * words[n]
         for n in np.flatnonzero(alone).tolist():
             traffic = self._one(n, tensor, level, shifts)
             found.content[n, level] = traffic.content
@@ -86,15 +88,17 @@ class Analysis:
             found.hop_words[n, level] = traffic.hop_words
             found.link_words[n, level] = traffic.link_words
 
-    def _one(self, n: int, tensor: Tensor, level: int, shifts: dict[int, LoopShifts]) -> Traffic:
-        dims = len(self._problem.dims)
+    def _placement(self, n: int, tensor: Tensor, level: int, shifts: dict[int, LoopShifts]) -> Placement:
         if n not in self._mappings:
             self._mappings[n] = self._batch.mapping(n, self._problem)
         if n not in shifts:
-            shifts[n] = loop_shifts(self._mappings[n], tensor, dims)
+            shifts[n] = loop_shifts(self._mappings[n], tensor, len(self._problem.dims))
+        placement = shifts[n].placement(level, self._arch.fan_out(level), len(tensor.coefficients))
+        return self._placements.setdefault(placement, placement)
+
+    def _one(self, n: int, tensor: Tensor, level: int, shifts: dict[int, LoopShifts]) -> Traffic:
+        placement = self._placement(n, tensor, level, shifts)
         child = tensor.extents(tuple(self._nest.child[n, level].tolist()))
-        placement = shifts[n].placement(level, self._arch.fan_out(level), len(child))
-        placement = self._placements.setdefault(placement, placement)
         hops = self._arch.levels[level].hop_energy_pj > 0
         loops = shifts[n].moves(level)
         return level_traffic(placement, child, loops, resident=level > 0, links=self._links, hops=hops)
