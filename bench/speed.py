@@ -32,7 +32,7 @@ def main() -> None:
     expected = {name: np.asarray(array) for name, array in zip(names, session.run(names, inputs), strict=True)}
     report.add("resnet50: error to onnxruntime", compare(result.outputs, expected).max_rel_error, MAX_REL_ERROR)
     print(
-        f"{len(program)} instructions, {result.cycles} cycles, {result.energy_pj:.4g} pJ, {result.dram_bytes} B of DRAM"
+        f"{program.instruction_count} instructions, {result.cycles} cycles, {result.energy_pj:.4g} pJ, {result.dram_bytes} B of DRAM"
     )
     report.finish()
 

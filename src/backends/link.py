@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
-
 from xdsl.dialects.builtin import FloatAttr, ModuleOp
 
 from ..dialects.acg import machine_of
 from ..dialects.mnemonic import ProgramOp, Role, TensorOp
-from ..dialects.types import Tensor, dtype_of
+from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Array, Resources, resources_of
@@ -26,7 +24,7 @@ def link(module: ModuleOp, ops_max: int = 0) -> Program:
     program = programs[0]
     machine = machine_of(module)
     tensors = tuple(_placement(op) for op in program.tensors())
-    weights = [tensor.name for tensor in tensors if tensor.role == Role.WEIGHT.value]
+    weights = [tensor.name for tensor in tensors if tensor.role == str(Role.WEIGHT)]
     constants = _constants(weights, resources_of(module))
     return Program(machine, code_of(program, machine), tensors, constants, _predicted(program), ops_max)
 
@@ -39,10 +37,10 @@ def code_of(program: ProgramOp, machine: Machine) -> bytes:
 
 
 def _placement(op: TensorOp) -> TensorPlacement:
-    tensor = cast(Tensor, op.tensor)
+    tensor = op.tensor
     return TensorPlacement(
         op.tensor_name.data,
-        op.role.data.value,
+        str(op.role.data),
         dtype_of(tensor.element_type).name,
         tensor.get_shape(),
         op.memory.root_reference.data,

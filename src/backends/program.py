@@ -10,17 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, ModuleOp
 
-from ..dialects.acg import machine_of
-from ..dialects.mnemonic import ProgramOp, TensorOp
-from ..dialects.types import dtype_of
 from ..errors import TilewrightError
-from ..frontends.acg import load_target
-from ..frontends.acg.print import print_target
+from ..frontends.acg import load_target, print_target
 from ..machine import Machine
-from ..resources import Resources, resources_of
-from .assembler import encode
+from ..resources import Resources
+from .assembler import instruction_offsets
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -56,6 +51,11 @@ class Program:
     constants: Resources
     predicted: Mapping[str, float] = field(default_factory=dict[str, float])
     ops_max: int = 0
+
+    @property
+    def instruction_count(self) -> int:
+        """Instructions in `code`."""
+        return len(instruction_offsets(self.machine, self.code)[0])
 
     def save(self, folder: str | Path) -> Path:
         """Writes `program.bin`, `target.acg`, `program.json` and `weights.npz` into `folder`, which is made."""
@@ -98,45 +98,6 @@ def load_program(folder: str | Path) -> Program:
         raise TilewrightError("program", str(folder / "program.json"), "a table of tensors", repr(error)) from error
     check_tensors(machine, tensors)
     return program
-
-
-def program_of(module: ModuleOp, ops_max: int = 0) -> Program:
-    """The program of a module that is lowered down to `mnemonic.program`, with the module's machine and weights.
-
-    Raises `TilewrightError` (kind `program`) where the module does not hold exactly one program, or the bytes of a
-    weight are missing.
-    """
-    programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
-    if len(programs) != 1:
-        raise TilewrightError("program", "module", "one mnemonic.program", f"{len(programs)}", "run the whole pipeline")
-    machine, program = machine_of(module), programs[0]
-    tensors = tuple(_placed(op) for op in program.tensors())
-    resources = resources_of(module)
-    constants = Resources()
-    for tensor in tensors:
-        if tensor.role == "weight":
-            if tensor.name not in resources:
-                raise TilewrightError("program", tensor.name, "the weight's bytes among the module's resources", "none")
-            constants[tensor.name] = resources[tensor.name]
-    figures = program.predicted.data if program.predicted is not None else {}
-    predicted = {key: value.value.data for key, value in figures.items() if isinstance(value, FloatAttr)}
-    return Program(machine, _code(machine, program), tensors, constants, predicted, ops_max)
-
-
-def _code(machine: Machine, program: ProgramOp) -> bytes:
-    if program.code is not None:
-        return program.code.data.data
-    words = (encode(machine, op.mnemonic.root_reference.data, op.codes(machine)) for op in program.instructions)
-    return b"".join(words)
-
-
-def _placed(op: TensorOp) -> TensorPlacement:
-    tensor = op.tensor
-    dtype = dtype_of(tensor.element_type).name
-    memory = op.memory.root_reference.data
-    return TensorPlacement(
-        op.tensor_name.data, str(op.role.data), dtype, tensor.get_shape(), memory, op.address.value.data
-    )
 
 
 def _placement(entry: Mapping[str, Any]) -> TensorPlacement:

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .tables import number, print_table, progress_bar
+from .tables import energy, number, print_table, progress_bar
 
 
 def add_compile_options(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     program.save(folder)
     return {
         "dir": str(folder),
-        "mnemonics": len(program),
+        "mnemonics": program.instruction_count,
         "binary_bytes": len(program.code),
         "ops_max": program.ops_max,
         **program.predicted,
@@ -48,7 +48,7 @@ def show(answer: dict[str, Any]) -> None:
         ["binary", number(answer["binary_bytes"], "B")],
         ["most IR operations", str(answer["ops_max"])],
         ["predicted cycles", number(answer["cycles"])],
-        ["predicted energy", number(answer["energy_pj"] / 1e6, "uJ")],
+        ["predicted energy", energy(answer["energy_pj"])],
         ["predicted DRAM traffic", number(answer["dram_bytes"], "B")],
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .compile import add_compile_options
-from .tables import number, print_table, progress_bar
+from .tables import energy, number, print_table, progress_bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def show(answer: dict[str, Any]) -> None:
     """Numbers of the run, utilization and peaks, and how close the outputs are."""
     rows = [
         ["latency", number(answer["cycles"], "cycles")],
-        ["energy", number(answer["energy_pj"] / 1e6, "uJ")],
+        ["energy", energy(answer["energy_pj"])],
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
         *([f"peak of {name}", number(size, "iB", 1024)] for name, size in answer["peak_bytes"].items()),
         *([f"utilization of {name}", f"{100 * share:.1f} %"] for name, share in answer["utilization"].items()),

@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..driver import Progress
 
-UNITS = ("", "K", "M", "G", "T", "P")
+LARGE = ("", "K", "M", "G", "T", "P")
+SMALL = ("p", "n", "u", "m", "", "K")
 
 
-def number(value: float, unit: str = "", step: int = 1000) -> str:
-    """A number with three or four figures and a prefix: `number(3_000_000, "B")` is `3.00 MB`."""
+def number(value: float, unit: str = "", step: int = 1000, prefixes: Sequence[str] = LARGE) -> str:
+    """A number with two decimals and a prefix: `number(3_000_000, "B")` is `3.00 MB`."""
     prefix = 0
-    while abs(value) >= step and prefix < len(UNITS) - 1:
+    while abs(value) >= step and prefix < len(prefixes) - 1:
         value /= step
         prefix += 1
-    text = f"{value:.0f}" if prefix == 0 and value == int(value) else f"{value:.3g}" if prefix == 0 else f"{value:.2f}"
-    return f"{text} {UNITS[prefix]}{unit}".strip()
+    text = f"{value:.0f}" if prefix == 0 and value == int(value) else f"{value:.2f}"
+    return f"{text} {prefixes[prefix]}{unit}".strip()
+
+
+def energy(energy_pj: float) -> str:
+    """An energy given in pJ: `energy(2e6)` is `2.00 uJ`."""
+    return number(energy_pj, "J", prefixes=SMALL)
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from tilewright.cli.tables import number, print_table, progress_bar
+from tilewright.cli.tables import energy, number, print_table, progress_bar
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,11 @@ from tilewright.cli.tables import number, print_table, progress_bar
 )
 def test_numbers(value: float, unit: str, step: int, text: str):
     assert number(value, unit, step) == text
+
+
+@pytest.mark.parametrize(("energy_pj", "text"), [(0.5, "0.50 pJ"), (2e6, "2.00 uJ"), (3.5e12, "3.50 J")])
+def test_energies(energy_pj: float, text: str):
+    assert energy(energy_pj) == text
 
 
 def test_table(capsys: pytest.CaptureFixture[str]):
