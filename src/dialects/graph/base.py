@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import isinf, isnan
 from typing import cast
 
+import numpy as np
 from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Operation, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -34,7 +35,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ..types import Tensor, element_of, is_element_type, shape_of, tensor_type
+from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
 
 
 class UnaryKind(StrEnum):
@@ -213,6 +214,16 @@ def require_shape(what: str, value: SSAValue | None, shape: Sequence[int]) -> No
     """Check the shape of a parameter, if it is there."""
     if value is not None and shape_of(value) != tuple(shape):
         raise VerifyException(f"expected {what} of shape {list(shape)}, found {list(shape_of(value))}")
+
+
+def check_constant(what: str, number: float, element: Attribute) -> None:
+    """Check that a number is one of an element type: an integer in its range, where it is an integer type."""
+    dtype = dtype_of(element)
+    if dtype.kind == "f":
+        return
+    info = np.iinfo(dtype)
+    if not (number.is_integer() and info.min <= number <= info.max):
+        raise VerifyException(f"expected a {what} in [{info.min}, {info.max}], an integer, found {number}")
 
 
 class LayerOp(IRDLOperation, ABC):

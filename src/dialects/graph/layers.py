@@ -29,6 +29,7 @@ from .base import (
     Real,
     ReduceKind,
     ReduceKindAttr,
+    check_constant,
     int_attr,
     ints,
     real,
@@ -119,8 +120,7 @@ class ConvOp(LayerOp):
             self.groups.value.data,
         )
         require_shape("bias", self.bias, shape[1:2])
-        if element == i32 and not self.pad_value.value.data.is_integer():
-            raise VerifyException(f"expected an integer pad_value for an integer input, found {self.pad_value}")
+        check_constant("pad_value", self.pad_value.value.data, element_of(self.x))
         return tensor(shape, element)
 
 

@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_of, tensor_type
 from . import shapes
-from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, int_attr, ints, real
+from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, int_attr, ints, real
 
 Array = np.ndarray[Any, Any]
 
@@ -180,9 +180,10 @@ class PadOp(LayerOp):
         )
 
     def infer(self) -> Tensor:
-        dtype, value = dtype_of(element_of(self.x)), self.value.value.data
-        if dtype.kind != "f" and not value.is_integer():
-            raise VerifyException(f"expected an integer value for {element_of(self.x)}, found {value}")
+        value = self.value.value.data
+        check_constant("value", value, element_of(self.x))
+        if self.mode.data != PadMode.CONSTANT and value != 0.0:
+            raise VerifyException(f"value has no meaning for {self.mode.data}")
         shape = shapes.pad(shape_of(self.x), self.pads.get_values(), self.mode.data == PadMode.REFLECT)
         return tensor(shape, element_of(self.x))
 

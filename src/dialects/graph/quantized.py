@@ -132,7 +132,7 @@ class RequantizeOp(LayerOp):
     high = prop_def(Int)
     traits = traits_def(Pure())
     assembly_format = (
-        "$x `,` $multiplier `,` $shift `axis` $axis `zero_point` $zero_point `range` `[` $low `,` $high `]` "
+        "$x `,` $multiplier `,` $shift `axis` $axis `zero_point` $zero_point `range` ` ` `[` $low `,` $high `]` "
         "attr-dict `:` functional-type(operands, results)"
     )
 
