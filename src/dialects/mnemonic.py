@@ -123,14 +123,14 @@ class TensorOp(IRDLOperation):
     @property
     def size_bytes(self) -> int:
         """Bytes of the tensor."""
-        tensor = cast(Tensor, self.tensor)
+        tensor = self.tensor
         size = dtype_of(tensor.element_type).itemsize
         for extent in tensor.get_shape():
             size *= extent
         return size
 
     def verify_(self) -> None:
-        tensor = cast(Tensor, self.tensor)
+        tensor = self.tensor
         if not is_element_type(tensor.element_type) or min(tensor.get_shape(), default=0) < 0:
             raise VerifyException(f"expected a static tensor of numbers, found {tensor}")
         if self.address.value.data < 0:

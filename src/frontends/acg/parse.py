@@ -78,12 +78,13 @@ def _quote(text: str) -> str:
 def _terminal(name: str) -> str:
     """How people call a terminal of the grammar."""
     described = {"NAME": "a name", "NUMBER": "a number", "STATEMENT": "a statement", "FORMULA": "a formula"}
+    described |= dict.fromkeys(("$END", "<END-OF-FILE>"), "the end of the file")
     if name in described:
         return described[name]
     for terminal in grammar().terminals:
         if terminal.name == name:
             return f"`{terminal.pattern.value}`"
-    return "the end of the file" if name == "$END" else name.lower()
+    return name.lower()
 
 
 class _Builder:
@@ -100,9 +101,11 @@ class _Builder:
     def mark(self, subject: str, node: Node) -> None:
         self.lines[subject] = node.meta.line
 
-    def number(self, token: Token, low: float = 0) -> float:
-        value = float(int(token, 16)) if "x" in token.lower() and len(token) < 40 else float(token)
-        if not math.isfinite(value) or value < low:
+    def number(self, token: Token) -> float:
+        if "x" in token.lower():
+            return float(self.integer(token))
+        value = float(token)
+        if not math.isfinite(value) or value < 0:
             raise self.error(token, "a finite number that is not negative", _quote(token))
         return value
 
