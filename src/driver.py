@@ -76,6 +76,11 @@ def pipeline_text(target: str, options: CompileOptions | None = None) -> str:
     return ",".join(stage for stage in stages if stage)
 
 
+def parse_passes(text: str, callback: _Watch | None = None) -> PassPipeline:
+    """The passes that `text` names, as `tilewright-opt -p` takes it."""
+    return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
+
+
 class _Watch:
     """Between passes: verify, count ops, write the IR, tell the progress."""
 
@@ -151,10 +156,9 @@ def compile_module(module: ModuleOp, target: str, options: CompileOptions, progr
     """Lower `module` in place and take the program out of it."""
     from .backends.link import link
 
-    passes = XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes
     text = pipeline_text(target, options)
     watch = _Watch(options, text.count(",") + 1, progress)
-    PassPipeline.parse_spec(passes, text, watch).apply(make_context(), module)
+    parse_passes(text, watch).apply(make_context(), module)
     if watch.ops_max > OPS_LIMIT:
         raise TilewrightError(
             "program", "module", f"at most {OPS_LIMIT} operations", f"{watch.ops_max}", "split the model"
@@ -260,9 +264,16 @@ def expected_outputs(
 
 
 def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs of a graph module computed by NumPy, layer by layer on whole tensors."""
+    """The outputs of a graph module computed by NumPy, layer by layer on whole tensors.
+
+    Quantised layers are computed in integers, as `graph-quantize` defines them.
+    """
+    from .dialects.graph import QuantizeOp
     from .interpreters.graph import run_graph
 
+    if any(isinstance(op, QuantizeOp) for op in module.walk()):
+        module = load_model(module)
+        parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     return run_graph(module, inputs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+
 from xdsl.dialects.builtin import FloatAttr, ModuleOp
 
 from ..dialects.acg import machine_of
