@@ -241,6 +241,8 @@ def _reduction(function: Callable[..., Array], input_since: int) -> Rule:
         axes = arguments.axes_of(node, _reader(node, inputs), array.ndim, input_since)
         if not axes:
             axes = () if node.integer("noop_with_empty_axes", 0) else tuple(range(array.ndim))
+        if array.size == 0 and node.op != "ReduceProd":
+            raise ValueError("a tensor without elements")
         result = function(array, axis=axes, keepdims=bool(node.integer("keepdims", 1)))
         return (np.asarray(result).astype(array.dtype),)
 

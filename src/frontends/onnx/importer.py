@@ -167,7 +167,7 @@ class _Import:
         made = self.scope.values.get(value.name)
         if made is None:
             raise TilewrightError("parse", f"output {value.name!r}", "a node that makes it", "none")
-        return made if isinstance(made, SSAValue) else self.scope.weight(value.name, made)
+        return made if isinstance(made, SSAValue) else self.scope.weight(f"{value.name}.value", made)
 
     def _module(self, inputs: list[str], results: list[SSAValue]) -> ModuleOp:
         arguments = [argument.type for argument in self.block.args]
