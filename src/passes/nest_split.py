@@ -12,7 +12,7 @@ from ..dialects import nest
 def split_group(op: nest.GroupOp) -> list[nest.GroupOp]:
     """Replaces a group by one group per kernel, in the same order; what kernels hand on becomes results."""
     outer: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
-    names = {arg: name.data for arg, name in zip(op.body.block.args, op.input_names, strict=True)}
+    names: dict[SSAValue, str] = {arg: name.data for arg, name in zip(op.body.block.args, op.input_names, strict=True)}
     parts: list[nest.GroupOp] = []
     for i, kernel in enumerate(op.kernels):
         last = i == len(op.kernels) - 1

@@ -10,6 +10,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ..algebra.statement import tensors_of
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_type_name
+from ..search.mapping.binding import Bound
+from ..search.mapping.matching import Match
 from ..search.mapping.problem import Buffer, Group, Kernel
 from ..search.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 
@@ -63,18 +65,14 @@ def _operation(node: Node) -> Operation:
             return nest.HoldOp(memory, buffers, slots, tree_region(body))
         case Spatial(dim, ways, target, axis, body):
             return nest.SpatialOp(dim, ways, target, axis, tree_region(body))
-        case Leaf(kernel, None):
-            return nest.ComputeOp(kernel)
         case Leaf(kernel, match, dims):
-            capability = match.capability
-            return nest.ComputeOp(
-                kernel,
-                (capability.node, capability.name),
-                dict(dims),
-                dict(match.tensors),
-                dict(match.functions),
-                dict(match.immediates),
-            )
+            return nest.ComputeOp(kernel) if match is None else _bound_compute(kernel, match, dims)
+
+
+def _bound_compute(kernel: str, match: Match, dims: Bound) -> nest.ComputeOp:
+    on = match.capability.node, match.capability.name
+    functions, immediates = dict(match.functions), dict(match.immediates)
+    return nest.ComputeOp(kernel, on, dict(dims), dict(match.tensors), functions, immediates)
 
 
 def region_tree(region: Region) -> tuple[Node, ...]:

@@ -16,7 +16,7 @@ from ...machine import Capability, Machine
 from .formula import Formula, compile_formula
 from .matching import Match
 
-ISSUE_CYCLES = 16  # what an instruction costs beside its own cycles, in the search only
+ISSUE_CYCLES = 64  # what an instruction costs beside its own cycles, in the search only
 MAX_ASSIGNMENTS = 512
 
 Bound = tuple[tuple[str, str], ...]  # (capability dim, kernel dim)

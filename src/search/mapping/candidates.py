@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .binding import ISSUE_CYCLES, Binding, Bound, Pricer
-from .footprint import step_of
+from .footprint import coordinate_interval, step_of
 from .grid import Grid
 from .matching import matches
 from .place import Place, buffer_memories, memory_of, offchip, path, place
@@ -18,6 +18,8 @@ from .problem import Buffer, Group, Kernel, tileable_dims, touches
 from .tree import buffer_use
 
 Array = NDArray[Any]
+
+TIDINESS = 0.03  # weight of idle-time work and of short rows in DRAM, between tilings that are as fast
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,13 @@ def tile_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, 
 
 @dataclass(frozen=True)
 class Moved:
-    """Bytes over each channel, in total, and the number of transfers; arrays over the grid."""
+    """Bytes over each channel, in total and as whole bursts, and the number of transfers; arrays over the grid."""
 
     channels: Mapping[str, Any]
     bandwidth: Mapping[str, float]
     total: Any
+    bursts: Any
+    inner: Any  # of the total, what the anchor's reduction loops cut
     transfers: Any
 
 
@@ -144,6 +148,8 @@ def traffic(problem: Problem, grid: Grid, order: tuple[str, ...], reductions: tu
     channels: dict[str, Any] = {}
     bandwidth: dict[str, float] = {}
     total: Any = 0
+    bursts: Any = 0
+    inner: Any = 0
     transfers: Any = 0
     for buffer in problem.group.buffers:
         memory = problem.memories.get(buffer.name)
@@ -157,15 +163,17 @@ def traffic(problem: Problem, grid: Grid, order: tuple[str, ...], reductions: tu
             if not moves:
                 continue
             total = total + sweep
+            inner = inner + (sweep if any(d in reductions for d in cut) else 0)
             for link in path(machine, src, dst):
                 name = link.channel or f"{link.src}->{link.dst}"
                 channels[name] = channels.get(name, 0) + sweep
                 bandwidth[name] = link.bandwidth_bytes_per_cycle
+        bursts = bursts + sweep * _burst_factor(buffer, problem, grid, cut)
         visits: Any = reloads
         for dim in cut:
             visits = visits * grid.counts[dim]
         transfers = transfers + visits
-    return Moved(channels, bandwidth, total, transfers)
+    return Moved(channels, bandwidth, total, bursts, inner, transfers)
 
 
 def _reloads(grid: Grid, cut: tuple[str, ...], order: tuple[str, ...], reductions: tuple[str, ...]) -> Any:
@@ -181,6 +189,27 @@ def _reloads(grid: Grid, cut: tuple[str, ...], order: tuple[str, ...], reduction
                 inner = inner | (grid.counts[other] > 1)
         total = total * np.where(inner, grid.counts[dim], 1)
     return total
+
+
+def _burst_factor(buffer: Buffer, problem: Problem, grid: Grid, cut: tuple[str, ...]) -> Any:
+    """How much more whole bursts of DRAM (its alignment) are than the bytes wanted of them, by the run of a row."""
+    uses = touches(problem.group, buffer.name)
+    run: Any = buffer.element_bytes
+    for axis in reversed(range(len(buffer.shape))):
+        names = {n for use in uses for n in use.forms[axis].names}
+        dims = tuple(d for d in cut if d in names)
+        if not dims:
+            run = run * buffer.shape[axis]
+            continue
+        forms = [use.forms[axis] for use in uses]
+        run = run * grid.table(dims, lambda tile, forms=forms: coordinate_interval(forms, _whole(tile), 1).count)
+        break
+    burst = offchip(problem.pricer.machine).align_bytes
+    return -(-run // burst) * burst / run
+
+
+def _whole(tile: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    return {name: (0, extent) for name, extent in tile.items()}
 
 
 def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, ...]) -> Any:
@@ -235,9 +264,18 @@ def _least(values: list[Any]) -> Any:
     return least
 
 
-def busy(problem: Problem, grid: Grid) -> dict[str, Any]:
-    """Cycles of each queue over the whole group, as arrays over the grid."""
-    busy: dict[str, Any] = {}
+@dataclass(frozen=True)
+class Busy:
+    """Cycles of each queue over the whole group, and of the anchor alone; arrays over the grid."""
+
+    units: Mapping[str, Any]
+    anchor: Any
+
+
+def busy(problem: Problem, grid: Grid) -> Busy:
+    """See `Busy`; every tile is priced as one of average size."""
+    units: dict[str, Any] = {}
+    anchor: Any = 0
     for kernel, chosen, bound in zip(problem.group.kernels, problem.places, problem.bound, strict=True):
         tile: dict[str, Any] = {d: problem.group.extents[d] for d in kernel.dims}
         repeats: Any = 1
@@ -249,22 +287,34 @@ def busy(problem: Problem, grid: Grid) -> dict[str, Any]:
                 tile[dim] = -(-problem.group.extents[dim] // grid.counts[dim])
         tile = dict(zip(tile, np.broadcast_arrays(*tile.values()), strict=True)) if tile else tile
         cycles, issues = problem.pricer.tile_cycles(chosen.match, bound, tile)
-        busy[chosen.unit] = busy.get(chosen.unit, 0) + (cycles + ISSUE_CYCLES * issues) * repeats
-    return busy
+        total = (cycles + ISSUE_CYCLES * issues) * repeats
+        units[chosen.unit] = units.get(chosen.unit, 0) + total
+        anchor = total if kernel is problem.anchor else anchor
+    return Busy(units, anchor)
 
 
-def cost(problem: Problem, grid: Grid, moved: Moved, busy: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Latency in cycles (queues and channels overlap, but for one tile that fills and drains them), and EDP."""
+def cost(problem: Problem, grid: Grid, moved: Moved, queues: Busy) -> tuple[Any, Any]:
+    """Latency in cycles (queues and channels overlap, but for one tile that fills and drains them), and what to
+    minimise: latency times energy, with a little weight on work that is hidden now.
+    """
     memory = offchip(problem.pricer.machine)
+    slowest = min(moved.bandwidth.values(), default=1.0)
     energy = problem.energy_pj + moved.total * max(memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte, 1)
-    times = [*busy.values(), *(moved.channels[c] / moved.bandwidth[c] for c in moved.channels)]
+    times = [*queues.units.values(), *(moved.channels[c] / moved.bandwidth[c] for c in moved.channels)]
     longest: Any = 0
     together: Any = 0
     for time in times:
         longest = np.maximum(longest, time)
         together = together + time
-    tiles: Any = 1
-    for dim in grid.dims:
-        tiles = tiles * grid.counts[dim]
-    latency = longest + together / tiles + ISSUE_CYCLES * moved.transfers
-    return latency, latency * energy
+    tiles = _product(grid, [d for d in grid.dims if d not in problem.reductions])
+    steps = tiles * _product(grid, [d for d in grid.dims if d in problem.reductions])
+    inner = queues.anchor + moved.inner / slowest
+    latency = longest + inner / steps + (together - inner) / tiles + ISSUE_CYCLES * moved.transfers
+    return latency, (latency + TIDINESS * (together + moved.bursts / slowest)) * energy
+
+
+def _product(grid: Grid, dims: list[str]) -> Any:
+    total: Any = 1
+    for dim in dims:
+        total = total * grid.counts[dim]
+    return total
