@@ -69,6 +69,12 @@ class Constants:
         resource = self.resources.add(name, array)
         return graph.WeightOp(resource, tensor_of(array), array if array.size <= INLINE_ELEMENTS else None)
 
+    def prune(self) -> None:
+        """Forget the arrays that no `graph.weight` of the module names any more."""
+        named = {op.resource for op in self.module.walk() if isinstance(op, graph.WeightOp)}
+        for name in [name for name in self.resources if name not in named]:
+            del self.resources[name]
+
     def fold(self, op: Operation) -> Array | None:
         """The result of a layer whose operands are all constants, else None; never much larger than its operands."""
         if not isinstance(op, graph.LayerOp) or isinstance(op, graph.WeightOp) or not op.operands:

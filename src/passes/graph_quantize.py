@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..dialects import graph
-from .graph_constants import Constants, base_name
+from .graph_constants import Constants
 from .graph_identities import IDENTITIES
 from .graph_normalize import FoldConstants
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers
@@ -40,7 +40,7 @@ def quantize_result(op: graph.QuantizeOp, constants: Constants) -> bool:
         return False
     goal, source = found
     layer = source.owner
-    builder = Builder(constants, base_name(layer if isinstance(layer, Operation) else op))
+    builder = Builder.of(constants, layer if isinstance(layer, Operation) else op)
     value = _reach(builder, goal, source) if source is op.x or source.has_one_use() else None
     if value is not None:
         replace(op, builder, value)
@@ -81,7 +81,7 @@ def is_quantised_later(op: graph.LayerOp, constants: Constants) -> bool:
 
 def dequantize_product(op: graph.ConvOp | graph.GemmOp | graph.MatmulOp, constants: Constants) -> bool:
     """Compute a product in integers and its f32 result from the accumulators, if that is possible."""
-    builder = Builder(constants, base_name(op))
+    builder = Builder.of(constants, op)
     sums = accumulate(builder, op)
     if sums is None:
         return False
@@ -92,7 +92,7 @@ def dequantize_product(op: graph.ConvOp | graph.GemmOp | graph.MatmulOp, constan
 
 def move_dequantize(op: graph.LayerOp, constants: Constants) -> bool:
     """Do a layer that moves or compares elements on integers, and dequantise after it."""
-    builder = Builder(constants, base_name(op))
+    builder = Builder.of(constants, op)
     result = on_integers(builder, op)
     if result is None:
         return False
@@ -147,3 +147,4 @@ class GraphQuantizePass(ModulePass):
                         visit(layer, constants)
         patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        constants.prune()

@@ -15,7 +15,7 @@ from ..dialects import graph
 from ..dialects.graph.quantized import RANGES
 from ..dialects.types import dtype_of, element_of
 from ..interpreters.graph_numpy import quantize
-from .graph_constants import Constants
+from .graph_constants import Constants, base_name
 
 Array = NDArray[Any]
 
@@ -85,12 +85,18 @@ class Builder:
 
     constants: Constants
     name: str
+    named: bool
     made: list[Operation] = field(default_factory=list[Operation])
+
+    @staticmethod
+    def of(constants: Constants, op: Operation) -> Builder:
+        """A builder of what replaces `op`, with names after its name."""
+        return Builder(constants, base_name(op), graph.name_of(op) is not None)
 
     def emit(self, op: Operation, part: str = "") -> SSAValue:
         """Add a layer, called `part` of this name."""
         self.made.append(op)
-        if part:
+        if part and self.named:
             graph.set_name(op, f"{self.name}.{part}")
         return op.results[0]
 
