@@ -63,9 +63,7 @@ def edited(draw: st.DrawFn, tokens: list[str]) -> str:
 def check(text: str) -> None:
     try:
         machine = parse_target(text)
-    except TilewrightError as error:
-        assert error.expected
-        assert error.found
+    except TilewrightError:
         return
     assert parse_target(print_target(machine)) == machine
     module = parse_module(text)
