@@ -13,6 +13,8 @@ from typing import Any
 from .compile import add_compile_options
 from .tables import energy, number, print_table, progress_bar
 
+Counts = dict[str, dict[str, Any]]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx or .mlir file, or a folder of `compile`")
@@ -42,19 +44,64 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(answer: dict[str, Any]) -> None:
-    """Numbers of the run, utilization and peaks, and how close the outputs are."""
+    """The run as a whole, then per memory, per node and link, and per unit."""
     rows = [
         ["latency", number(answer["cycles"], "cycles")],
         ["energy", energy(answer["energy_pj"])],
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
-        *([f"peak of {name}", number(size, "iB", 1024)] for name, size in answer["peak_bytes"].items()),
-        *([f"utilization of {name}", f"{100 * share:.1f} %"] for name, share in answer["utilization"].items()),
+        ["instructions", number(answer["instructions"])],
         *_error_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table("Run", ["what", "value"], rows)
+    counts, utilization = answer["counts"], answer["utilization"]
+    _show_memories(counts["memories"])
+    _show_nodes(counts["computes"] | counts["links"], utilization)
+    _show_units(counts["units"], utilization)
+
+
+def _show_memories(memories: Counts) -> None:
+    rows = [
+        [
+            name,
+            number(count["read_bytes"], "B"),
+            number(count["write_bytes"], "B"),
+            number(count["peak_bytes"], "iB", 1024),
+            energy(count["energy_pj"]),
+        ]
+        for name, count in memories.items()
+    ]
+    print_table("Memories", ["memory", "read", "written", "peak", "energy"], rows)
+
+
+def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
+    rows = [
+        [
+            name,
+            number(count["issues"]),
+            number(count["ops"]),
+            number(count["busy_cycles"]),
+            _share(utilization[name]),
+            energy(count["energy_pj"]),
+        ]
+        for name, count in nodes.items()
+        if count["issues"]
+    ]
+    print_table("Nodes and links", ["node", "issues", "operations", "busy cycles", "of its peak", "energy"], rows)
+
+
+def _show_units(units: Counts, utilization: dict[str, float]) -> None:
+    rows = [
+        [name, number(count["instructions"]), number(count["busy_cycles"]), _share(utilization[name])]
+        for name, count in units.items()
+    ]
+    print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _error_rows(answer: dict[str, Any]) -> list[list[str]]:

@@ -36,7 +36,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
     table = Table(title=title, title_justify="left")
     for index, name in enumerate(header):
-        table.add_column(name, justify="right" if index else "left")
+        table.add_column(name, justify="right" if index else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     Console().print(table)
