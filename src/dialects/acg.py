@@ -416,8 +416,6 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"expected declarations of the acg dialect in acg.graph, found {op.name}")
             if isinstance(name, StringAttr) and NAME.fullmatch(name.data) is None:
                 raise VerifyException(f"expected a name of letters, digits and underscores, found @{name.data}")
-            if any(len(region.blocks) > 1 for region in op.regions):
-                raise VerifyException(f"expected one block in {op.name}, found several")
         if sum(isinstance(op, IsaOp) for op in declarations(self.body)) > 1:
             raise VerifyException("expected acg.isa once in acg.graph, found it twice")
 

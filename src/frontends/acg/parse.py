@@ -59,7 +59,8 @@ def parse_text(text: str, file: str) -> Source:
 def _syntax_error(error: UnexpectedInput, file: str, text: str) -> TilewrightError:
     match error:
         case UnexpectedToken():
-            terminals, found = error.expected, _quote(str(error.token)) if error.token else "the end of the file"
+            words = str(error.token).split()
+            terminals, found = error.expected, _quote(words[0]) if words else "the end of the file"
         case UnexpectedCharacters():
             terminals, found = error.allowed or (), _quote(error.char)
         case UnexpectedEOF():

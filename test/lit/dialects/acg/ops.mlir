@@ -1,0 +1,57 @@
+// RUN: ROUNDTRIP
+
+// CHECK-LABEL: acg.graph @toy control "queues" frequency 1.000000e+09 {
+acg.graph @toy control "queues" frequency 1.0e9 {
+  // CHECK-NEXT: acg.memory @DRAM data_width 8 banks 1 depth 65536 align 1 read_energy 8.400000e+01 write_energy 8.450000e+01 offchip
+  acg.memory @DRAM data_width 8 banks 1 depth 65536 align 1 read_energy 84.0 write_energy 84.5 offchip
+  // CHECK-NEXT: acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.000000e+00 write_energy 0.000000e+00
+  acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.0 write_energy 0.0
+  // CHECK-NEXT: acg.compute @ALU x 1 y 2 {
+  acg.compute @ALU x 1 y 2 {
+    // CHECK-NEXT: acg.capability @dot dims <i to 15 lanes 2, j to 15> <"O{i} += F(A{i, j}, B{j}, V)">
+    // CHECK-SAME: functions <F [clip, select]> immediates <V i8> types <[i32, i8, i8], [f32, f32, f32]> splits <i>
+    // CHECK-SAME: cycles <"ceildiv(i, i_ways) * j"> energy <"0.5 * ops">
+    acg.capability @dot dims <i to 15 lanes 2, j to 15> <"O{i} += F(A{i,j}, B{j}, V)"> functions <F [clip, select]> immediates <V i8> types <[i32, i8, i8], [f32, f32, f32]> splits <i> cycles <"ceildiv(i, i_ways) * j"> energy <"0.5 * ops">
+  // CHECK-NEXT: }
+  }
+  // CHECK-NEXT: acg.link @DRAM -> @SPAD both bandwidth 4.500000e+00 latency 3 channel "bus" {
+  acg.link @DRAM -> @SPAD both bandwidth 4.5 latency 3 channel "bus" {
+    // CHECK-NEXT: acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"a"> energy <"0">
+    acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"a"> energy <"0">
+  // CHECK-NEXT: }
+  }
+  // CHECK-NEXT: acg.link @SPAD -> @ALU bandwidth 4.000000e+00 latency 0 channel ""
+  acg.link @SPAD -> @ALU bandwidth 4.0 latency 0 channel ""
+  // CHECK-NEXT: acg.link @ALU -> @SPAD bandwidth 4.000000e+00 latency 0 channel ""
+  acg.link @ALU -> @SPAD bandwidth 4.0 latency 0 channel ""
+  // CHECK-NEXT: acg.unit @DM depth 0
+  acg.unit @DM depth 0
+  // CHECK-NEXT: acg.isa opcode_bits 8 align 8 width 0 header <TAG 8, WT 8, WC 16> signal "TAG" waits <WT WC>
+  acg.isa opcode_bits 8 align 8 width 0 header <TAG 8, WT 8, WC 16> signal "TAG" waits <WT WC>
+  // CHECK-NEXT: acg.mnemonic @DOT 2 unit @DM fields <T 1 [i8 = 0, f32 = 1], FN 2 [select = 1, clip = 3], ACC 1, SX 2 [none = 0, i = 1], O 6, A 6, I 4, AI 8 signed, V 8 at 96>
+  // CHECK-SAME: execute @ALU::@dot extents <i I, j 3> operands <O = SPAD[O] i32 {i 4}, A = SPAD[A] T {i AI, j 1}, B = SPAD[32] T {j 1}>
+  // CHECK-SAME: functions <F FN> immediates <V V> accumulate "ACC" spread <y SX>
+  acg.mnemonic @DOT 2 unit @DM fields <T 1 [i8 = 0, f32 = 1], FN 2 [select = 1, clip = 3], ACC 1, SX 2 [none = 0, i = 1], O 6, A 6, I 4, AI 8 signed, V 8 at 96> execute @ALU::@dot extents <i I, j 3> operands <O = SPAD[O] i32 {i 4}, A = SPAD[A] T {i AI, j 1}, B = SPAD[32] T {j 1}> functions <F FN> immediates <V V> accumulate "ACC" spread <y SX>
+// CHECK-NEXT: }
+}
+
+// -----
+
+// CHECK-LABEL: acg.graph @least
+acg.graph @least control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+}
+
+// -----
+
+// CHECK-LABEL: "test.op"
+// CHECK-SAME: a = #acg.dims<i to 3 lanes 2>
+// CHECK-SAME: b = #acg.names<i, j>
+// CHECK-SAME: c = #acg.types<[i32, i8], [f32]>
+// CHECK-SAME: d = #acg.choices<F [add, sub], G []>
+// CHECK-SAME: e = #acg.pairs<a 1, b NB>
+// CHECK-SAME: f = #acg.fields<A 3 signed at 4, B 2 [x = 1]>
+// CHECK-SAME: g = #acg.operands<D = M[A] u8 {a 1}, S = M[0] T {}>
+// CHECK-SAME: h = #acg.statement<"O{i} max= A{i, j}">
+// CHECK-SAME: i = #acg.formula<"2 * (i + 1)">
+"test.op"() {a = #acg.dims<i to 3 lanes 2>, b = #acg.names<i, j>, c = #acg.types<[i32, i8], [f32]>, d = #acg.choices<F [add, sub], G []>, e = #acg.pairs<a 1, b NB>, f = #acg.fields<A 3 signed at 4, B 2 [x = 1]>, g = #acg.operands<D = M[A] u8 {a 1}, S = M[0] T {}>, h = #acg.statement<"O{i} max= A{i,j}">, i = #acg.formula<"2*(i+1)">} : () -> ()

@@ -1,0 +1,36 @@
+"""The machine of a module, and back."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects.acg import GraphOp, graph_of, machine_of
+from tilewright.errors import TilewrightError
+from tilewright.frontends.acg import load_target, target_files
+
+
+@pytest.mark.parametrize("name", target_files())
+def test_machine_and_back(name: str) -> None:
+    machine = load_target(name)
+    module = ModuleOp([GraphOp.get(machine)])
+    module.verify()
+    assert machine_of(module) == machine
+    assert graph_of(module).sym_name.data == name
+    assert machine_of(module.clone()) == machine
+
+
+@pytest.mark.parametrize("name", target_files())
+def test_few_ops(name: str) -> None:
+    assert sum(1 for _ in GraphOp.get(load_target(name)).walk()) < 100
+
+
+def test_module_without_machine() -> None:
+    with pytest.raises(TilewrightError, match=r"expected one acg\.graph, found 0; run the pass load-target first"):
+        machine_of(ModuleOp([]))
+
+
+def test_module_with_two_machines() -> None:
+    tiny = GraphOp.get(load_target("tiny"))
+    with pytest.raises(TilewrightError, match=r"expected one acg\.graph, found 2; keep one"):
+        machine_of(ModuleOp([tiny, tiny.clone()]))
