@@ -20,9 +20,9 @@ from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_statement
 from ..algebra.expr import Access, Call, Expr, Name, Num
 from ..algebra.statement import accesses, dims_of, reduction_dims, substitute_statement
+from ..costs.mapping.footprint import buffer_box
 from ..dialects import nest
 from ..dialects.types import dtype_of
-from ..search.mapping.footprint import buffer_box
 
 Array = NDArray[Any]
 

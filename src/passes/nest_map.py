@@ -9,13 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..costs.mapping.binding import Pricer
+from ..costs.mapping.problem import Kernel
+from ..costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles
 from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
-from ..search.mapping.binding import Pricer
 from ..search.mapping.leaves import bind_kernel
-from ..search.mapping.problem import Kernel
-from ..search.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles
 from .nest_trees import group_of, region_tree, set_mapping
 
 

@@ -8,14 +8,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..costs.mapping.binding import Pricer
+from ..costs.mapping.problem import Group
+from ..costs.mapping.tree import Node
 from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
-from ..search.mapping.binding import Pricer
 from ..search.mapping.build import build
-from ..search.mapping.problem import Group
 from ..search.mapping.tiling import tile_group
-from ..search.mapping.tree import Node
 from .nest_split import split_group
 from .nest_trees import group_of, set_mapping
 

@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..algebra.statement import tensors_of
+from ..costs.mapping.binding import Bound
+from ..costs.mapping.matching import Match
+from ..costs.mapping.problem import Buffer, Group, Kernel
+from ..costs.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_type_name
-from ..search.mapping.binding import Bound
-from ..search.mapping.matching import Match
-from ..search.mapping.problem import Buffer, Group, Kernel
-from ..search.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 
 
 def group_of(op: nest.GroupOp) -> Group:

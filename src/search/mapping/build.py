@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .problem import Group, touches
+from ...costs.mapping.problem import Group, touches
+from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from .tiling import Tiling
-from .tree import Hold, Leaf, Loop, Node
 
 
 def build(group: Group, tiling: Tiling) -> tuple[Node, ...]:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .binding import ISSUE_CYCLES, Binding, Bound, Pricer
-from .footprint import coordinate_interval, step_of
+from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
+from ...costs.mapping.footprint import coordinate_interval, step_of
+from ...costs.mapping.matching import matches
+from ...costs.mapping.place import Place, buffer_memories, memory_of, offchip, path, place
+from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches
+from ...costs.mapping.sweep import split, sweep_elements
+from ...costs.mapping.tree import buffer_use
 from .grid import Grid
-from .matching import matches
-from .place import Place, buffer_memories, memory_of, offchip, path, place
-from .problem import Buffer, Group, Kernel, tileable_dims, touches
-from .tree import buffer_use
 
 Array = NDArray[Any]
 
@@ -213,7 +214,10 @@ def _whole(tile: Mapping[str, int]) -> dict[str, tuple[int, int]]:
 
 
 def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, ...]) -> Any:
-    """Elements moved while each of the cut dims runs over its range once: the boxes inside of the tensor, exactly."""
+    """Elements moved while each of the cut dims runs over its range once: the boxes inside of the tensor, exactly.
+
+    Coordinates are multiplied, which overcounts where one dim cuts several of them.
+    """
     uses = touches(problem.group, buffer.name)
     extents = problem.group.extents
     total: Any = 1
@@ -222,46 +226,11 @@ def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str
         size = buffer.shape[axis]
 
         def count(tile: Mapping[str, int], forms: Any = forms, dims: Any = dims, size: int = size) -> int:
-            return sweep_count(forms, dims, tile, extents, size)
+            tiles = {d: split((np.zeros(1, np.int64), np.array([extents[d]])), tile[d]) for d in dims}
+            return sweep_elements([(form,) for form in forms], (size,), tiles, tile)
 
         total = total * grid.table(dims, count)
     return total
-
-
-def sweep_count(
-    forms: Any, dims: tuple[str, ...], tile: Mapping[str, int], extents: Mapping[str, int], size: int
-) -> int:
-    """The sum over all tiles of `dims` of the indices inside `0 .. size - 1` that a coordinate's box has."""
-    step = step_of(forms, tile)
-    lows: list[Any] = []
-    highs: list[Any] = []
-    for form in forms:
-        low: Any = form.const
-        high: Any = form.const
-        for name, coefficient in form.terms:
-            first: Any = np.zeros(1, np.int64)
-            last: Any = first + tile[name] - 1
-            if name in dims:
-                first = np.arange(0, extents[name], tile[name])
-                last = np.minimum(first + tile[name], extents[name]) - 1
-                shape = [-1 if d == name else 1 for d in dims]
-                first, last = first.reshape(shape), last.reshape(shape)
-            low = low + np.minimum(coefficient * first, coefficient * last)
-            high = high + np.maximum(coefficient * first, coefficient * last)
-        lows.append(low)
-        highs.append(high)
-    low, high = _least(lows), -_least([-h for h in highs])
-    counts = (high - low) // step + 1
-    begin = np.maximum(0, -(low // step))
-    end = np.minimum(counts, -((low - size) // step))
-    return int(np.maximum(0, end - begin).sum())
-
-
-def _least(values: list[Any]) -> Any:
-    least = values[0]
-    for value in values[1:]:
-        least = np.minimum(least, value)
-    return least
 
 
 @dataclass(frozen=True)

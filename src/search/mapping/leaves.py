@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .binding import ISSUE_CYCLES, Binding, Pricer
-from .matching import Match, matches
-from .problem import Kernel
-from .tree import Leaf, Loop, Node, Spatial
+from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Pricer
+from ...costs.mapping.matching import Match, matches
+from ...costs.mapping.problem import Kernel
+from ...costs.mapping.tree import Leaf, Loop, Node, Spatial
 
 
 def bind_kernel(kernel: Kernel, tile: Mapping[str, int], pricer: Pricer) -> Node:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...costs.mapping.binding import Pricer
+from ...costs.mapping.place import memory_of
+from ...costs.mapping.problem import Group, touches
 from ...errors import InfeasibleError
-from .binding import Pricer
 from .candidates import Problem, busy, cost, cut_dims, fits, tile_elements, traffic
 from .grid import Grid, sizes
-from .place import memory_of
-from .problem import Group, touches
 
 Array = NDArray[Any]
 MAX_LOOPS = 4
