@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ..costs.mapping.binding import Pricer
 from ..costs.mapping.problem import Kernel
+from ..costs.mapping.total import Cost, cost_of
 from ..costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles
 from ..dialects import nest
 from ..dialects.acg import machine_of
@@ -37,7 +39,8 @@ class NestMapPass(ModulePass):
           }
         }
 
-    A compute that is bound already is bound anew.
+    A compute that is bound already is bound anew.  What the mappings of a function cost together, one group after
+    another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (see `costs.mapping.total`).
     """
 
     name = "nest-map"
@@ -47,12 +50,24 @@ class NestMapPass(ModulePass):
         if not groups:
             return
         pricer = Pricer(machine_of(op))
-        known: dict[object, tuple[Node, ...]] = {}
-        for group in groups:
-            _map(group, pricer, known)
+        known: dict[object, tuple[tuple[Node, ...], Cost]] = {}
+        for function in op.body.ops:
+            if not isinstance(function, FuncOp):
+                continue
+            inside = [group for group in function.walk() if isinstance(group, nest.GroupOp)]
+            _predict(function, [_map(group, pricer, known) for group in inside])
 
 
-def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[Node, ...]]) -> None:
+def _predict(function: FuncOp, costs: list[Cost]) -> None:
+    figures = {
+        "cycles": sum(cost.latency_cycles for cost in costs),
+        "energy_pj": sum(cost.energy_pj for cost in costs),
+        "dram_bytes": float(sum(cost.dram_bytes for cost in costs)),
+    }
+    function.attributes["predicted"] = DictionaryAttr({k: FloatAttr(float(v), f64) for k, v in figures.items()})
+
+
+def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node, ...], Cost]]) -> Cost:
     if not op.is_mapped:
         raise TilewrightError(
             "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile before nest-map"
@@ -61,8 +76,11 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[Node, ...]]
     tree = _stripped(region_tree(op.mapping))
     if (problem, tree) not in known:
         kernels = {kernel.name: kernel for kernel in problem.kernels}
-        known[problem, tree] = _bound(tree, kernels, problem.extents, pricer)
-    set_mapping(op, known[problem, tree])
+        nodes = _bound(tree, kernels, problem.extents, pricer)
+        known[problem, tree] = nodes, cost_of(problem, nodes, pricer)
+    nodes, cost = known[problem, tree]
+    set_mapping(op, nodes)
+    return cost
 
 
 def _stripped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
