@@ -21,13 +21,11 @@ range, at first `0 .. extent - 1`; a loop narrows one of them, so no index arith
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import auto
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
-    IntAttr,
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
@@ -35,21 +33,16 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Block,
     Dialect,
     Operation,
-    ParametrizedAttribute,
     Region,
-    SpacedOpaqueSyntaxAttribute,
     SSAValue,
-    TypeAttribute,
 )
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -59,66 +52,13 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
-from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
 from . import codelet_syntax as syntax
+from .codelet_attributes import Role, RoleAttr, SurrogateType
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
-
-
-@irdl_attr_definition
-class SurrogateType(ParametrizedAttribute, TypeAttribute):
-    """A tensor with a place: `!codelet.surrogate<64x3xf32, @GBUF>`, row-major in that memory."""
-
-    name = "codelet.surrogate"
-    shape: ArrayAttr[IntAttr]
-    element: Attribute
-    place: SymbolRefAttr
-
-    @staticmethod
-    def get(shape: Sequence[int], element: Attribute, memory: str) -> SurrogateType:
-        """The type of a tensor of `shape` in `memory`."""
-        return SurrogateType(ArrayAttr(IntAttr(n) for n in shape), element, SymbolRefAttr(memory))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Elements per axis."""
-        return tuple(n.data for n in self.shape)
-
-    @property
-    def memory(self) -> str:
-        """Name of the memory."""
-        return self.place.root_reference.data
-
-    def verify(self) -> None:
-        if any(n.data < 1 for n in self.shape):
-            raise VerifyException(f"expected positive sizes, found {self.sizes}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        return syntax.parse_surrogate(parser)
-
-    def print_parameters(self, printer: Printer) -> None:
-        syntax.print_surrogate(self, printer)
-
-
-class Role(StrEnum):
-    """What a DRAM tensor is for."""
-
-    INPUT = auto()
-    OUTPUT = auto()
-    WEIGHT = auto()
-    TEMP = auto()
-
-
-@irdl_attr_definition
-class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
-    """A `Role`."""
-
-    name = "codelet.role"
 
 
 class ProgramCallable(CallableOpInterface):
@@ -130,16 +70,16 @@ class ProgramCallable(CallableOpInterface):
 
     @classmethod
     def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return cls._types(op, Role.INPUT)
+        return _types_of(op, Role.INPUT)
 
     @classmethod
     def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return cls._types(op, Role.OUTPUT)
+        return _types_of(op, Role.OUTPUT)
 
-    @classmethod
-    def _types(cls, op: Operation, role: Role) -> tuple[Attribute, ...]:
-        inner = op.regions[0].block.ops
-        return tuple(t.result.type for t in inner if isinstance(t, TensorOp) and t.role.data == role)
+
+def _types_of(program: Operation, role: Role) -> tuple[Attribute, ...]:
+    inner = program.regions[0].block.ops
+    return tuple(t.result.type for t in inner if isinstance(t, TensorOp) and t.role.data == role)
 
 
 @irdl_op_definition
@@ -193,8 +133,9 @@ class TensorOp(IRDLOperation):
         syntax.print_tensor(self, printer)
 
     def verify_(self) -> None:
-        if self.address is not None and self.address.value.data < 0:
-            raise VerifyException(f"expected an address of at least 0, found {self.address.value.data}")
+        from .codelet_rules import verify_tensor
+
+        verify_tensor(self)
 
 
 @irdl_op_definition
@@ -220,7 +161,7 @@ class ViewOp(IRDLOperation):
 class CodeletOp(IRDLOperation):
     """A unit of work over `dims`: its body runs with each dim's range being all of its iterations.
 
-    The block arguments are the tensors that it reads and writes, in their places off chip.
+    The block arguments are the tensors that it uses, in their places off chip.
     """
 
     name = "codelet.codelet"

@@ -16,14 +16,16 @@ from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, tensors_of
 from ..algebra.window import Axis, window
 from ..errors import TilewrightError
+from .types import is_element_type
 
 if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, SurrogateType, TransferOp, ViewOp
+    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp, ViewOp
+    from .codelet_attributes import SurrogateType
 
 
 def surrogate(value: SSAValue) -> SurrogateType:
     """The type of a tensor of a codelet."""
-    from .codelet import SurrogateType
+    from .codelet_attributes import SurrogateType
 
     if not isinstance(value.type, SurrogateType):
         raise VerifyException(f"expected a surrogate, found {value.type}")
@@ -86,6 +88,14 @@ def verify_program(op: ProgramOp) -> None:
         if name in seen:
             raise VerifyException(f"expected distinct names of tensors, found '{name}' twice")
         seen.add(name)
+
+
+def verify_tensor(op: TensorOp) -> None:
+    """Numbers, at an address that can be."""
+    if not is_element_type(surrogate(op.result).element):
+        raise VerifyException(f"expected elements that are numbers, found {surrogate(op.result).element}")
+    if op.address is not None and op.address.value.data < 0:
+        raise VerifyException(f"expected an address of at least 0, found {op.address.value.data}")
 
 
 def verify_view(op: ViewOp) -> None:

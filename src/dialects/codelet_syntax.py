@@ -23,7 +23,8 @@ from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 
 if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, SurrogateType, TensorOp
+    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TensorOp
+    from .codelet_attributes import SurrogateType
 
 
 def _print_attributes(op: Operation, printer: Printer) -> None:
@@ -76,7 +77,7 @@ def print_surrogate(type: SurrogateType, printer: Printer) -> None:
 
 def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
     """`"name" role [at address] : type`."""
-    from .codelet import Role, RoleAttr
+    from .codelet_attributes import Role, RoleAttr
 
     name = StringAttr(parser.parse_str_literal())
     role = RoleAttr(parser.parse_str_enum(Role))

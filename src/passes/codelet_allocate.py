@@ -12,7 +12,8 @@ from ..backends.codegen.allocation import Placement, Request, align_up, copies_b
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors
 from ..backends.codegen.tree import Codelet
 from ..dialects.acg import machine_of
-from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, Role, TensorOp
+from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
+from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
 from ..dialects.types import dtype_of
 from ..errors import InfeasibleError

@@ -12,7 +12,8 @@ from ..backends.codegen.obligations import Problem, build_problem
 from ..backends.codegen.prove import refute
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors
 from ..dialects.acg import machine_of
-from ..dialects.codelet import CodeletOp, ProgramOp, Role, TensorOp
+from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
+from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
 from ..dialects.types import dtype_of
 from ..errors import TilewrightError

@@ -17,7 +17,8 @@ from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, substitute, tensors_of
 from ..algebra.window import window
 from ..dialects import nest
-from ..dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, SurrogateType, TransferOp, ViewOp, entry
+from ..dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp, entry
+from ..dialects.codelet_attributes import SurrogateType
 from ..dialects.codelet_rules import surrogate
 from ..dialects.nest_attributes import BindingAttr, StatementAttr
 from ..errors import TilewrightError

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
-from ...algebra.element import value_to_bits
+import numpy as np
+
+from ...algebra.element import element_dtype, value_to_bits
 from ...algebra.expr import Name
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
@@ -77,6 +80,15 @@ class Binding:
         return bits
 
 
+def represents(type_name: str, value: float) -> bool:
+    """Whether an element type has the value (rounded, for floats)."""
+    dtype = element_dtype(type_name)
+    if dtype.kind == "f":
+        return True
+    limits = np.iinfo(dtype)
+    return isfinite(value) and value == int(value) and limits.min <= value <= limits.max
+
+
 def field_range(field: Field) -> tuple[int, int]:
     """Lowest and highest value of a field."""
     if field.signed:
@@ -138,15 +150,18 @@ class Isa:
             )
         return found
 
-    def fill(self, memory: str, element: str) -> Binding | None:
-        """A mnemonic that sets elements of `memory` to an immediate, if there is one."""
+    def fill(self, memory: str, element: str, value: float) -> Binding | None:
+        """A mnemonic that sets elements of `memory` to the immediate `value`, if there is one that can say it."""
         for bindings in self.bindings.values():
             for binding in bindings:
                 statement = binding.capability.statement
-                value = statement.value
-                if statement.reduce != "=" or not isinstance(value, Name) or value.id not in binding.immediates:
+                value_name = statement.value
+                if statement.reduce != "=" or not isinstance(value_name, Name):
                     continue
-                if binding.operands[0].allows(element, memory):
+                if value_name.id not in binding.immediates:
+                    continue
+                type_name = dict(binding.capability.immediates)[value_name.id]
+                if binding.operands[0].allows(element, memory) and represents(type_name, value):
                     return binding
         return None
 

@@ -161,12 +161,12 @@ def _fills(
     per_step: Sequence[int],
     memories: Mapping[str, int],
 ) -> Iterator[Part]:
-    binding = isa.fill(destination.memory, destination.element)
+    binding = isa.fill(destination.memory, destination.element, value)
     if binding is None:
         raise TilewrightError(
             "target",
             f"machine {isa.machine.name}",
-            f"an instruction that fills {destination.element} elements of {destination.memory} with an immediate",
+            f"an instruction that fills {destination.element} elements of {destination.memory} with {value}",
             "none",
         )
     axes = [BoxAxis(count, (stride,)) for (_, count), stride in zip(region, per_step, strict=True)]

@@ -1,0 +1,69 @@
+"""The type and the attributes of the `codelet` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import auto
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, SymbolRefAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from . import codelet_syntax as syntax
+
+
+@irdl_attr_definition
+class SurrogateType(ParametrizedAttribute, TypeAttribute):
+    """A tensor with a place: `!codelet.surrogate<64x3xf32, @GBUF>`, row-major in that memory."""
+
+    name = "codelet.surrogate"
+    shape: ArrayAttr[IntAttr]
+    element: Attribute
+    place: SymbolRefAttr
+
+    @staticmethod
+    def get(shape: Sequence[int], element: Attribute, memory: str) -> SurrogateType:
+        """The type of a tensor of `shape` in `memory`."""
+        return SurrogateType(ArrayAttr(IntAttr(n) for n in shape), element, SymbolRefAttr(memory))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Elements per axis."""
+        return tuple(n.data for n in self.shape)
+
+    @property
+    def memory(self) -> str:
+        """Name of the memory."""
+        return self.place.root_reference.data
+
+    def verify(self) -> None:
+        if any(n.data < 1 for n in self.shape):
+            raise VerifyException(f"expected positive sizes, found {self.sizes}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        return syntax.parse_surrogate(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        syntax.print_surrogate(self, printer)
+
+
+class Role(StrEnum):
+    """What a DRAM tensor is for."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    WEIGHT = auto()
+    TEMP = auto()
+
+
+@irdl_attr_definition
+class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
+    """A `Role`."""
+
+    name = "codelet.role"
