@@ -1,6 +1,7 @@
-"""What tilewright adds to xDSL, by name: dialects and passes, each imported when it is first used.
+"""What tilewright adds to xDSL, by name: dialects, passes and targets, each imported when it is first used.
 
-A pass `a-b` is class `ABPass` of `passes/a_b.py`; a dialect `x` is the `Dialect` object `X` of `dialects/x`.
+A pass `a-b` is class `ABPass` of `passes/a_b.py`; a dialect `x` is the `Dialect` object `X` of `dialects/x`;
+a target `x` is class `XTarget` of `backends/text.py`.
 `TILEWRIGHT_UNIVERSE` is the `xdsl.universe` entry point, so plain `xdsl-opt` sees the same names.
 """
 
@@ -13,6 +14,7 @@ from typing import Any, cast
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+from xdsl.utils.target import Target
 
 DIALECTS = ("graph", "nest", "acg", "codelet", "mnemonic")
 
@@ -30,6 +32,8 @@ PASSES = (
     "convert-codelet-to-mnemonic",
 )
 
+TARGETS = ("acg", "assembly")
+
 
 def _attribute(module: str, name: str) -> Any:
     return getattr(import_module(f".{module}", __package__), name)
@@ -45,7 +49,12 @@ def _pass(name: str) -> Callable[[], type[ModulePass]]:
     return lambda: cast(type[ModulePass], _attribute(module, class_name))
 
 
+def _target(name: str) -> Callable[[], type[Target]]:
+    return lambda: cast(type[Target], _attribute("backends.text", f"{name.capitalize()}Target"))
+
+
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={name: _dialect(name) for name in DIALECTS},
     all_passes={name: _pass(name) for name in PASSES},
+    all_targets={name: _target(name) for name in TARGETS},
 )
