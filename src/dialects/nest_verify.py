@@ -31,7 +31,7 @@ def verify_kernel(op: KernelOp) -> None:
     target, *used = tensors_of(statement)
     if len(names) != len(op.inputs):
         raise VerifyException(f"{where}: expected a name for each operand, got {len(names)} for {len(op.inputs)}")
-    if target in used:
+    if any(access.tensor == target for access in accesses(statement)[1:]):
         raise VerifyException(f"{where}: expected the target {target} not to be read (use another name and `into`)")
     if sorted(names) != sorted(used):
         raise VerifyException(f"{where}: expected operands {', '.join(used)}, got {', '.join(names)}")
