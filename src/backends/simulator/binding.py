@@ -21,9 +21,10 @@ Fields = Mapping[str, int]
 
 
 class IllegalFieldsError(Exception):
-    """Field values that a capability does not allow."""
+    """Field values that a capability, or with reason `range` a memory, does not allow."""
 
-    def __init__(self, expected: str, found: str) -> None:
+    def __init__(self, expected: str, found: str, reason: str = "illegal") -> None:
+        self.reason = reason
         self.expected = expected
         self.found = found
         super().__init__(f"expected {expected}, found {found}")

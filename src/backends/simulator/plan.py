@@ -15,7 +15,7 @@ from ...errors import TilewrightError
 from ...machine import Link, Machine, Mnemonic
 from .binding import Binder, Bound, Fields, IllegalFieldsError
 from .copying import make_copy
-from .regions import Region, make_region
+from .regions import MAX_MEETING_BYTES, Region, make_region
 
 Buffers = Sequence[Any]
 Runner = Callable[[Buffers, Sequence[int]], None]
@@ -105,8 +105,16 @@ class Planner:
             region = self.region(operand.dtype.itemsize, steps)
             name = binding.operand
             reads = name in read or (name == target and bound.accumulate)
-            memory, size = self.memories[binding.memory], region.byte_count()
-            result.append(Touch(name, memory, region, reads, name == target, size, region.low, region.high))
+            number = self.memories[binding.memory]
+            memory, span = self.machine.memories[number], region.high - region.low
+            if span > memory.capacity_bytes:
+                expected = f"{name} within the {memory.capacity_bytes} bytes of {memory.name}"
+                raise IllegalFieldsError(expected, f"a span of {span} bytes", "range")
+            if span > MAX_MEETING_BYTES and not region.disjoint:
+                expected = f"rows of {name} that lie apart, or all within {MAX_MEETING_BYTES} bytes"
+                raise IllegalFieldsError(expected, f"{span} bytes")
+            size = region.byte_count()
+            result.append(Touch(name, number, region, reads, name == target, size, region.low, region.high))
         return tuple(result)
 
     def region(self, itemsize: int, steps: Sequence[tuple[int, int]]) -> Region:

@@ -14,6 +14,9 @@ BLOCK = 64
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _CACHED_BLOCKS = 1 << 16
 
+MAX_MEETING_BYTES = 1 << 28
+"""The largest span of an operand whose rows meet that can be kept track of."""
+
 Array = NDArray[Any]
 
 
@@ -74,10 +77,25 @@ class Region:
 
     def rows(self) -> Array:
         """Starts of the rows relative to `low`, increasing."""
+        if not self.disjoint:
+            return np.flatnonzero(self._row_map())
         starts = np.zeros(1, np.int64)
         for count, stride in self.outer:
             starts = (np.arange(count, dtype=np.int64)[:, None] * stride + starts).reshape(-1)
-        return starts if self.disjoint else np.unique(starts)
+        return starts
+
+    def _row_map(self) -> Array:
+        """For each byte of the span whether a row starts there."""
+        found = np.zeros(self.high - self.low - self.run + 1, np.bool_)
+        found[0] = True
+        reach = 1
+        for count, stride in self.outer:
+            done = 1
+            while done < count:
+                shift = min(done, count - done) * stride
+                found[shift : shift + reach] |= found[:reach].copy()
+                done, reach = min(2 * done, count), shift + reach
+        return found
 
     def blocks(self, address: int) -> Blocks:
         """The blocks of the region when its first byte lies at `address` (only its place within a block counts)."""

@@ -77,7 +77,7 @@ def _check_static(stream: Stream) -> None:
     memories = stream.machine.memories
     for index, plan in enumerate(stream.plans):
         if plan.fault is not None:
-            raise Trap("illegal", index, stream.text(index), plan.fault.expected, plan.fault.found)
+            raise Trap(plan.fault.reason, index, stream.text(index), plan.fault.expected, plan.fault.found)
         for touch, address in zip(plan.touches, stream.addresses[index], strict=False):
             memory = memories[touch.memory]
             low, high = address + touch.low, address + touch.high

@@ -49,6 +49,7 @@ def test_range(bench: Any):
     assert "4096 bytes of SPAD" in error.expected
     assert trap(bench, "LOAD D=4, N=4, NB=2, DB=-8\n").reason == "range"
     assert trap(bench, "LOAD S=65530, N=7, NB=1\n").reason == "range"
+    assert "a span of" in trap(bench, "LOAD N=7, NB=200, DB=100\n").found
 
 
 def test_illegal_fields(bench: Any):
