@@ -27,6 +27,10 @@ def floats(*values: float) -> Array:
     return np.array(values, np.float32)
 
 
+def scalar(value: float) -> Array:
+    return np.array(value, np.float32)
+
+
 def build(op: str, x: Array, constants: list[Array | None], opset: int, outputs: int, attributes: Any) -> ModelProto:
     tensors = [numpy_helper.from_array(a, f"c{i}") for i, a in enumerate(constants) if a is not None]
     names = ["x", *("" if a is None else f"c{i}" for i, a in enumerate(constants))]
@@ -71,13 +75,13 @@ def test_softmax_over_one_axis(axis: int) -> None:
 def test_clip_takes_attributes_then_inputs() -> None:
     check("Clip", X, opset=7, min=-0.5, max=0.25)
     check("Clip", X, opset=10, min=-0.5)
-    check("Clip", X, np.float32(-0.5).reshape(()), np.float32(0.25).reshape(()), opset=11)
-    check("Clip", X, None, np.float32(0.25).reshape(()), opset=13)
+    check("Clip", X, scalar(-0.5), scalar(0.25), opset=11)
+    check("Clip", X, None, scalar(0.25), opset=13)
 
 
 def test_pad_takes_attributes_then_inputs_then_axes() -> None:
     check("Pad", X, opset=10, pads=[0, 1, 2, 0, 0, 0, 1, 3], value=1.5)
-    check("Pad", X, ints(0, 1, 2, 0, 0, 0, 1, 3), np.float32(1.5).reshape(()), opset=13)
+    check("Pad", X, ints(0, 1, 2, 0, 0, 0, 1, 3), scalar(1.5), opset=13)
     check("Pad", X, ints(1, 2), None, ints(-1), opset=18, mode="reflect")
     check("Pad", X, ints(0, 0, -1, 1, 0, 0, -2, 0), opset=13, mode="edge")
 
@@ -120,7 +124,7 @@ def test_batch_normalization_of_all_opsets() -> None:
 
 def test_dropout_of_all_opsets() -> None:
     check("Dropout", X, opset=7, ratio=0.3)
-    check("Dropout", X, np.float32(0.3).reshape(()), np.array(False), opset=13)
+    check("Dropout", X, scalar(0.3), np.array(False), opset=13)
 
 
 def test_upsample_and_resize_of_all_opsets() -> None:
@@ -135,7 +139,7 @@ def test_upsample_and_resize_of_all_opsets() -> None:
 @pytest.mark.parametrize("rounding", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
 @pytest.mark.parametrize("sizes", [(12, 16), (9, 5), (1, 8), (4, 24)])
 def test_resize_by_sizes(mode: str, rounding: str, sizes: tuple[int, int]) -> None:
-    attributes = {"coordinate_transformation_mode": mode, "nearest_mode": rounding}
+    attributes: dict[str, Any] = {"coordinate_transformation_mode": mode, "nearest_mode": rounding}
     check("Resize", X, None, None, ints(2, 3, *sizes), opset=19, **attributes)
 
 
@@ -163,10 +167,10 @@ def test_quantization() -> None:
     scales, zeros = floats(0.1, 0.02, 0.5), np.array([3, 0, -7], np.int8)
     check("QuantizeLinear", X, scales, zeros, axis=1)
     check("QuantizeLinear", X, floats(0.1), np.array([9], np.uint8))
-    check("QuantizeLinear", X, np.float32(0.1).reshape(()))
+    check("QuantizeLinear", X, scalar(0.1))
     codes = np.clip(X * 50, -128, 127).astype(np.int8)
     check("DequantizeLinear", codes, scales, zeros, axis=1)
-    check("DequantizeLinear", codes.astype(np.int32), np.float32(0.1).reshape(()))
+    check("DequantizeLinear", codes.astype(np.int32), scalar(0.1))
 
 
 def test_a_list_of_repeated_inputs() -> None:
