@@ -1,0 +1,71 @@
+"""Constant tensors beside the IR."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr, f32
+
+from tilewright.dialects import graph
+from tilewright.dialects.types import tensor
+from tilewright.errors import TilewrightError
+from tilewright.resources import Resources, attach, resources_of, save_module_resources
+
+
+def sample() -> Resources:
+    return Resources({"a/b %2F\\c": np.arange(6, dtype=np.int8).reshape(2, 3), "s": np.array(1.5, np.float32)})
+
+
+def test_saved_and_loaded(tmp_path: Path):
+    sample().save(tmp_path / "w.npz")
+    loaded = Resources.load(tmp_path / "w.npz")
+    assert list(loaded) == list(sample())
+    assert loaded.digest() == sample().digest()
+    assert loaded["s"].shape == ()
+
+
+def test_same_arrays_same_bytes(tmp_path: Path):
+    for name in ("1.npz", "2.npz"):
+        sample().save(tmp_path / name)
+    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
+
+
+def test_names_are_never_taken_twice():
+    resources = Resources()
+    assert resources.add("w", np.zeros(2)) == "w"
+    assert resources.add("w", np.zeros(2)) == "w"
+    assert resources.add("w", np.ones(2)) == "w.1"
+    assert resources.add("w", np.ones(2)) == "w.1"
+    assert resources.add("w", np.zeros(2, np.float32)) == "w.2"
+
+
+def test_arrays_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        sample()["s"][...] = 2
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut", b"nothing"])
+def test_unreadable_files(tmp_path: Path, content: bytes | None):
+    path = tmp_path / "w.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TilewrightError, match=r"expected a readable \.npz file of weights"):
+        Resources.load(path)
+
+
+def test_objects_are_refused(tmp_path: Path):
+    np.savez(tmp_path / "w.npz", a=np.array([{}], dtype=object))
+    with pytest.raises(TilewrightError, match="weights"):
+        Resources.load(tmp_path / "w.npz")
+
+
+def test_travel_with_the_module(tmp_path: Path):
+    inline = graph.WeightOp("inline", tensor((), f32), np.array(2.0, np.float32))
+    module = ModuleOp([inline, graph.WeightOp("s", tensor((), f32))])
+    assert list(resources_of(module)) == ["inline"]
+    attach(module, sample())
+    assert list(resources_of(module)) == [*sample(), "inline"]
+    save_module_resources(module, tmp_path / "w.npz")
+    assert module.attributes["graph.resources"] == StringAttr("w.npz")
+    copy = module.clone()
+    assert resources_of(copy, tmp_path).digest() == resources_of(module).digest()
