@@ -42,7 +42,7 @@ class InfeasibleError(TilewrightError):
     """
 
     def __init__(
-        self, resource: str, demand: int | float, bound: int | float, unit: str, lever: str, subject: str = ""
+        self, resource: str, demand: float, bound: float, unit: str, lever: str, subject: str = ""
     ) -> None:
         self.resource = resource
         self.demand = demand
