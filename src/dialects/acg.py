@@ -17,9 +17,6 @@ Passes ask for the machine of a module by `machine_of`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
 from xdsl.dialects.builtin import (
     Float64Type,
     FloatAttr,
@@ -32,7 +29,7 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, Region
+from xdsl.ir import Dialect, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -46,7 +43,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInte
 from xdsl.utils.exceptions import VerifyException
 
 from ..errors import TilewrightError
-from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
+from ..machine import Machine
 from ..machine_rules import first_complaint
 from .acg_attributes import (
     NAME,
@@ -63,14 +60,6 @@ from .acg_attributes import (
 
 INTEGER = IntegerAttr.constr(i64)
 NUMBER = FloatAttr[Float64Type].constr(f64)
-
-
-def _int(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i64)
-
-
-def _float(value: float) -> FloatAttr[Float64Type]:
-    return FloatAttr(value, f64)
 
 
 @irdl_op_definition
@@ -97,37 +86,6 @@ class CapabilityOp(IRDLOperation):
         "(`splits` $splits^)? `cycles` $cycles `energy` $energy_pj attr-dict"
     )
 
-    @staticmethod
-    def get(capability: Capability) -> CapabilityOp:
-        """The op of a machine's capability."""
-        properties = {
-            "sym_name": StringAttr(capability.name),
-            "dims": DimsAttr(capability.dims),
-            "statement": StatementAttr(capability.statement),
-            "functions": ChoicesAttr(capability.functions) if capability.functions else None,
-            "immediates": PairsAttr(capability.immediates) if capability.immediates else None,
-            "types": TypesAttr(capability.types),
-            "splits": NamesAttr(capability.splits) if capability.splits else None,
-            "cycles": FormulaAttr(capability.cycles),
-            "energy_pj": FormulaAttr(capability.energy_pj),
-        }
-        return CapabilityOp.create(properties=_present(properties))
-
-    def value(self, node: str) -> Capability:
-        """The capability as data, of the node or link called `node`."""
-        return Capability(
-            self.sym_name.data,
-            node,
-            self.dims.data,
-            self.statement.data,
-            self.types.data,
-            self.cycles.data,
-            self.energy_pj.data,
-            self.functions.data if self.functions is not None else (),
-            self.immediates.data if self.immediates is not None else (),
-            self.splits.data if self.splits is not None else (),
-        )
-
 
 @irdl_op_definition
 class MemoryOp(IRDLOperation):
@@ -148,29 +106,6 @@ class MemoryOp(IRDLOperation):
         "`read_energy` $read_energy_pj `write_energy` $write_energy_pj (`offchip` $offchip^)? attr-dict"
     )
 
-    @staticmethod
-    def get(memory: Memory) -> MemoryOp:
-        """The op of a machine's memory."""
-        properties = {
-            "sym_name": StringAttr(memory.name),
-            "data_width_bits": _int(memory.data_width_bits),
-            "banks": _int(memory.banks),
-            "depth": _int(memory.depth),
-            "align_bytes": _int(memory.align_bytes),
-            "read_energy_pj": _float(memory.read_energy_pj_per_byte),
-            "write_energy_pj": _float(memory.write_energy_pj_per_byte),
-            "offchip": UnitAttr() if memory.offchip else None,
-        }
-        return MemoryOp.create(properties=_present(properties))
-
-    def value(self) -> Memory:
-        """The memory as data."""
-        integers = (self.data_width_bits, self.banks, self.depth)
-        energies = self.read_energy_pj.value.data, self.write_energy_pj.value.data
-        width, banks, depth = (attribute.value.data for attribute in integers)
-        align = self.align_bytes.value.data
-        return Memory(self.sym_name.data, width, banks, depth, self.offchip is not None, align, *energies)
-
 
 @irdl_op_definition
 class ComputeOp(IRDLOperation):
@@ -183,22 +118,6 @@ class ComputeOp(IRDLOperation):
     body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
     assembly_format = "$sym_name `x` $instances_x `y` $instances_y attr-dict-with-keyword ($body^)?"
-
-    @staticmethod
-    def get(compute: Compute) -> ComputeOp:
-        """The op of a machine's compute node."""
-        properties = {
-            "sym_name": StringAttr(compute.name),
-            "instances_x": _int(compute.instances_x),
-            "instances_y": _int(compute.instances_y),
-        }
-        return ComputeOp.create(properties=properties, regions=[_capability_ops(compute.capabilities)])
-
-    def value(self) -> Compute:
-        """The node as data."""
-        name = self.sym_name.data
-        capabilities = tuple(op.value(name) for op in declarations(self.body) if isinstance(op, CapabilityOp))
-        return Compute(name, self.instances_x.value.data, self.instances_y.value.data, capabilities)
 
 
 @irdl_op_definition
@@ -218,27 +137,6 @@ class LinkOp(IRDLOperation):
         "$src `->` $dst (`both` $both^)? `bandwidth` $bandwidth `latency` $latency_cycles `channel` $channel "
         "attr-dict-with-keyword ($body^)?"
     )
-
-    @staticmethod
-    def get(link: Link, both: bool) -> LinkOp:
-        """The op of a machine's link, or of both halves of one where `link` is the first."""
-        properties = {
-            "src": StringAttr(link.src),
-            "dst": StringAttr(link.dst),
-            "both": UnitAttr() if both else None,
-            "bandwidth": _float(link.bandwidth_bytes_per_cycle),
-            "latency_cycles": _int(link.latency_cycles),
-            "channel": StringAttr(link.channel),
-        }
-        return LinkOp.create(properties=_present(properties), regions=[_capability_ops(link.capabilities)])
-
-    def values(self) -> tuple[Link, ...]:
-        """The link as data, and its back half where there is one."""
-        src, dst, channel = self.src.data, self.dst.data, self.channel.data
-        forth = Link(src, dst, self.bandwidth.value.data, self.latency_cycles.value.data, channel)
-        capabilities = tuple(op.value(forth.name) for op in declarations(self.body) if isinstance(op, CapabilityOp))
-        forth = replace(forth, capabilities=capabilities)
-        return (forth,) if self.both is None else (forth, forth.reversed())
 
 
 @irdl_op_definition
@@ -269,19 +167,6 @@ class IsaOp(IRDLOperation):
         "`waits` $waits attr-dict"
     )
 
-    @staticmethod
-    def get(machine: Machine) -> IsaOp:
-        """The op of what a machine's instructions share."""
-        properties = {
-            "opcode_bits": _int(machine.opcode_bits),
-            "align_bits": _int(machine.instruction_align_bits),
-            "width_bits": _int(machine.instruction_bits),
-            "header": FieldsAttr(machine.header),
-            "signal": StringAttr(machine.signal),
-            "waits": PairsAttr(machine.waits),
-        }
-        return IsaOp.create(properties=properties)
-
 
 @irdl_op_definition
 class MnemonicOp(IRDLOperation):
@@ -294,7 +179,7 @@ class MnemonicOp(IRDLOperation):
     fields = prop_def(FieldsAttr)
     execute = prop_def(SymbolRefAttr)
     extents = prop_def(PairsAttr)
-    operands_ = prop_def(OperandsAttr, prop_name="bindings")
+    bindings = prop_def(OperandsAttr)
     functions = opt_prop_def(PairsAttr)
     immediates = opt_prop_def(PairsAttr)
     accumulate = opt_prop_def(StringAttr)
@@ -305,45 +190,6 @@ class MnemonicOp(IRDLOperation):
         "(`functions` $functions^)? (`immediates` $immediates^)? (`accumulate` $accumulate^)? (`spread` $spread^)? "
         "attr-dict"
     )
-
-    @staticmethod
-    def get(mnemonic: Mnemonic) -> MnemonicOp:
-        """The op of a machine's mnemonic."""
-        axes = (("x", mnemonic.spread_x), ("y", mnemonic.spread_y))
-        spread = tuple((axis, name) for axis, name in axes if name)
-        properties = {
-            "sym_name": StringAttr(mnemonic.name),
-            "opcode": _int(mnemonic.opcode),
-            "unit": StringAttr(mnemonic.unit),
-            "fields": FieldsAttr(mnemonic.fields),
-            "execute": SymbolRefAttr(mnemonic.node, [mnemonic.capability]),
-            "extents": PairsAttr(mnemonic.extents),
-            "bindings": OperandsAttr(mnemonic.operands),
-            "functions": PairsAttr(mnemonic.functions) if mnemonic.functions else None,
-            "immediates": PairsAttr(mnemonic.immediates) if mnemonic.immediates else None,
-            "accumulate": StringAttr(mnemonic.accumulate) if mnemonic.accumulate else None,
-            "spread": PairsAttr(spread) if spread else None,
-        }
-        return MnemonicOp.create(properties=_present(properties))
-
-    def value(self) -> Mnemonic:
-        """The mnemonic as data."""
-        spread = dict(self.spread.data) if self.spread is not None else {}
-        return Mnemonic(
-            self.sym_name.data,
-            self.opcode.value.data,
-            self.unit.data,
-            self.fields.data,
-            self.execute.root_reference.data,
-            self.execute.nested_references.data[0].data,
-            self.extents.data,
-            self.operands_.data,
-            self.functions.data if self.functions is not None else (),
-            self.immediates.data if self.immediates is not None else (),
-            self.accumulate.data if self.accumulate is not None else "",
-            spread.get("x", ""),
-            spread.get("y", ""),
-        )
 
     def verify_(self) -> None:
         if len(self.execute.nested_references) != 1:
@@ -367,46 +213,16 @@ class GraphOp(IRDLOperation):
 
     @staticmethod
     def get(machine: Machine) -> GraphOp:
-        """The op of a whole machine."""
-        two_way = [(link.dst, link.src) for link in machine.links if link.back]
-        ops: list[Operation] = [MemoryOp.get(memory) for memory in machine.memories]
-        ops += [ComputeOp.get(compute) for compute in machine.computes]
-        ops += [LinkOp.get(link, (link.src, link.dst) in two_way) for link in machine.links if not link.back]
-        ops += [_unit_op(unit) for unit in machine.units]
-        ops += [IsaOp.get(machine)] if machine.mnemonics or machine.header else []
-        ops += [MnemonicOp.get(mnemonic) for mnemonic in machine.mnemonics]
-        properties = {
-            "sym_name": StringAttr(machine.name),
-            "control": StringAttr(machine.control),
-            "frequency_hz": _float(machine.frequency_hz),
-        }
-        return GraphOp.create(properties=properties, regions=[Region(Block(ops))])
+        """The op of a machine."""
+        from .acg_convert import graph_op
+
+        return graph_op(machine)
 
     def machine(self) -> Machine:
         """The accelerator as data."""
-        ops = declarations(self.body)
-        machine = Machine(
-            self.sym_name.data,
-            self.control.data,
-            tuple(op.value() for op in ops if isinstance(op, MemoryOp)),
-            tuple(op.value() for op in ops if isinstance(op, ComputeOp)),
-            tuple(link for op in ops if isinstance(op, LinkOp) for link in op.values()),
-            tuple(Unit(op.sym_name.data, op.depth.value.data) for op in ops if isinstance(op, UnitOp)),
-            tuple(op.value() for op in ops if isinstance(op, MnemonicOp)),
-            frequency_hz=self.frequency_hz.value.data,
-        )
-        for op in ops:
-            if isinstance(op, IsaOp):
-                machine = replace(
-                    machine,
-                    opcode_bits=op.opcode_bits.value.data,
-                    instruction_align_bits=op.align_bits.value.data,
-                    instruction_bits=op.width_bits.value.data,
-                    header=op.header.data,
-                    signal=op.signal.data,
-                    waits=op.waits.data,
-                )
-        return machine
+        from .acg_convert import machine_value
+
+        return machine_value(self)
 
     def verify_region_ops(self) -> None:
         """Only declarations, with names that the text can spell."""
@@ -430,21 +246,9 @@ class GraphOp(IRDLOperation):
 DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp)
 
 
-def _present(properties: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
-    return {name: attribute for name, attribute in properties.items() if attribute is not None}
-
-
 def declarations(body: Region) -> list[Operation]:
     """The ops of a body, which may be empty."""
     return [op for block in body.blocks for op in block.ops]
-
-
-def _capability_ops(capabilities: Sequence[Capability]) -> Region:
-    return Region(Block([CapabilityOp.get(c) for c in capabilities]) if capabilities else ())
-
-
-def _unit_op(unit: Unit) -> UnitOp:
-    return UnitOp.create(properties={"sym_name": StringAttr(unit.name), "depth": _int(unit.depth)})
 
 
 def graph_of(module: ModuleOp) -> GraphOp:

@@ -17,7 +17,7 @@ from ..frontends.acg import load_target
 class LoadTargetPass(ModulePass):
     """Place the `acg.graph` of an accelerator at the head of the module, instead of one that is there.
 
-        builtin.module { ... }  ->  builtin.module { acg.graph @edge16 ... { ... } ... }
+        builtin.module { ... }  ->  builtin.module { acg.graph @toy ... { ... } ... }
 
     `target` is a shipped target's name or the path of an `.acg` file.  This is the one pass that reads a file: what
     comes after it finds the accelerator in the IR.

@@ -1,0 +1,251 @@
+"""Between the ops of the `acg` dialect and `Machine`: each declaration has one function each way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, f64, i64
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
+from .acg import (
+    CapabilityOp,
+    ComputeOp,
+    GraphOp,
+    IsaOp,
+    LinkOp,
+    MemoryOp,
+    MnemonicOp,
+    UnitOp,
+    declarations,
+)
+from .acg_attributes import (
+    ChoicesAttr,
+    DimsAttr,
+    FieldsAttr,
+    FormulaAttr,
+    NamesAttr,
+    OperandsAttr,
+    PairsAttr,
+    StatementAttr,
+    TypesAttr,
+)
+
+
+def _int(value: int) -> IntegerAttr:
+    return IntegerAttr(value, i64)
+
+
+def _float(value: float) -> FloatAttr[Float64Type]:
+    return FloatAttr(value, f64)
+
+
+def _present(properties: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
+    return {name: attribute for name, attribute in properties.items() if attribute is not None}
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...]) -> PairsAttr | None:
+    return PairsAttr(pairs) if pairs else None
+
+
+def _data(attribute: PairsAttr | None) -> tuple[tuple[str, str], ...]:
+    return attribute.data if attribute is not None else ()
+
+
+def graph_op(machine: Machine) -> GraphOp:
+    """The op of a whole machine."""
+    two_way = [(link.dst, link.src) for link in machine.links if link.back]
+    ops: list[Operation] = [_memory_op(memory) for memory in machine.memories]
+    ops += [_compute_op(compute) for compute in machine.computes]
+    ops += [_link_op(link, (link.src, link.dst) in two_way) for link in machine.links if not link.back]
+    ops += [_unit_op(unit) for unit in machine.units]
+    ops += [_isa_op(machine)] if machine.mnemonics or machine.header else []
+    ops += [_mnemonic_op(mnemonic) for mnemonic in machine.mnemonics]
+    properties = {
+        "sym_name": StringAttr(machine.name),
+        "control": StringAttr(machine.control),
+        "frequency_hz": _float(machine.frequency_hz),
+    }
+    return GraphOp.create(properties=properties, regions=[Region(Block(ops))])
+
+
+def machine_value(graph: GraphOp) -> Machine:
+    """The machine of an op, not checked."""
+    ops = declarations(graph.body)
+    machine = Machine(
+        graph.sym_name.data,
+        graph.control.data,
+        tuple(_memory(op) for op in ops if isinstance(op, MemoryOp)),
+        tuple(_compute(op) for op in ops if isinstance(op, ComputeOp)),
+        tuple(link for op in ops if isinstance(op, LinkOp) for link in _links(op)),
+        tuple(Unit(op.sym_name.data, op.depth.value.data) for op in ops if isinstance(op, UnitOp)),
+        tuple(_mnemonic(op) for op in ops if isinstance(op, MnemonicOp)),
+        frequency_hz=graph.frequency_hz.value.data,
+    )
+    for op in ops:
+        if isinstance(op, IsaOp):
+            machine = _with_isa(machine, op)
+    return machine
+
+
+def _memory_op(memory: Memory) -> MemoryOp:
+    properties = {
+        "sym_name": StringAttr(memory.name),
+        "data_width_bits": _int(memory.data_width_bits),
+        "banks": _int(memory.banks),
+        "depth": _int(memory.depth),
+        "align_bytes": _int(memory.align_bytes),
+        "read_energy_pj": _float(memory.read_energy_pj_per_byte),
+        "write_energy_pj": _float(memory.write_energy_pj_per_byte),
+        "offchip": UnitAttr() if memory.offchip else None,
+    }
+    return MemoryOp.create(properties=_present(properties))
+
+
+def _memory(op: MemoryOp) -> Memory:
+    return Memory(
+        op.sym_name.data,
+        op.data_width_bits.value.data,
+        op.banks.value.data,
+        op.depth.value.data,
+        op.offchip is not None,
+        op.align_bytes.value.data,
+        op.read_energy_pj.value.data,
+        op.write_energy_pj.value.data,
+    )
+
+
+def _compute_op(compute: Compute) -> ComputeOp:
+    properties = {
+        "sym_name": StringAttr(compute.name),
+        "instances_x": _int(compute.instances_x),
+        "instances_y": _int(compute.instances_y),
+    }
+    return ComputeOp.create(properties=properties, regions=[_capability_ops(compute.capabilities)])
+
+
+def _compute(op: ComputeOp) -> Compute:
+    name = op.sym_name.data
+    return Compute(name, op.instances_x.value.data, op.instances_y.value.data, _capabilities(op.body, name))
+
+
+def _link_op(link: Link, both: bool) -> LinkOp:
+    properties = {
+        "src": StringAttr(link.src),
+        "dst": StringAttr(link.dst),
+        "both": UnitAttr() if both else None,
+        "bandwidth": _float(link.bandwidth_bytes_per_cycle),
+        "latency_cycles": _int(link.latency_cycles),
+        "channel": StringAttr(link.channel),
+    }
+    return LinkOp.create(properties=_present(properties), regions=[_capability_ops(link.capabilities)])
+
+
+def _links(op: LinkOp) -> tuple[Link, ...]:
+    forth = Link(op.src.data, op.dst.data, op.bandwidth.value.data, op.latency_cycles.value.data, op.channel.data)
+    forth = replace(forth, capabilities=_capabilities(op.body, forth.name))
+    return (forth,) if op.both is None else (forth, forth.reversed())
+
+
+def _capability_ops(capabilities: Sequence[Capability]) -> Region:
+    return Region(Block([_capability_op(c) for c in capabilities]) if capabilities else ())
+
+
+def _capabilities(body: Region, node: str) -> tuple[Capability, ...]:
+    return tuple(_capability(op, node) for op in declarations(body) if isinstance(op, CapabilityOp))
+
+
+def _capability_op(capability: Capability) -> CapabilityOp:
+    properties = {
+        "sym_name": StringAttr(capability.name),
+        "dims": DimsAttr(capability.dims),
+        "statement": StatementAttr(capability.statement),
+        "functions": ChoicesAttr(capability.functions) if capability.functions else None,
+        "immediates": _pairs(capability.immediates),
+        "types": TypesAttr(capability.types),
+        "splits": NamesAttr(capability.splits) if capability.splits else None,
+        "cycles": FormulaAttr(capability.cycles),
+        "energy_pj": FormulaAttr(capability.energy_pj),
+    }
+    return CapabilityOp.create(properties=_present(properties))
+
+
+def _capability(op: CapabilityOp, node: str) -> Capability:
+    return Capability(
+        op.sym_name.data,
+        node,
+        op.dims.data,
+        op.statement.data,
+        op.types.data,
+        op.cycles.data,
+        op.energy_pj.data,
+        op.functions.data if op.functions is not None else (),
+        _data(op.immediates),
+        op.splits.data if op.splits is not None else (),
+    )
+
+
+def _unit_op(unit: Unit) -> UnitOp:
+    return UnitOp.create(properties={"sym_name": StringAttr(unit.name), "depth": _int(unit.depth)})
+
+
+def _isa_op(machine: Machine) -> IsaOp:
+    properties = {
+        "opcode_bits": _int(machine.opcode_bits),
+        "align_bits": _int(machine.instruction_align_bits),
+        "width_bits": _int(machine.instruction_bits),
+        "header": FieldsAttr(machine.header),
+        "signal": StringAttr(machine.signal),
+        "waits": PairsAttr(machine.waits),
+    }
+    return IsaOp.create(properties=properties)
+
+
+def _with_isa(machine: Machine, op: IsaOp) -> Machine:
+    return replace(
+        machine,
+        opcode_bits=op.opcode_bits.value.data,
+        instruction_align_bits=op.align_bits.value.data,
+        instruction_bits=op.width_bits.value.data,
+        header=op.header.data,
+        signal=op.signal.data,
+        waits=op.waits.data,
+    )
+
+
+def _mnemonic_op(mnemonic: Mnemonic) -> MnemonicOp:
+    axes = (("x", mnemonic.spread_x), ("y", mnemonic.spread_y))
+    properties = {
+        "sym_name": StringAttr(mnemonic.name),
+        "opcode": _int(mnemonic.opcode),
+        "unit": StringAttr(mnemonic.unit),
+        "fields": FieldsAttr(mnemonic.fields),
+        "execute": SymbolRefAttr(mnemonic.node, [mnemonic.capability]),
+        "extents": PairsAttr(mnemonic.extents),
+        "bindings": OperandsAttr(mnemonic.operands),
+        "functions": _pairs(mnemonic.functions),
+        "immediates": _pairs(mnemonic.immediates),
+        "accumulate": StringAttr(mnemonic.accumulate) if mnemonic.accumulate else None,
+        "spread": _pairs(tuple((axis, name) for axis, name in axes if name)),
+    }
+    return MnemonicOp.create(properties=_present(properties))
+
+
+def _mnemonic(op: MnemonicOp) -> Mnemonic:
+    spread = dict(_data(op.spread))
+    return Mnemonic(
+        op.sym_name.data,
+        op.opcode.value.data,
+        op.unit.data,
+        op.fields.data,
+        op.execute.root_reference.data,
+        op.execute.nested_references.data[0].data,
+        op.extents.data,
+        op.bindings.data,
+        _data(op.functions),
+        _data(op.immediates),
+        op.accumulate.data if op.accumulate is not None else "",
+        spread.get("x", ""),
+        spread.get("y", ""),
+    )
