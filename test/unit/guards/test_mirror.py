@@ -19,8 +19,8 @@ def lit_text(folder: Path, needle: str) -> str:
 
 @pytest.mark.parametrize("name", PASSES)
 def test_every_pass_has_a_lit_test(name: str):
-    assert f"'{name}" in lit_text(LIT, "RUN:") or f"-p {name}" in lit_text(LIT, "RUN:")
-    assert list((LIT / "passes").glob(f"{name.replace('-', '[-_]')}*.mlir"))
+    own = [path.read_text() for path in (LIT / "passes").glob(f"{name.replace('-', '[-_]')}*.mlir")]
+    assert any(re.search(rf"RUN: .*-p .*{name}\b", text) for text in own)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
