@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ..dialects import graph
 from ..dialects.types import dtype_of, size_bytes, tensor_of, tensor_type
@@ -69,9 +70,16 @@ class Constants:
         resource = self.resources.add(name, array)
         return graph.WeightOp(resource, tensor_of(array), array if array.size <= INLINE_ELEMENTS else None)
 
-    def prune(self) -> None:
-        """Forget the arrays that no `graph.weight` of the module names any more."""
-        named = {op.resource for op in self.module.walk() if isinstance(op, graph.WeightOp)}
+    def tidy(self) -> None:
+        """Leave one `graph.weight` per name in each block, and no array that none of them names."""
+        weights = [op for op in self.module.walk() if isinstance(op, graph.WeightOp)]
+        first: dict[tuple[Block | None, str], graph.WeightOp] = {}
+        for op in weights:
+            kept = first.setdefault((op.parent_block(), op.resource), op)
+            if kept is not op and kept.result.type == op.result.type:
+                op.result.replace_all_uses_with(kept.result)
+                Rewriter.erase_op(op)
+        named = {name for _, name in first}
         for name in [name for name in self.resources if name not in named]:
             del self.resources[name]
 

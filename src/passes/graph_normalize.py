@@ -234,4 +234,4 @@ class GraphNormalizePass(ModulePass):
             AverageToMean(),
         ]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
-        constants.prune()
+        constants.tidy()

@@ -147,4 +147,4 @@ class GraphQuantizePass(ModulePass):
                         visit(layer, constants)
         patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
-        constants.prune()
+        constants.tidy()

@@ -183,6 +183,15 @@ def test_normalize_forgets_unused_arrays():
     assert set(resources_of(module)) == named
 
 
+def test_one_weight_per_name():
+    net = Network((4,))
+    a, b = (net.weight(np.ones(4, np.float32)) for _ in range(2))
+    module = net.finish(net.add(graph.BinaryOp("add", net.add(graph.BinaryOp("add", net.inputs[0], a)), b)))
+    assert names(module).count("weight") == 2
+    apply(module, GraphNormalizePass())
+    assert names(module).count("weight") == 1
+
+
 def test_folded_constants_do_not_grow():
     net = Network((4,))
     big = net.add(graph.ExpandOp(net.weight(floats(1)), (1024, 1024)))
