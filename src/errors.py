@@ -41,9 +41,7 @@ class InfeasibleError(TilewrightError):
     `demand` and `bound` are in `unit`; `lever` names the smallest change that would fit.
     """
 
-    def __init__(
-        self, resource: str, demand: float, bound: float, unit: str, lever: str, subject: str = ""
-    ) -> None:
+    def __init__(self, resource: str, demand: float, bound: float, unit: str, lever: str, subject: str = "") -> None:
         self.resource = resource
         self.demand = demand
         self.bound = bound
