@@ -145,6 +145,9 @@ def _unify_all(capability: Capability, pattern: Call, args: tuple[Expr, ...], fo
 
 def _types_fit(kernel: Kernel, capability: Capability, found: _Found) -> bool:
     types = dict(kernel.types)
+    tensors = [access.tensor for access in set(found.accesses.values())]
+    if len(set(tensors)) < len(tensors):  # one operand name per way to index a tensor
+        return False
     wanted = tuple(types[found.accesses[operand].tensor] for operand in capability.operands)
     return wanted in capability.types
 

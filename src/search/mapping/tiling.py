@@ -121,5 +121,5 @@ def _infeasible(problem: Problem) -> InfeasibleError:
         bound,
         "bytes",
         f"a {worst} of {demand[worst]} bytes would hold the smallest tiles",
-        subject=f"the group of kernel @{problem.group.kernels[0].name}",
+        subject=f"kernel @{problem.anchor.name}",
     )

@@ -1,0 +1,116 @@
+"""Einsum text with bounds: one kernel of tensor algebra, as the command line takes it.
+
+O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=64 c=64 p=56 q=56 r=3 s=3
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
+
+from ..algebra.affine import Affine, index_forms
+from ..algebra.expr import Access, Statement
+from ..algebra.parser import parse_statement
+from ..algebra.printer import print_expr, print_statement
+from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
+from ..dialects import nest
+from ..dialects.types import Tensor, element_type, tensor
+from ..errors import TilewrightError
+
+MAX_TEXT = 10_000
+MAX_EXTENT = 1 << 40
+
+_BOUND = re.compile(r"([A-Za-z_]\w*)\s*=\s*(\d+)")
+
+
+def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
+    """The statement and the extent of each of its dims, in the order of the bounds.
+
+    Raises `TilewrightError` (kind `parse`) where the text is wrong, a dim has no bound or a bound no dim.
+    """
+    if len(text) > MAX_TEXT:
+        raise _error("einsum text", f"at most {MAX_TEXT} characters", str(len(text)))
+    body, separator, bounds = text.partition(";")
+    if not separator:
+        raise _error(text.strip(), "`statement; dim=extent ...`", "no `;`", "add the extents of the dims")
+    statement = parse_statement(body.strip(), "einsum")
+    extents = _parse_bounds(bounds)
+    dims = dims_of(statement)
+    for dim in dims:
+        if dim not in extents:
+            raise _error(f"dim {dim}", "an extent", "none", f"add `{dim}=...` after the `;`")
+    for dim in extents:
+        if dim not in dims:
+            raise _error(f"bound {dim}", f"one of the dims {', '.join(dims)}", dim)
+    return statement, extents
+
+
+def _parse_bounds(text: str) -> dict[str, int]:
+    rest = _BOUND.sub("", text).replace(",", "").strip()
+    if rest:
+        raise _error(f"bounds {text.strip()}", "`dim=extent ...`", rest.split()[0])
+    extents: dict[str, int] = {}
+    for name, digits in _BOUND.findall(text):
+        extent = int(digits) if len(digits) < 20 else MAX_EXTENT + 1
+        if name in extents or not 1 <= extent <= MAX_EXTENT:
+            raise _error(f"bound {name}", f"one extent from 1 to {MAX_EXTENT}", digits)
+        extents[name] = extent
+    return extents
+
+
+def einsum_module(text: str, types: Mapping[str, str] | None = None) -> ModuleOp:
+    """A module whose `main` is the kernel: operands in, the target out.
+
+    Tensors are as large as their indices reach.  `types` gives the element types of tensors (`i8`, `i32`, ...); f32
+    where it says nothing.
+    """
+    statement, extents = parse_einsum(text)
+    if names := scalars_of(statement):
+        raise _error(print_statement(statement), "tensors, dims and numbers", f"the name {names[0]}")
+    tensor_types = {name: _tensor_type(statement, name, extents, types or {}) for name in tensors_of(statement)}
+    target, *operands = tensor_types
+    block = Block(arg_types=[tensor_types[name] for name in operands])
+    for arg, name in zip(block.args, operands, strict=True):
+        arg.name_hint = name
+    group = nest.GroupOp("kernel", extents, dict(zip(operands, block.args, strict=True)), [tensor_types[target]])
+    inside = dict(zip(operands, group.body.block.args, strict=True))
+    kernel = nest.KernelOp(_kernel_name(target, operands), statement, inside, tensor_types[target])
+    group.body.block.add_ops([kernel, nest.YieldOp(kernel.result)])
+    block.add_ops([group, ReturnOp(group.outs[0])])
+    function = FuncOp("main", ([tensor_types[name] for name in operands], [tensor_types[target]]), Region(block))
+    function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in operands)
+    function.attributes["graph.outputs"] = ArrayAttr([StringAttr(target)])
+    return ModuleOp([function])
+
+
+def _kernel_name(target: str, operands: list[str]) -> str:
+    return target if target not in operands else f"{target}_out"
+
+
+def _tensor_type(statement: Statement, name: str, extents: Mapping[str, int], types: Mapping[str, str]) -> Tensor:
+    sizes: list[int] = []
+    for access in accesses(statement):
+        if access.tensor != name:
+            continue
+        if not isinstance(access, Access):
+            raise _error(print_expr(access), "indices in square brackets", "free strides")
+        reach = [_reach(access, form, extents) for form in index_forms(access)]
+        if sizes and len(sizes) != len(reach):
+            raise _error(print_expr(access), f"{len(sizes)} indices, as before", str(len(reach)))
+        sizes = [max(a, b) for a, b in zip(sizes or reach, reach, strict=True)]
+    return tensor(sizes, element_type(types.get(name, "f32")))
+
+
+def _reach(access: Access, form: Affine, extents: Mapping[str, int]) -> int:
+    low, high = form.range(extents)
+    if low < 0:
+        raise _error(print_expr(access), "indices of at least 0", str(low), f"add {-low} to the index")
+    return high + 1
+
+
+def _error(subject: str, expected: str, found: str, lever: str = "") -> TilewrightError:
+    return TilewrightError("parse", subject, expected, found, lever)
