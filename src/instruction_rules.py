@@ -14,7 +14,10 @@ MAX_WORD_BITS = 1 << 13
 
 def instruction_complaints(machine: Machine) -> Iterator[Complaint]:
     """Every broken rule, in the order of the rules."""
-    yield from _isa(machine)
+    broken = list(_isa(machine))
+    yield from broken
+    if broken:
+        return
     mnemonics = machine.mnemonics
     yield from repeated([(m.name, f"mnemonic {m.name}") for m in mnemonics], "mnemonics with different names")
     yield from repeated([(str(m.opcode), f"mnemonic {m.name}") for m in mnemonics], "each opcode once")
@@ -31,7 +34,7 @@ def _isa(machine: Machine) -> Iterator[Complaint]:
         yield Complaint("isa", "opcode_bits of 1 to 32", f"{machine.opcode_bits}")
     if align < 8 or align % 8 or align > MAX_WORD_BITS:
         yield Complaint("isa", "an alignment of whole bytes", f"{align} bits")
-    if width % 8 or width > MAX_WORD_BITS:
+    if width % 8 or not 0 <= width <= MAX_WORD_BITS:
         yield Complaint("isa", f"a width of whole bytes of at most {MAX_WORD_BITS} bits", f"{width} bits")
     plain = [item.name for item in machine.header if not item.signed and not item.enum]
     words = [*([machine.signal] if machine.signal else []), *(name for pair in machine.waits for name in pair)]
@@ -50,6 +53,8 @@ def _field(owner: str, item: Field) -> Iterator[Complaint]:
     if not 1 <= item.width_bits <= 63 + item.signed:
         yield Complaint(subject, "a width of 1 to 63 bits (64 if signed)", f"{item.width_bits}")
         return
+    if item.signed and item.enum:
+        yield Complaint(subject, "an efield without a sign", "a signed one")
     yield from repeated([(name, subject) for name, _ in item.enum], "enumerators with different names")
     yield from repeated([(str(code), subject) for _, code in item.enum], "enumerators with different codes")
     for name, code in item.enum:
@@ -62,7 +67,7 @@ def _field(owner: str, item: Field) -> Iterator[Complaint]:
 def _word(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     """The word: opcode, unit, fields that exist once, fit and do not overlap."""
     subject = f"mnemonic {mnemonic.name}"
-    if mnemonic.opcode >= 1 << machine.opcode_bits:
+    if not 0 <= mnemonic.opcode < 1 << machine.opcode_bits:
         yield Complaint(subject, f"an opcode of {machine.opcode_bits} bits", f"{mnemonic.opcode}", "widen opcode_bits")
     if mnemonic.unit not in [unit.name for unit in machine.units]:
         known = ", ".join(unit.name for unit in machine.units) or "none declared"

@@ -226,6 +226,12 @@ class Machine:
     frequency_hz: float = 1e9
     source: str = field(default="", compare=False)  # the text it was read from
 
+    @property
+    def has_isa(self) -> bool:
+        """Whether anything is said about instructions."""
+        shared = (self.opcode_bits, self.instruction_align_bits, self.instruction_bits, self.signal, self.waits)
+        return bool(self.mnemonics or self.header) or shared != (8, 8, 0, "", ())
+
     @cached_property
     def words(self) -> dict[str, Word]:
         """The instruction word of each mnemonic, by the mnemonic's name."""

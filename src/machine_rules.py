@@ -6,6 +6,7 @@ The `.acg` front end tells the first broken rule with the line of the declaratio
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from .algebra.element import ELEMENT_TYPES
@@ -21,6 +22,8 @@ from .machine import Capability, Compute, Link, Machine, Memory
 
 CONTROLS = ("queues", "packets", "loops")
 MAX_BYTES = 1 << 62
+MAX_INSTANCES = 1 << 20
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def first_complaint(machine: Machine) -> Complaint | None:
@@ -33,9 +36,12 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     subject = f"acg {machine.name}"
     if machine.control not in CONTROLS:
         yield Complaint(subject, f"control {' or '.join(CONTROLS)}", f"`{machine.control}`")
-    if not machine.frequency_hz > 0:
+    if not 0 < machine.frequency_hz < math.inf:
         yield Complaint(subject, "a positive frequency", f"{machine.frequency_hz}")
     yield from _repetitions(machine)
+    for unit in machine.units:
+        if not 0 <= unit.depth < MAX_BYTES:
+            yield Complaint(f"unit {unit.name}", "a depth of at least 0 and below 2^62", f"{unit.depth}")
     for memory in machine.memories:
         yield from _memory(memory)
     if not any(memory.offchip for memory in machine.memories):
@@ -66,11 +72,14 @@ def _memory(memory: Memory) -> Iterator[Complaint]:
     for name, value in sizes.items():
         if value < 1:
             yield Complaint(subject, f"{name} of at least 1", f"{value}", "a memory must hold something")
+    if memory.align_bytes > max(memory.capacity_bytes, 1):
+        yield Complaint(subject, "an alignment within the memory", f"{memory.align_bytes} bytes")
     bits = memory.data_width_bits * memory.banks
     if bits % 8 or not memory.capacity_bytes < MAX_BYTES:
         yield Complaint(subject, "elements of whole bytes, below 2^62 bytes in all", f"{bits} bits by {memory.depth}")
-    if min(memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte) < 0:
-        yield Complaint(subject, "energies of at least 0 pJ", "a negative one")
+    for energy in (memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte):
+        if not 0 <= energy < math.inf:
+            yield Complaint(subject, "finite energies of at least 0 pJ", f"{energy}")
 
 
 def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
@@ -82,14 +91,25 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
         yield Complaint(subject, f"nodes among {', '.join(sorted(nodes))}", f"`{unknown[0]}`")
     if link.src == link.dst:
         yield Complaint(subject, "two different nodes", f"{link.src} twice")
-    if not link.bandwidth_bytes_per_cycle > 0:
+    if not 0 < link.bandwidth_bytes_per_cycle < math.inf:
         found = f"{link.bandwidth_bytes_per_cycle}"
         yield Complaint(subject, "a positive bandwidth", found, "give the bytes that it moves in a cycle")
+    if not 0 <= link.latency_cycles < MAX_BYTES:
+        yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{link.latency_cycles}")
+    if not NAME.fullmatch(link.channel) and link.channel != default_channel(machine, link):
+        yield Complaint(subject, "a name for the channel", f"`{link.channel}`")
     for capability in link.capabilities:
         yield from _capability(capability)
         if not {link.src, link.dst} <= memories or len(tensors_of(capability.statement)) != 2:
             where = f"capability {link.name}.{capability.name}"
             yield Complaint(where, "a statement that moves one tensor between two memories", "something else")
+
+
+def default_channel(machine: Machine, link: Link) -> str:
+    """The channel of a link where the text names none: both halves of `A <-> B` share `A<->B`."""
+    first = link.reversed() if link.back else link
+    both = link.back or any(x.back and (x.dst, x.src) == (link.src, link.dst) for x in machine.links)
+    return f"{first.src}<->{first.dst}" if both else ""
 
 
 def _cycle(machine: Machine) -> Iterator[Complaint]:
@@ -121,8 +141,9 @@ def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str
 
 def _compute(machine: Machine, compute: Compute) -> Iterator[Complaint]:
     subject = f"compute {compute.name}"
-    if min(compute.instances_x, compute.instances_y) < 1:
-        yield Complaint(subject, "at least one instance", f"[{compute.instances_x}][{compute.instances_y}]")
+    if min(compute.instances_x, compute.instances_y) < 1 or compute.instances_x * compute.instances_y > MAX_INSTANCES:
+        found = f"[{compute.instances_x}][{compute.instances_y}]"
+        yield Complaint(subject, f"1 to {MAX_INSTANCES} instances", found)
     offchip = [memory.name for memory in machine.memories if memory.offchip]
     forth = [(link.src, link.dst) for link in machine.links]
     lever = f"link {compute.name} with a memory"
@@ -161,6 +182,8 @@ def _dims(subject: str, capability: Capability) -> Iterator[Complaint]:
     yield from repeated([(name, subject) for name in names], "dims with different names")
     if any(isinstance(access, Access) for access in accesses(capability.statement)):
         yield Complaint(subject, "accesses with free strides, like `O{i, j}`", "indices in brackets")
+    if not names:
+        yield Complaint(subject, "at least one dim", "none")
     if set(names) != set(used):
         yield Complaint(subject, f"dims {', '.join(used)}, those of the statement", ", ".join(names))
     for dim in capability.dims:
@@ -170,6 +193,8 @@ def _dims(subject: str, capability: Capability) -> Iterator[Complaint]:
 
 def _types(subject: str, capability: Capability) -> Iterator[Complaint]:
     operands = capability.operands
+    if not capability.types:
+        yield Complaint(subject, "a row of types", "none")
     for row in capability.types:
         if len(row) != len(operands):
             yield Complaint(subject, f"a type for each of {', '.join(operands)}", ", ".join(row))
@@ -190,7 +215,11 @@ def _value(subject: str, capability: Capability) -> Iterator[Complaint]:
     variables = dict(capability.functions)
     scalars = scalars_of(capability.statement)
     calls = [e for e in walk(capability.statement.value) if isinstance(e, Call)]
-    yield from repeated([(name, subject) for name in (*immediates, *variables)], "different names")
+    names = [*immediates, *(name for name, _ in capability.functions)]
+    yield from repeated([(name, subject) for name in names], "different names")
+    empty = [name for name, choices in capability.functions if not choices]
+    if empty:
+        yield Complaint(subject, f"functions that {empty[0]} may stand for", "none")
     if set(scalars) != set(immediates) or set(scalars) & set(tensors_of(capability.statement)):
         found = ", ".join(immediates) or "none"
         yield Complaint(subject, f"immediates {', '.join(scalars) or 'none'}, the statement's scalars", found)

@@ -44,9 +44,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..errors import TilewrightError
 from ..machine import Machine
-from ..machine_rules import first_complaint
+from ..machine_rules import NAME, first_complaint
 from .acg_attributes import (
-    NAME,
     ChoicesAttr,
     DimsAttr,
     FieldsAttr,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -16,9 +15,9 @@ from ..algebra.parser import parse_expr, parse_statement
 from ..algebra.printer import print_expr, print_statement
 from ..errors import TilewrightError
 from ..machine import CapabilityDim, Field, OperandBinding
+from ..machine_rules import NAME
 
 _T = TypeVar("_T")
-NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def _name(parser: AttrParser) -> str:
@@ -30,13 +29,21 @@ def _name(parser: AttrParser) -> str:
 
 
 def _integer(parser: AttrParser) -> int:
-    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+    start = parser.pos
+    value = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    if value >= 1 << 63:
+        parser.raise_error("expected an integer below 2^63", start, parser.pos)
+    return value
 
 
 def _word(parser: AttrParser) -> str:
     """A name or an integer literal."""
-    number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-    return _name(parser) if number is None else str(number)
+    name = parser.parse_optional_identifier()
+    if name is None:
+        return str(_integer(parser))
+    if NAME.fullmatch(name) is None:
+        parser.raise_error("expected a name of letters, digits and underscores")
+    return name
 
 
 def _list(parser: AttrParser, item: Callable[[AttrParser], _T], delimiter: AttrParser.Delimiter) -> tuple[_T, ...]:

@@ -60,7 +60,7 @@ def graph_op(machine: Machine) -> GraphOp:
     ops += [_compute_op(compute) for compute in machine.computes]
     ops += [_link_op(link, (link.src, link.dst) in two_way) for link in machine.links if not link.back]
     ops += [_unit_op(unit) for unit in machine.units]
-    ops += [_isa_op(machine)] if machine.mnemonics or machine.header else []
+    ops += [_isa_op(machine)] if machine.has_isa else []
     ops += [_mnemonic_op(mnemonic) for mnemonic in machine.mnemonics]
     properties = {
         "sym_name": StringAttr(machine.name),

@@ -8,6 +8,7 @@ from itertools import groupby
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Field, Link, Machine, Memory, Mnemonic, OperandBinding
+from ...machine_rules import default_channel
 
 COLUMNS = 120
 GLUE = "\0"  # a blank at which a line is not broken
@@ -21,7 +22,7 @@ def print_target(machine: Machine) -> str:
         *(list(_compute(compute)) for compute in machine.computes),
         [line for link in machine.links for line in _link(machine, link)],
         _packed((f"unit {u.name} depth {u.depth};" if u.depth else f"unit {u.name};" for u in machine.units), 2),
-        list(_isa(machine)) if machine.mnemonics or machine.header else [],
+        list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
     ]
     body = "\n\n".join("\n".join(group) for group in groups if group)
@@ -30,7 +31,7 @@ def print_target(machine: Machine) -> str:
 
 def _number(value: float) -> str:
     """Whole numbers without a point, others so that they read back exactly."""
-    return str(int(value)) if value == int(value) else repr(value)
+    return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
 
 
 def _wrapped(text: str, indent: int) -> Iterator[str]:
@@ -111,8 +112,7 @@ def _link(machine: Machine, link: Link) -> Iterator[str]:
     arrow = "<->" if both else "->"
     parts = [f"bandwidth {_number(link.bandwidth_bytes_per_cycle)};"]
     parts += [f"latency {link.latency_cycles};"] if link.latency_cycles else []
-    default = f"{link.src}<->{link.dst}" if both else ""
-    parts += [f"channel {link.channel};"] if link.channel != default else []
+    parts += [f"channel {link.channel};"] if link.channel != default_channel(machine, link) else []
     head = f"  link {link.src} {arrow} {link.dst} {{ {' '.join(parts)}"
     if not link.capabilities:
         yield f"{head} }}"

@@ -67,3 +67,102 @@ acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 
 
 // CHECK: 'acg.capability' expects parent op to be one of 'acg.compute', 'acg.link'
 acg.capability @c dims <a to 1> <"D{a} = S{a}"> types <[u8, u8]> cycles <"a"> energy <"0">
+
+// -----
+
+// What the text cannot say.
+
+// CHECK: acg a: expected a positive frequency, found inf
+"acg.graph"() <{sym_name = "a", control = "queues", frequency_hz = 0x7FF0000000000000 : f64}> ({}) : () -> ()
+
+// -----
+
+// CHECK: memory M: expected finite energies of at least 0 pJ, found nan
+acg.graph @a control "queues" frequency 1.0 {
+  "acg.memory"() <{sym_name = "M", data_width_bits = 8 : i64, banks = 1 : i64, depth = 1 : i64, align_bytes = 1 : i64, read_energy_pj = 0x7FF8000000000000 : f64, write_energy_pj = 0.0 : f64, offchip}> : () -> ()
+}
+
+// -----
+
+// CHECK: unit U: expected a depth of at least 0 and below 2^62, found -1
+acg.graph @a control "queues" frequency 1.0 {
+  acg.unit @U depth -1
+}
+
+// -----
+
+// CHECK: link M->N: expected a latency of at least 0 and below 2^62 cycles, found -1
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.memory @N data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0
+  acg.link @M -> @N bandwidth 1.0 latency -1 channel ""
+}
+
+// -----
+
+// CHECK: link M->N: expected a name for the channel, found `M<->N`
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.memory @N data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0
+  acg.link @M -> @N bandwidth 1.0 latency 0 channel "M<->N"
+}
+
+// -----
+
+// CHECK: link M->N: expected a name for the channel, found ``
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.memory @N data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0
+  acg.link @M -> @N both bandwidth 1.0 latency 0 channel ""
+}
+
+// -----
+
+// CHECK: capability C.c: expected at least one dim, found none
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.compute @C x 1 y 1 {
+    acg.capability @c dims <> <"O{} = 1"> types <[i8]> cycles <"1"> energy <"0">
+  }
+  acg.link @M -> @C both bandwidth 1.0 latency 0 channel "bus"
+}
+
+// -----
+
+// CHECK: capability C.c: expected a row of types, found none
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.compute @C x 1 y 1 {
+    acg.capability @c dims <i to 1> <"O{i} = 1"> types <> cycles <"1"> energy <"0">
+  }
+  acg.link @M -> @C both bandwidth 1.0 latency 0 channel "bus"
+}
+
+// -----
+
+// CHECK: capability C.c: expected functions that F may stand for, found none
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.compute @C x 1 y 1 {
+    acg.capability @c dims <i to 1> <"O{i} = F(1)"> functions <F []> types <[i8]> cycles <"1"> energy <"0">
+  }
+  acg.link @M -> @C both bandwidth 1.0 latency 0 channel "bus"
+}
+
+// -----
+
+// CHECK: mnemonic A: expected an opcode of 8 bits, found -1
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.unit @U depth 0
+  acg.mnemonic @A -1 unit @U fields <> execute @C::@c extents <> operands <>
+}
+
+// -----
+
+// CHECK: field A.E: expected an efield without a sign, found a signed one
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.unit @U depth 0
+  acg.mnemonic @A 1 unit @U fields <E 2 signed [a = 0]> execute @C::@c extents <> operands <>
+}

@@ -22,3 +22,8 @@
 
 // CHECK: Expected integer literal
 "test.op"() {a = #acg.fields<F wide>} : () -> ()
+
+// -----
+
+// CHECK: expected an integer below 2^63
+"test.op"() {a = #acg.dims<i to 9223372036854775808>} : () -> ()

@@ -79,6 +79,7 @@ RULES: dict[str, tuple[str, str, str]] = {
     ),
     "banks zero": ("banks 2", "banks 0", "expected banks of at least 1, found 0"),
     "alignment zero": ("align 4", "align 0", "expected align of at least 1, found 0"),
+    "alignment beyond the memory": ("align 4", "align 129", "expected an alignment within the memory, found 129 bytes"),
     "bits that are no bytes": ("data_width 32", "data_width 3", "expected elements of whole bytes"),
     "capacity too large": ("depth 16", "depth 9000000000000000000", "below 2^62 bytes in all"),
     "no memory off chip": ("offchip; ", "", "expected a memory that is `offchip`, found none"),
@@ -105,7 +106,8 @@ RULES: dict[str, tuple[str, str, str]] = {
         "link Q -> SPAD { bandwidth 1; }",
         "expected memories in a hierarchy, found a cycle through SPAD, Q; declare the outward direction",
     ),
-    "no instances": ("ALU[2][1]", "ALU[0][1]", "expected at least one instance, found [0][1]"),
+    "no instances": ("ALU[2][1]", "ALU[0][1]", "expected 1 to 1048576 instances, found [0][1]"),
+    "too many instances": ("ALU[2][1]", "ALU[2][1000000]", "expected 1 to 1048576 instances, found [2][1000000]"),
     "no path in": ("SPAD <-> ALU", "ALU -> SPAD", "(compute ALU): expected a path of links from an off-chip memory"),
     "no path out": ("SPAD <-> ALU", "SPAD -> ALU", "(compute ALU): expected a path of links to an off-chip memory"),
     "operands that nobody feeds": (
