@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..backends.codegen.meaning import check_meanings
 from ..backends.codegen.obligations import Problem, build_problem
 from ..backends.codegen.prove import refute
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors
@@ -23,8 +24,8 @@ from ..errors import TilewrightError
 class CodeletVerifyPass(ModulePass):
     """Prove that an allocated program stays within its memories, for all iterations of all loops; changes nothing.
 
-    For each codelet one query to Z3: every tensor and local lies within its memory's capacity, at a multiple of its
-    alignment; those in use at the same time share no byte; every transfer and every operand of a compute stays within
+    Each compute must say what its capability does.  For each codelet one query to Z3: every tensor and local lies
+    within its memory's capacity, at a multiple of its alignment; those in use at the same time share no byte; every transfer and every operand of a compute stays within
     the tensor or local that it names; no compute has more iterations than its capability takes.  Tensors that share
     bytes off chip must not be alive at the same time.  A refuted obligation is an error (kind `refuted`, or
     `InfeasibleError` for capacity) with the iteration where it fails, memory, demand, capacity and the smallest change
@@ -41,7 +42,9 @@ class CodeletVerifyPass(ModulePass):
             check_tensors(program, tensors)
             for inner in program.body.block.ops:
                 if isinstance(inner, CodeletOp):
-                    _prove(build_problem(machine, read_codelet(inner, tensors)[0]), proved)
+                    codelet, _ = read_codelet(inner, tensors)
+                    check_meanings(machine, codelet)
+                    _prove(build_problem(machine, codelet), proved)
 
 
 def _prove(problem: Problem, proved: set[tuple[object, ...]]) -> None:

@@ -105,6 +105,8 @@ def _assume(solver: Any, pieces: tuple[Piece, ...]) -> None:
 
 
 def _negation(item: Obligation) -> Any:
+    if not any(form.terms for form in (*item.alternatives, item.value)):
+        return z3.BoolVal(not item.holds({}))
     facts = [_term(form) < 0 for form in item.alternatives]
     short = z3.And(facts) if len(facts) > 1 else facts[0]
     return short if item.modulus == 1 else z3.Or(short, _term(item.value) % item.modulus != 0)
