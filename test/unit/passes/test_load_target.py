@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.test import TestOp
+from xdsl.dialects import test
 
 from tilewright.dialects.acg import GraphOp, machine_of
 from tilewright.frontends.acg import load_target, print_target
@@ -14,10 +14,10 @@ from tilewright.passes.load_target import LoadTargetPass
 
 
 def test_machine_comes_first_and_once(tmp_path: Path) -> None:
-    module = ModuleOp([TestOp()])
+    module = ModuleOp([test.TestOp()])
     LoadTargetPass("edge16").apply(Context(), module)
     copy = tmp_path / "copy.acg"
     copy.write_text(print_target(load_target("tiny")).replace("acg tiny", "acg copy"))
     LoadTargetPass(str(copy)).apply(Context(), module)
-    assert [type(op) for op in module.body.ops] == [GraphOp, TestOp]
+    assert [type(op) for op in module.body.ops] == [GraphOp, test.TestOp]
     assert machine_of(module).name == "copy"
