@@ -153,7 +153,7 @@ class _Conversion:
             elif isinstance(layer, graph.ReshapeOp):
                 self._reshape(layer)
             else:
-                current = current or _Open(GroupBuilder(self.scope.unique(group_name or self._name(layer))))
+                current = current or _Open(GroupBuilder(group_name or self._name(layer)))
                 current.terms[layer.result] = self._lower(layer, current)
                 current.layers.append(layer)
         if current is not None:
@@ -184,11 +184,18 @@ class _Conversion:
         kept = [v for v in current.terms if any(use.operation not in inside for use in v.uses)]
         kept = kept or list(current.terms)[-1:]
         label = graph.name_of(current.layers[-1])
+        current.builder.name = self.scope.unique(label or self._part_name(current))
         op = current.builder.finish([current.terms[v].value for v in kept], label)
         self._emit(op)
         for value, result in zip(kept, op.outs, strict=True):
             result.name_hint = value.name_hint
             self.scope.values[value] = result
+
+    @staticmethod
+    def _part_name(current: _Open) -> str:
+        """What to call a group whose result has no name in the model: never a name that is another value's."""
+        named = [name for layer in current.layers if (name := graph.name_of(layer)) is not None]
+        return f"{named[0]}.part" if named else current.builder.name
 
     @staticmethod
     def _name(layer: graph.LayerOp) -> str:

@@ -96,7 +96,7 @@ def test_float_layers_like_onnxruntime(name: str) -> None:
     expected = by_onnxruntime(model, inputs, every_layer=True)
     found = layers(simulated(model, inputs), expected)
     assert {o.name for o in model.graph.output} <= set(found)
-    assert len(found) > 0.2 * len(expected)
+    assert len(found) > 0.15 * len(expected)
     for layer, array in found.items():
         error = np.abs(array - expected[layer]).max()
         assert error <= TOLERANCE * np.ptp(expected[layer]), layer

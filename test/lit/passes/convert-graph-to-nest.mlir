@@ -3,7 +3,7 @@
 // A fused group is one nest.group; what follows the convolution changes its buffer in place.
 // CHECK-LABEL: func.func @fused
 func.func @fused(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>, %b : tensor<4xf32>, %r : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
-  // CHECK:      %{{.*}} = nest.group @conv dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, B = %b, A = %r) -> tensor<1x4x8x8xf32> attributes {name = "relu1"} {
+  // CHECK:      %{{.*}} = nest.group @relu1 dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, B = %b, A = %r) -> tensor<1x4x8x8xf32> attributes {name = "relu1"} {
   // CHECK:        %bias = nest.kernel @bias "Y[0, k, p, q] = B[k]" (B = %B) : (tensor<4xf32>) -> tensor<1x4x8x8xf32>
   // CHECK-NEXT:   %mac = nest.kernel @mac "Y[0, k, p, q] += X[0, c, p + r - 1, q + s - 1] * W[k, c, r, s]" (X = %X, W = %W) into %bias pad {X = 0.0}
   // CHECK-NEXT:   %add = nest.kernel @add "Y[0, k, p, q] = A[0, k, p, q] + B[0, k, p, q]" (A = %A, B = %mac) into %mac
