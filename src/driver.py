@@ -112,19 +112,28 @@ def dump_module(module: ModuleOp, path: Path) -> None:
 
 
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
-    """A model as a graph module with its weights attached: an ONNX file or object, a `.mlir` file, or a module.
+    """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
-    A module is copied, so that the caller's stays as it is.
+    A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`.  A module is copied, so that the caller's stays as it is.
     """
     if isinstance(model, ModuleOp):
         copy = model.clone()
         attach(copy, Resources(resources_of(model)))
         return copy
+    if isinstance(model, str) and is_kernel(model):
+        from .frontends.einsum import einsum_module
+
+        return einsum_module(model)
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return parse_mlir(Path(model))
     from .frontends.onnx import import_onnx
 
     return import_onnx(model)
+
+
+def is_kernel(text: str) -> bool:
+    """Whether `text` is meant as einsum text, not as the name of a file."""
+    return "[" in text and "=" in text and not Path(text).suffix[1:].isalpha()
 
 
 def parse_mlir(path: Path) -> ModuleOp:
@@ -208,7 +217,7 @@ class RunResult:
 
 
 def run(
-    model: Path,
+    model: str | Path,
     target: str | Path = "edge16",
     *,
     folder: Path,
@@ -216,7 +225,7 @@ def run(
     options: RunOptions | None = None,
     progress: Progress | None = None,
 ) -> RunResult:
-    """Simulate a model file, or a folder that `compile` wrote, and compare its outputs.
+    """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
     Writes `outputs.npz` and `trace.json` to `folder`.
     """
@@ -225,9 +234,9 @@ def run(
 
     options = options or RunOptions()
     start = time.process_time()
-    module = None if model.is_dir() else load_model(model)
+    module = None if Path(model).is_dir() else load_model(model)
     if module is None:
-        program = load_program(model)
+        program = load_program(Path(model))
     else:
         program = compile(module, target, options=compile_options, progress=progress)
     inputs = choose_inputs(program, options)
@@ -264,17 +273,18 @@ def expected_outputs(
 
 
 def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs of a graph module computed by NumPy, layer by layer on whole tensors.
+    """The outputs of a module computed by NumPy, layer by layer (kernel by kernel) on whole tensors.
 
     Quantised layers are computed in integers, as `graph-quantize` defines them.
     """
     from .dialects.graph import QuantizeOp
     from .interpreters.graph import run_graph
+    from .interpreters.nest import NestFunctions
 
     if any(isinstance(op, QuantizeOp) for op in module.walk()):
         module = load_model(module)
         parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
-    return run_graph(module, inputs)
+    return run_graph(module, inputs, functions=(NestFunctions(),))
 
 
 def describe_target(name: str) -> dict[str, Any]:

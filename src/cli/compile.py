@@ -19,8 +19,17 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dump-ir", type=Path, metavar="DIR", help="write the IR after each pass to DIR")
 
 
+def default_folder(model: str) -> Path:
+    """Where a command writes without `-o`: `out/` and the model's name, `kernel` for einsum text."""
+    from ..driver import is_kernel
+
+    return Path("out") / ("kernel" if is_kernel(model) else Path(model).stem)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx file, or a .mlir file in the graph dialect")
+    parser.add_argument(
+        "model", metavar="MODEL", help="an .onnx file, a .mlir file in the graph dialect, or einsum text with bounds"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     add_compile_options(parser)
 
@@ -31,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     options = CompileOptions(prove=not arguments.no_prove, dump=arguments.dump_ir)
     with progress_bar(arguments.json) as progress:
         program = compile(arguments.model, arguments.target, options=options, progress=progress)
-    folder = arguments.output or Path("out") / arguments.model.stem
+    folder = arguments.output or default_folder(arguments.model)
     program.save(folder)
     return {
         "dir": str(folder),

@@ -1,7 +1,7 @@
 """Compile a model (or take a compiled one), simulate it, and compare its outputs.
 
 Inputs are made from --seed where no file gives them.  Without --expect the outputs of a model are compared with its
-own layers computed by NumPy.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
+own layers computed by NumPy.  A kernel is einsum text: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .compile import add_compile_options
+from .compile import add_compile_options, default_folder
 from .tables import energy, number, print_table, progress_bar
 
 Counts = dict[str, dict[str, Any]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx or .mlir file, or a folder of `compile`")
+    parser.add_argument(
+        "model", metavar="MODEL", help="an .onnx or .mlir file, einsum text with bounds, or a folder of `compile`"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")
     parser.add_argument("--expect", type=Path, metavar="Y.npz", help="expected outputs by name (.npz, or .npy/.pb)")
@@ -34,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         return run(
             arguments.model,
             arguments.target,
-            folder=arguments.output or Path("out") / arguments.model.stem,
+            folder=arguments.output or default_folder(arguments.model),
             compile_options=CompileOptions(prove=not arguments.no_prove, dump=arguments.dump_ir),
             options=RunOptions(
                 arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
@@ -83,7 +85,7 @@ def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
             number(count["issues"]),
             number(count["ops"]),
             number(count["busy_cycles"]),
-            _share(utilization[name]),
+            _share(utilization.get(name, 0.0)),
             energy(count["energy_pj"]),
         ]
         for name, count in nodes.items()
@@ -94,7 +96,7 @@ def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
 
 def _show_units(units: Counts, utilization: dict[str, float]) -> None:
     rows = [
-        [name, number(count["instructions"]), number(count["busy_cycles"]), _share(utilization[name])]
+        [name, number(count["instructions"]), number(count["busy_cycles"]), _share(utilization.get(name, 0.0))]
         for name, count in units.items()
     ]
     print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)

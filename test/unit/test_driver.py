@@ -185,3 +185,18 @@ def test_options_have_defaults():
     assert RunOptions().seed == 0
     assert "codelet-verify" in pipeline_text("edge16")
     assert "codelet-verify" not in pipeline_text("edge16", CompileOptions(prove=False))
+
+
+def test_kernel_from_einsum_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = "O[n,k,p] += I[n,c,2*p+r] * W[k,c,r]; n=2 k=5 c=3 p=9 r=3"
+    assert main(["run", kernel, "--json", "-o", str(tmp_path)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["compared_with"] == "NumPy"
+    assert answer["max_rel_error"] < 1e-6
+    assert main(["run", kernel, "-o", str(tmp_path), "--no-trace"]) == 0
+    assert "VP" in capsys.readouterr().out
+
+
+def test_kernel_that_does_not_parse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "O[m,n] += A[m,k*B[k,n]; m=4", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["subject"].startswith("einsum:1:")
