@@ -114,7 +114,8 @@ def dump_module(module: ModuleOp, path: Path) -> None:
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
-    A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`.  A module is copied, so that the caller's stays as it is.
+    A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`.  A module is copied, so that the
+    caller's stays as it is.
     """
     if isinstance(model, ModuleOp):
         copy = model.clone()

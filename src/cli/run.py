@@ -1,7 +1,8 @@
 """Compile a model (or take a compiled one), simulate it, and compare its outputs.
 
 Inputs are made from --seed where no file gives them.  Without --expect the outputs of a model are compared with its
-own layers computed by NumPy.  A kernel is einsum text: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
+own layers computed by NumPy.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
+A kernel is einsum text with bounds: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.
 """
 
 from __future__ import annotations
