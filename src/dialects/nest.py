@@ -13,8 +13,8 @@ mapping, a tree of loops, holds and computes that says how.  An empty mapping le
       nest.for n step 32 {
         nest.hold @GBUF [B, W, X] buffers 2 {
           nest.hold @GBUF [init] buffers 2 {
-            nest.compute @init on @VPU::@unary dims {a = m, b = n} operands {O = Y, A = B} functions {F = identity}
-            nest.compute @mac on @MXU::@fmac dims {p = m, k = n, c = k} operands {O = Y, X = X, W = W}
+            nest.compute @init on @VPU::@unary dims {a = m, b = n} tensors {O = Y, A = B} functions {F = identity}
+            nest.compute @mac on @MXU::@fmac dims {p = m, k = n, c = k} tensors {O = Y, X = X, W = W}
           }
         }
       }
@@ -384,9 +384,6 @@ class ComputeOp(IRDLOperation):
         from .nest_verify import verify_compute
 
         verify_compute(self)
-
-
-TREE = (HoldOp, ForOp, SpatialOp, ComputeOp)
 
 
 def _entry(inputs: Mapping[str, SSAValue]) -> Region:

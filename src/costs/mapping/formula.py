@@ -14,11 +14,21 @@ from ...errors import TilewrightError
 Env = Mapping[str, Any]
 Formula = Callable[[Env], Any]
 
+
+def _div(a: Any, b: Any) -> Any:
+    """The quotient; of integers, rounded toward zero."""
+    first, second = np.asarray(a), np.asarray(b)
+    if first.dtype.kind == "f" or second.dtype.kind == "f":
+        return first / second
+    quotient = np.abs(first) // np.abs(second)
+    return np.where((first < 0) == (second < 0), quotient, -quotient)
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
+    "div": _div,
     "floordiv": lambda a, b: a // b,
     "mod": lambda a, b: a % b,
     "neg": lambda a: -a,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from ...costs.mapping.place import Place, buffer_memories, memory_of, offchip, p
 from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches
 from ...costs.mapping.sweep import split, sweep_elements
 from ...costs.mapping.tree import buffer_use
+from ...machine import Link
 from .grid import Grid
 
 Array = NDArray[Any]
 
+MAX_TILES = 1 << 14  # of the dims of one coordinate
+NEVER = 1 << 48  # elements that no tiling should move
 TIDINESS = 0.03  # weight of idle-time work and of short rows in DRAM, between tilings that are as fast
 
 
@@ -142,38 +146,55 @@ class Moved:
     transfers: Any
 
 
-def traffic(problem: Problem, grid: Grid, order: tuple[str, ...], reductions: tuple[str, ...]) -> Moved:
+@dataclass(frozen=True)
+class Flow:
+    """A buffer that moves: by which links, cut along which dims, and bytes while each of those runs once; arrays."""
+
+    links: tuple[Link, ...]
+    cut: tuple[str, ...]
+    sweep: Any
+    bursts: Any
+
+
+def flows(problem: Problem, grid: Grid, reductions: tuple[str, ...]) -> tuple[Flow, ...]:
+    """Loads and stores of a group, whatever the order of its loops."""
     machine = problem.pricer.machine
     everything = frozenset(k.name for k in problem.group.kernels)
     outside = offchip(machine).name
-    channels: dict[str, Any] = {}
-    bandwidth: dict[str, float] = {}
-    total: Any = 0
-    bursts: Any = 0
-    inner: Any = 0
-    transfers: Any = 0
+    found: list[Flow] = []
     for buffer in problem.group.buffers:
         memory = problem.memories.get(buffer.name)
         use = buffer_use(problem.group, buffer.name, everything)
         if memory is None or not (use.loaded or use.stored):
             continue
         cut = cut_dims(problem, buffer.name, grid, reductions)
-        reloads = _reloads(grid, cut, order, reductions)
-        sweep = _sweep_elements(problem, buffer, grid, cut) * buffer.element_bytes * reloads
+        sweep = _sweep_elements(problem, buffer, grid, cut) * buffer.element_bytes
+        bursts = sweep * _burst_factor(buffer, problem, grid, cut)
         for src, dst, moves in ((outside, memory, use.loaded), (memory, outside, use.stored)):
-            if not moves:
-                continue
-            total = total + sweep
-            inner = inner + (sweep if any(d in reductions for d in cut) else 0)
-            for link in path(machine, src, dst):
-                name = link.channel or f"{link.src}->{link.dst}"
-                channels[name] = channels.get(name, 0) + sweep
-                bandwidth[name] = link.bandwidth_bytes_per_cycle
-        bursts = bursts + sweep * _burst_factor(buffer, problem, grid, cut)
-        visits: Any = reloads
-        for dim in cut:
-            visits = visits * grid.counts[dim]
-        transfers = transfers + visits
+            if moves:
+                found.append(Flow(path(machine, src, dst), cut, sweep, bursts))
+    return tuple(found)
+
+
+def traffic(grid: Grid, moving: tuple[Flow, ...], order: tuple[str, ...], reductions: tuple[str, ...]) -> Moved:
+    """What the flows come to with loops in this order."""
+    channels: dict[str, Any] = {}
+    bandwidth: dict[str, float] = {}
+    total: Any = 0
+    bursts: Any = 0
+    inner: Any = 0
+    transfers: Any = 0
+    for flow in moving:
+        reloads = _reloads(grid, flow.cut, order, reductions)
+        moved = flow.sweep * reloads
+        total = total + moved
+        bursts = bursts + flow.bursts * reloads
+        inner = inner + (moved if any(d in reductions for d in flow.cut) else 0)
+        transfers = transfers + reloads * _product(grid, flow.cut)
+        for link in flow.links:
+            name = link.channel or f"{link.src}->{link.dst}"
+            channels[name] = channels.get(name, 0) + moved
+            bandwidth[name] = link.bandwidth_bytes_per_cycle
     return Moved(channels, bandwidth, total, bursts, inner, transfers)
 
 
@@ -226,6 +247,8 @@ def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str
         size = buffer.shape[axis]
 
         def count(tile: Mapping[str, int], forms: Any = forms, dims: Any = dims, size: int = size) -> int:
+            if prod(-(-extents[d] // tile[d]) for d in dims) > MAX_TILES:
+                return NEVER
             tiles = {d: split((np.zeros(1, np.int64), np.array([extents[d]])), tile[d]) for d in dims}
             return sweep_elements([(form,) for form in forms], (size,), tiles, tile)
 
@@ -282,7 +305,7 @@ def cost(problem: Problem, grid: Grid, moved: Moved, queues: Busy) -> tuple[Any,
     return latency, (latency + TIDINESS * (together + moved.bursts / slowest)) * energy
 
 
-def _product(grid: Grid, dims: list[str]) -> Any:
+def _product(grid: Grid, dims: Sequence[str]) -> Any:
     total: Any = 1
     for dim in dims:
         total = total * grid.counts[dim]

@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+MAX_PARTS = 1 << 16
+
 
 def sizes(extent: int, dims: int, budget: int) -> tuple[int, ...]:
     """Tile sizes to try for one of `dims` dims, descending: about `budget ** (1 / dims)` of `ceil(extent / parts)`.
 
-    Few parts are all tried, many parts in growing steps; 1 is always among them.
+    Few parts are all tried, many parts in growing steps; the smallest is 1, or what makes `MAX_PARTS` tiles.
     """
     wanted = max(3, int(budget ** (1 / max(1, dims))))
     every: list[int] = []
     parts = 1
-    while parts < extent:
+    while parts < min(extent, MAX_PARTS):
         every.append(-(-extent // parts))
         parts += max(1, parts // 8)
-    every.append(1)
+    every.append(-(-extent // MAX_PARTS))
     unique = list(dict.fromkeys(every))
     if len(unique) <= wanted:
         return tuple(unique)
@@ -60,12 +62,13 @@ class Grid:
         return (1,) * len(self.dims)
 
     def table(self, dims: tuple[str, ...], function: Callable[[Mapping[str, int]], int]) -> Array:
-        """`function` of the tile (other dims uncut) at every combination of the sizes of `dims`."""
+        """`function` of the tile (other dims uncut) at every combination of the sizes of `dims`, as floats (exact below
+        2 ** 53, and never wrapping)."""
         shape = [len(self.tiles[d].reshape(-1)) if d in dims else 1 for d in self.dims]
         choices = [self.tiles[d].reshape(-1).tolist() for d in self.dims if d in dims]
         named = [d for d in self.dims if d in dims]
         values = [function({**self.extents, **dict(zip(named, tile, strict=True))}) for tile in product(*choices)]
-        return np.array(values, np.int64).reshape(shape)
+        return np.array(values, np.float64).reshape(shape)
 
     def at(self, flat: int, shape: tuple[int, ...]) -> dict[str, int]:
         """The tile at a flat position of an array of `shape`; dims that the grid does not have are uncut."""

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import Group, touches
-from ...errors import InfeasibleError
-from .candidates import Problem, busy, cost, cut_dims, fits, tile_elements, traffic
-from .grid import Grid, sizes
+from ...errors import InfeasibleError, TilewrightError
+from .candidates import Problem, busy, cost, cut_dims, fits, flows, tile_elements, traffic
+from .grid import MAX_PARTS, Grid, sizes
 
 Array = NDArray[Any]
 MAX_LOOPS = 4
 BUDGET = 16384
+MAX_ITERATIONS = 1 << 56
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def tile_group(group: Group, pricer: Pricer) -> Tiling:
 
     Raises `InfeasibleError` if not even tiles of one iteration fit, `TilewrightError` if a kernel has no capability.
     """
+    _check_size(group)
     problem = Problem.of(group, pricer)
     wide = problem.parallel[:MAX_LOOPS], problem.reductions[:1]
     every = problem.parallel, problem.reductions
@@ -57,6 +59,14 @@ def tile_group(group: Group, pricer: Pricer) -> Tiling:
     raise _infeasible(problem)
 
 
+def _check_size(group: Group) -> None:
+    for kernel in group.kernels:
+        if (points := group.iterations(kernel)) > MAX_ITERATIONS:
+            raise TilewrightError(
+                "unsupported", f"kernel @{kernel.name}", f"at most {MAX_ITERATIONS} points", f"{points}"
+            )
+
+
 def _search(problem: Problem, loops: tuple[str, ...], reductions: tuple[str, ...], copies: int) -> Tiling | None:
     group = problem.group
     dims = (*loops, *reductions)
@@ -65,10 +75,11 @@ def _search(problem: Problem, loops: tuple[str, ...], reductions: tuple[str, ...
     if not good.any():
         return None
     queues = busy(problem, grid)
+    moving = flows(problem, grid, reductions)
     best: tuple[float, int, tuple[str, ...]] | None = None
     price: tuple[Array, Array] | None = None
     for order in _orders(problem, loops):
-        moved = traffic(problem, grid, order, reductions)
+        moved = traffic(grid, moving, order, reductions)
         latency, edp = cost(problem, grid, moved, queues)
         edp = np.where(good, np.broadcast_to(edp, good.shape), np.inf)
         at = int(np.argmin(edp))
@@ -106,10 +117,12 @@ def _orders(problem: Problem, loops: tuple[str, ...]) -> tuple[tuple[str, ...], 
 def _infeasible(problem: Problem) -> InfeasibleError:
     """Which memory the smallest tiles overflow, and by how much."""
     dims = (*problem.parallel, *problem.reductions)
-    grid = Grid.of({d: (1,) for d in dims}, problem.group.extents)
+    grid = Grid.of({d: (-(-problem.group.extents[d] // MAX_PARTS),) for d in dims}, problem.group.extents)
     demand: dict[str, int] = {}
     for buffer in problem.group.buffers:
-        memory = problem.memories[buffer.name]
+        memory = problem.memories.get(buffer.name)
+        if memory is None:
+            continue
         cut = cut_dims(problem, buffer.name, grid, problem.reductions)
         size = int(np.asarray(tile_elements(problem, buffer, grid, cut)).reshape(-1)[0]) * buffer.element_bytes
         demand[memory] = demand.get(memory, 0) + size
