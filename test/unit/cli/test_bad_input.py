@@ -1,0 +1,120 @@
+"""Bad input ends in one paragraph that names what is wrong, and exit code 1."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.cli import main
+from tilewright.frontends.acg import target_files
+
+
+def info(name: str, shape: list[int | str]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def model(operator: str = "Relu", shape: list[int | str] | None = None, weight: float = 1.0) -> bytes:
+    """Two inputs added, then one unary operator."""
+    shape = shape or [1, 4]
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["a"], name="sum"),
+        helper.make_node(operator, ["a"], ["y"], name="act"),
+    ]
+    constant = numpy_helper.from_array(np.full((1, 4), weight, np.float32), "w")
+    graph = helper.make_graph(nodes, "g", [info("x", shape)], [info("y", shape)], [constant])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+
+
+def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one paragraph of a failing command; it is the same error as JSON."""
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tilewright: ")
+    assert "Traceback" not in err
+    assert main([*arguments, "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert {"kind", "subject", "expected", "found", "lever"} <= set(error)
+    assert error["subject"] in err
+    return err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (model()[:-30], ["x.onnx"]),
+        (b"", ["x.onnx"]),
+        (b"no model at all", ["x.onnx"]),
+        (model("Hardmax"), ["Hardmax", "act", "Relu"]),
+        (model(shape=["batch", 4]), ["batch"]),
+        (model(weight=float("nan")), ["w", "nan"]),
+    ],
+    ids=["truncated", "empty", "text", "operator", "dynamic", "nan"],
+)
+def test_models(content: bytes, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "x.onnx"
+    path.write_bytes(content)
+    message = fails(["compile", str(path), "-o", str(tmp_path / "out")], capsys)
+    assert all(word.lower() in message.lower() for word in words), message
+
+
+BAD_TARGETS = {
+    "cycle": (r"  unit DM", "  link SPAD -> DRAM { bandwidth 1; }\n  unit DM", "SPAD"),
+    "missing link": (r"link SPAD <-> MXU \{.*\}", "", "MXU"),
+    "unknown node": (r"link SPAD <-> MXU", "link SPAD <-> NONE", "NONE"),
+    "zero capacity": (r"depth 256", "depth 0", "depth"),
+    "zero bandwidth": (r"bandwidth 16", "bandwidth 0", "bandwidth"),
+    "overlapping fields": (r"RUN 10, NB 8", "RUN 10 at 0, NB 8 at 4", "RUN"),
+    "word too long": (r"width 256", "width 64", "bits"),
+    "syntax": (r"(?s)compute VPU.*", "", "expected"),
+    "empty": (r"(?s).*", "", "expected"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TARGETS)
+def test_targets(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pattern, replacement, word = BAD_TARGETS[name]
+    text = target_files()["tiny"].read_text()
+    bad = re.sub(pattern, replacement, text, count=1)
+    assert bad != text
+    path = tmp_path / "bad.acg"
+    path.write_text(bad)
+    (tmp_path / "x.onnx").write_bytes(model())
+    assert word in fails(["compile", str(tmp_path / "x.onnx"), "--target", str(path)], capsys)
+
+
+def test_unknown_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "x.onnx").write_bytes(model())
+    assert "tiny" in fails(["compile", str(tmp_path / "x.onnx"), "--target", "no-such"], capsys)
+
+
+def test_too_large_for_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "x.onnx").write_bytes(model(shape=[100_000, 4]))
+    message = fails(["compile", str(tmp_path / "x.onnx"), "--target", "tiny", "-o", str(tmp_path)], capsys)
+    assert "infeasible" in message
+    assert "DRAM" in message
+
+
+@pytest.mark.parametrize("damage", ["program.bin", "program.json", "target.acg", "weights.npz"])
+@pytest.mark.parametrize("content", [None, b"", b"\xff\x00{", b"{}"])
+def test_damaged_folders(damage: str, content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "x.onnx").write_bytes(model())
+    folder = tmp_path / "built"
+    assert main(["compile", str(tmp_path / "x.onnx"), "--target", "tiny", "-o", str(folder), "--json"]) == 0
+    capsys.readouterr()
+    if content is None:
+        (folder / damage).unlink()
+    else:
+        (folder / damage).write_bytes(content)
+    if (damage, content) == ("program.bin", b""):
+        return  # a program without instructions is a program; its output is then never written
+    fails(["run", str(folder), "-o", str(tmp_path / "out")], capsys)
+
+
+def test_text_of_a_kernel_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    fails(["run", "O[m] += A[m,k] * B[k; m=4", "-o", str(tmp_path)], capsys)
+    fails(["run", "O[m] += A[m,k]" + " * B[m]" * 200 + "; m=4 k=2", "-o", str(tmp_path)], capsys)
