@@ -11,14 +11,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ..costs.mapping.binding import Pricer
-from ..costs.mapping.problem import Kernel
+from ..costs.mapping.check import check_tree
+from ..costs.mapping.problem import Group, Kernel
 from ..costs.mapping.total import Cost, cost_of
-from ..costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles
+from ..costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles, leaves
 from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..search.mapping.leaves import bind_kernel
-from .nest_trees import group_of, region_tree, set_mapping
+from .nest_trees import group_of, in_group, region_tree, set_mapping
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class NestMapPass(ModulePass):
           }
         }
 
-    A compute that is bound already is bound anew.  What the mappings of a function cost together, one group after
-    another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (see `costs.mapping.total`).
+    A compute that is bound already stays as it is.  A tree that does not fit the machine (memories, capacity,
+    instances, capabilities) is an error that names the group.  What the mappings of a function cost together, one group
+    after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`).
     """
 
     name = "nest-map"
@@ -73,22 +75,30 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
             "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile before nest-map"
         )
     problem = group_of(op)
-    tree = _stripped(region_tree(op.mapping))
-    if (problem, tree) not in known:
-        kernels = {kernel.name: kernel for kernel in problem.kernels}
-        nodes = _bound(tree, kernels, problem.extents, pricer)
-        known[problem, tree] = nodes, cost_of(problem, nodes, pricer)
+    try:
+        tree = region_tree(op.mapping, problem, pricer.machine)
+        if (problem, tree) not in known:
+            known[problem, tree] = _solve(problem, tree, pricer)
+    except TilewrightError as error:
+        raise in_group(error, op.sym_name.data) from error
     nodes, cost = known[problem, tree]
     set_mapping(op, nodes)
     return cost
 
 
+def _solve(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
+    check_tree(problem, tree, pricer.machine)
+    kernels = {kernel.name: kernel for kernel in problem.kernels}
+    nodes = _bound(_stripped(tree), kernels, problem.extents, pricer)
+    return nodes, cost_of(problem, nodes, pricer)
+
+
 def _stripped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The tree without spatial nodes, which are chosen anew."""
+    """The tree without the spatial nodes around unbound computes, which are chosen with the capability."""
     found: list[Node] = []
     for node in nodes:
         match node:
-            case Spatial(_, _, _, _, body):
+            case Spatial(_, _, _, _, body) if any(leaf.match is None for leaf in leaves(body)):
                 found.extend(_stripped(body))
             case Leaf():
                 found.append(node)
@@ -103,8 +113,10 @@ def _bound(
     found: list[Node] = []
     for node in nodes:
         match node:
-            case Leaf(name):
+            case Leaf(name, None):
                 found.append(bind_kernel(kernels[name], tile, pricer))
+            case Leaf():
+                found.append(node)
             case Loop(dim, step, body):
                 found.append(Loop(dim, step, _bound(body, kernels, full_tiles(tile, dim, step), pricer)))
             case _:

@@ -17,7 +17,7 @@ from ..errors import InfeasibleError, TilewrightError
 from ..search.mapping.build import build
 from ..search.mapping.tiling import tile_group
 from .nest_split import split_group
-from .nest_trees import group_of, set_mapping
+from .nest_trees import group_of, in_group, set_mapping
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,9 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
             for part in split_group(op):
                 _tile(part, pricer, known)
             return
-        raise _named(error, op.sym_name.data) from error
+        raise in_group(error, op.sym_name.data) from error
     set_mapping(op, known[problem])
 
 
 def _is_split_useful(error: TilewrightError) -> bool:
     return isinstance(error, InfeasibleError) or "split the group" in error.lever
-
-
-def _named(error: TilewrightError, name: str) -> TilewrightError:
-    """The error with the group's name in its subject."""
-    if isinstance(error, InfeasibleError):
-        subject = f"group @{name}, {error.subject}"
-        return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
-    return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)

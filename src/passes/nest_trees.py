@@ -7,13 +7,16 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..algebra.printer import print_statement
 from ..algebra.statement import tensors_of
 from ..costs.mapping.binding import Bound
-from ..costs.mapping.matching import Match
+from ..costs.mapping.matching import Match, match_as
 from ..costs.mapping.problem import Buffer, Group, Kernel
 from ..costs.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_type_name
+from ..errors import InfeasibleError, TilewrightError
+from ..machine import Machine
 
 
 def group_of(op: nest.GroupOp) -> Group:
@@ -75,27 +78,61 @@ def _bound_compute(kernel: str, match: Match, dims: Bound) -> nest.ComputeOp:
     return nest.ComputeOp(kernel, on, dict(dims), dict(match.tensors), functions, immediates)
 
 
-def region_tree(region: Region) -> tuple[Node, ...]:
-    """The mapping tree of a region; bindings of computes are dropped."""
+def region_tree(region: Region, group: Group, machine: Machine) -> tuple[Node, ...]:
+    """The mapping tree of a region; computes that are bound keep their capability.
+
+    Raises `TilewrightError` (kind `unsupported`) for a capability that the machine does not have, or that cannot run
+    the kernel as it is bound.
+    """
     if not region.blocks:
         return ()
-    return tuple(_node(op) for op in region.block.ops)
+    return tuple(_node(op, group, machine) for op in region.block.ops)
 
 
-def _node(op: Operation) -> Node:
+def _node(op: Operation, group: Group, machine: Machine) -> Node:
     match op:
         case nest.ForOp():
-            return Loop(op.dim.data, op.step.value.data, region_tree(op.body))
+            return Loop(op.dim.data, op.step.value.data, region_tree(op.body, group, machine))
         case nest.HoldOp():
             memory = op.memory.root_reference.data
-            return Hold(memory, op.buffer_names, op.slots.value.data, region_tree(op.body))
+            return Hold(memory, op.buffer_names, op.slots.value.data, region_tree(op.body, group, machine))
         case nest.SpatialOp():
             node = op.node.root_reference.data
-            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, region_tree(op.body))
+            body = region_tree(op.body, group, machine)
+            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, body)
         case nest.ComputeOp():
-            return Leaf(op.kernel.data)
+            return Leaf(op.kernel.data) if op.on is None else _bound_leaf(op, group, machine)
         case _:
             raise TypeError(f"{op.name} in a mapping")
+
+
+def _bound_leaf(op: nest.ComputeOp, group: Group, machine: Machine) -> Leaf:
+    kernel = next(k for k in group.kernels if k.name == op.kernel.data)
+    assert op.dims is not None
+    assert op.tensors is not None
+    for node in machine.computes:
+        for capability in node.capabilities:
+            if (node.name, capability.name) != (op.node, op.capability):
+                continue
+            functions = () if op.functions is None else op.functions.data
+            immediates = () if op.immediates is None else op.immediates.data
+            found = match_as(kernel, capability, op.tensors.data, functions, immediates)
+            if found is None or not _slots_fit(found, op.dims.data):
+                continue
+            return Leaf(kernel.name, found, op.dims.data)
+    text = print_statement(kernel.statement)
+    raise TilewrightError(
+        "unsupported",
+        f"compute @{op.kernel.data}",
+        f"a capability of {machine.name} that runs `{text}` as it is bound",
+        f"{op.node}.{op.capability}",
+        "leave the binding to nest-map",
+    )
+
+
+def _slots_fit(found: Match, dims: Bound) -> bool:
+    slots = dict(found.slots)
+    return all(slot in slots.get(dim, ()) for slot, dim in dims) and len({slot for slot, _ in dims}) == len(dims)
 
 
 def set_mapping(op: nest.GroupOp, nodes: tuple[Node, ...]) -> None:
@@ -104,3 +141,11 @@ def set_mapping(op: nest.GroupOp, nodes: tuple[Node, ...]) -> None:
         op.mapping.erase_block(block)
     region = tree_region(nodes)
     region.move_blocks(op.mapping)
+
+
+def in_group(error: TilewrightError, name: str) -> TilewrightError:
+    """The error with the group's name in its subject."""
+    if isinstance(error, InfeasibleError):
+        subject = f"group @{name}, {error.subject}"
+        return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
+    return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)

@@ -56,22 +56,40 @@ class _Found:
 
 def match(kernel: Kernel, capability: Capability) -> Match | None:
     """How the capability runs the kernel; `None` if it cannot."""
+    return next(_matches(kernel, capability), None)
+
+
+def match_as(
+    kernel: Kernel,
+    capability: Capability,
+    tensors: tuple[tuple[str, str], ...],
+    functions: tuple[tuple[str, str], ...],
+    immediates: tuple[tuple[str, int | float], ...],
+) -> Match | None:
+    """The match with these tensors, functions and immediates, in any order; `None` if there is none."""
+    wanted = dict(tensors), dict(functions), dict(immediates)
+    for found in _matches(kernel, capability):
+        if (dict(found.tensors), dict(found.functions), dict(found.immediates)) == wanted:
+            return found
+    return None
+
+
+def _matches(kernel: Kernel, capability: Capability) -> Iterator[Match]:
     pattern, statement = capability.statement, kernel.statement
     if pattern.reduce != statement.reduce or not isinstance(pattern.target, Strided):
-        return None
+        return
     assert isinstance(statement.target, Access)
     start = _Found({pattern.target.tensor: statement.target}, {}, {})
     for found in _unify(capability, pattern.value, statement.value, start):
         if _types_fit(kernel, capability, found):
             slots = _slots(kernel, capability, found)
-            return Match(
+            yield Match(
                 capability,
                 tuple((operand, access.tensor) for operand, access in found.accesses.items()),
                 tuple(found.functions.items()),
                 tuple(found.immediates.items()),
                 slots,
             )
-    return None
 
 
 def matches(kernel: Kernel, machine: Machine) -> tuple[Match, ...]:

@@ -22,7 +22,7 @@ from .grid import Grid
 
 Array = NDArray[Any]
 
-MAX_TILES = 1 << 14  # of the dims of one coordinate
+MAX_TILES = 1 << 16  # of the dims of one coordinate
 NEVER = 1 << 48  # elements that no tiling should move
 TIDINESS = 0.03  # weight of idle-time work and of short rows in DRAM, between tilings that are as fast
 

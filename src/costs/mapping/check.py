@@ -1,0 +1,85 @@
+"""Whether a mapping fits a machine: its memories, their capacity, the instances of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...errors import InfeasibleError, TilewrightError
+from ...machine import Machine
+from .footprint import buffer_box
+from .place import memory_of
+from .problem import Group, Kernel, touches
+from .tree import Hold, Leaf, Loop, Node, Spatial, full_tiles, kernels_below
+
+
+def check_tree(group: Group, nodes: tuple[Node, ...], machine: Machine) -> None:
+    """Raises `TilewrightError` (kind `unsupported`) for a memory or node that the machine does not have or for more
+    instances than a node's, and `InfeasibleError` where what is held at once exceeds a memory."""
+    _check(group, nodes, machine, group.extents, {})
+
+
+def _check(
+    group: Group, nodes: tuple[Node, ...], machine: Machine, tile: Mapping[str, int], used: Mapping[str, int]
+) -> None:
+    for node in nodes:
+        match node:
+            case Loop(dim, step, body):
+                _check(group, body, machine, full_tiles(tile, dim, step), used)
+            case Hold():
+                _check(group, node.body, machine, tile, _held(group, node, machine, tile, used))
+            case Spatial():
+                _check_instances(node, machine)
+                _check(group, node.body, machine, tile, used)
+            case Leaf():
+                continue
+
+
+def _held(
+    group: Group, node: Hold, machine: Machine, tile: Mapping[str, int], used: Mapping[str, int]
+) -> dict[str, int]:
+    """Bytes held in each memory inside of a hold."""
+    known = [memory.name for memory in machine.memories]
+    if node.memory not in known:
+        raise _unknown("a memory", known, node.memory, machine)
+    memory = memory_of(machine, node.memory)
+    demand = used.get(node.memory, 0)
+    kernels = tuple(k for k in group.kernels if k.name in kernels_below(node.body))
+    for name in node.buffers:
+        size = tile_bytes(group, name, tile, kernels)
+        demand += node.slots * -(-size // memory.align_bytes) * memory.align_bytes
+    if demand > memory.capacity_bytes:
+        lever = f"hold smaller tiles or fewer copies of {', '.join(node.buffers)}"
+        raise InfeasibleError(f"memory {memory.name}", demand, memory.capacity_bytes, "bytes", lever)
+    return {**used, node.memory: demand}
+
+
+def tile_bytes(group: Group, name: str, tile: Mapping[str, int], kernels: tuple[Kernel, ...] = ()) -> int:
+    """Bytes of one copy of a buffer while dims run over a full tile."""
+    uses = touches(group, name, kernels or None)
+    if not uses:
+        return 0
+    ranges = {dim: (0, extent) for dim, extent in tile.items()}
+    total = group.by_name[name].element_bytes
+    for interval in buffer_box([use.forms for use in uses], ranges, tile):
+        total *= interval.count
+    return total
+
+
+def _check_instances(node: Spatial, machine: Machine) -> None:
+    computes = {compute.name: compute for compute in machine.computes}
+    if node.node not in computes:
+        raise _unknown("a compute node", list(computes), node.node, machine)
+    compute = computes[node.node]
+    instances = compute.instances_x if node.axis == "x" else compute.instances_y
+    if node.ways > instances:
+        raise InfeasibleError(
+            f"instances of {node.node} along {node.axis}",
+            node.ways,
+            instances,
+            "instances",
+            f"spread {node.dim} over {instances}",
+        )
+
+
+def _unknown(what: str, known: list[str], found: str, machine: Machine) -> TilewrightError:
+    return TilewrightError("unsupported", f"mapping for {machine.name}", f"{what} among {', '.join(known)}", found)
