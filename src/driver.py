@@ -235,7 +235,7 @@ def run(
 
     options = options or RunOptions()
     start = time.process_time()
-    module = None if Path(model).is_dir() else load_model(model)
+    module = None if not is_kernel(str(model)) and Path(model).is_dir() else load_model(model)
     if module is None:
         program = load_program(Path(model))
     else:

@@ -83,6 +83,8 @@ class Program:
 def load_program(folder: str | Path) -> Program:
     """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
     folder = Path(folder)
+    if not (folder / "target.acg").is_file():
+        raise TilewrightError("file", str(folder), "a folder written by compile", "no target.acg in it")
     machine = load_target(folder / "target.acg")
     try:
         code = (folder / "program.bin").read_bytes()

@@ -115,4 +115,9 @@ def tell_error(error: TilewrightError, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": error.as_dict()}))
     else:
-        print(f"tilewright: {error.kind}: {error.paragraph()}", file=sys.stderr)
+        print(shorten(f"tilewright: {error.kind}: {error.paragraph()}"), file=sys.stderr)
+
+
+def shorten(text: str, limit: int = 2000) -> str:
+    """The text, without its middle where it is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[: limit // 2]} ... {text[-limit // 2 :]}"

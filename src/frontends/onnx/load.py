@@ -67,8 +67,9 @@ def _parse(source: str | Path | bytes) -> ModelProto:
     subject = "ONNX bytes" if isinstance(source, bytes) else str(source)
     try:
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    except OSError as error:
-        raise TilewrightError("parse", subject, "a readable .onnx file", error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:
+        found = error.strerror if isinstance(error, OSError) else str(error)
+        raise TilewrightError("parse", subject, "a readable .onnx file", found or str(error)) from error
     try:
         return onnx.load_model_from_string(data)
     except (DecodeError, ValueError, RecursionError) as error:

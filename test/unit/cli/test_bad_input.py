@@ -118,3 +118,11 @@ def test_damaged_folders(damage: str, content: bytes | None, tmp_path: Path, cap
 def test_text_of_a_kernel_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     fails(["run", "O[m] += A[m,k] * B[k; m=4", "-o", str(tmp_path)], capsys)
     fails(["run", "O[m] += A[m,k]" + " * B[m]" * 200 + "; m=4 k=2", "-o", str(tmp_path)], capsys)
+
+
+@pytest.mark.parametrize("name", ["", "x\ny", "x" * 5000, "a\0b", "no-such-folder/"])
+def test_names_of_no_file(name: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["run", name]) == 1
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert len(err) < 2500
