@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
@@ -194,6 +194,8 @@ def test_random_windows(data: st.DataObject) -> None:
         attributes["pads"] = [draw(st.integers(0, kernel[i % rank] - 1)) for i in range(2 * rank)]
     else:
         attributes["auto_pad"] = draw(st.sampled_from(["VALID", "SAME_UPPER", "SAME_LOWER"]))
+        # Where the stride leaves elements out, onnxruntime's pools differ from its convolutions.
+        attributes["strides"] = [min(s, k) for s, k in zip(attributes["strides"], kernel, strict=True)]
     if draw(st.booleans()) and "auto_pad" not in attributes:
         attributes["dilations"] = [draw(st.integers(1, 2)) for _ in range(rank)]
     x = X if rank == 2 else X[:, :, :, 0]
@@ -224,7 +226,7 @@ def compare(op: str, x: Array, *constants: Array, **attributes: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_random_slices(data: st.DataObject) -> None:
     edges = st.integers(-9, 9)
     axes = data.draw(st.lists(st.integers(0, 3), unique=True, min_size=1))
