@@ -13,7 +13,7 @@ from ..algebra.affine import Affine, index_forms
 from ..algebra.expr import Access
 from ..algebra.parser import parse_expr
 from ..algebra.printer import print_expr
-from ..algebra.statement import accesses, dims_of, tensors_of
+from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
 from ..algebra.window import Axis, window
 from ..errors import TilewrightError
 from .types import is_element_type
@@ -196,6 +196,8 @@ def verify_compute(op: ComputeOp) -> None:
         raise VerifyException(f"expected @node::@capability, found {op.on}")
     if len(names) != len(op.tensors):
         raise VerifyException(f"expected {len(names)} tensors ({', '.join(names)}), found {len(op.tensors)}")
+    if scalars := scalars_of(statement):
+        raise VerifyException(f"expected tensors, dims and numbers, found the name {', '.join(scalars)}")
     extents = extents_at(op)
     for access in accesses(statement):
         _verify_access(access, op.tensors[names.index(access.tensor)], extents)

@@ -38,6 +38,14 @@ def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
     return {} if attributes is None else dict(attributes.data)
 
 
+def _parse_number(parser: Parser) -> int:
+    start = parser.pos
+    value = parser.parse_integer(allow_boolean=False)
+    if abs(value) >= 1 << 62:
+        parser.raise_error("expected a number of at most 62 bits", start, parser.pos)
+    return value
+
+
 def _parse_place(parser: AttrParser) -> SymbolRefAttr:
     return SymbolRefAttr(parser.parse_symbol_name())
 
@@ -81,7 +89,7 @@ def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
 
     name = StringAttr(parser.parse_str_literal())
     role = RoleAttr(parser.parse_str_enum(Role))
-    address = IntegerAttr(parser.parse_integer(), i64) if parser.parse_optional_keyword("at") else None
+    address = IntegerAttr(_parse_number(parser), i64) if parser.parse_optional_keyword("at") else None
     attributes = _parse_attributes(parser)
     parser.parse_punctuation(":")
     properties: dict[str, Attribute] = {"tensor_name": name, "role": role}
@@ -150,7 +158,7 @@ def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
     """`dim step 8 {body}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_keyword("step")
-    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parser.parse_integer(), i64)}
+    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(_parse_number(parser), i64)}
     return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_body(parser)])
 
 
@@ -164,13 +172,13 @@ def print_loop(op: LoopOp, printer: Printer) -> None:
 def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
     """`"access", ... [buffers 2] [at [0, 128]] : type`."""
     texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
-    buffers = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
+    buffers = _parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
     properties: dict[str, Attribute] = {
         "accesses": ArrayAttr(StringAttr(text) for text in texts),
         "buffers": IntegerAttr(buffers, i64),
     }
     if parser.parse_optional_keyword("at"):
-        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_number(parser))
         properties["addresses"] = DenseArrayBase.from_list(i64, slots)
     attributes = _parse_attributes(parser)
     parser.parse_punctuation(":")

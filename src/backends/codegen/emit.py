@@ -18,6 +18,9 @@ from .plan_compute import ComputePlan, plan_compute
 from .plan_transfer import Part, TransferPlan, box_of, plan_transfer
 from .tree import Codelet, Define, Issue, Loop, Node, Transfer
 
+MAX_STEPS = 1 << 22
+"""Nodes of codelets that are run at most, each iteration of each loop counted."""
+
 
 @dataclass
 class Code:
@@ -47,6 +50,7 @@ class Emitter:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
         self.order = Order(len(self.isa.units), len(machine.memories))
+        self.steps = 0
         self.code = Code([], [[] for _ in machine.mnemonics])
 
     def codelet(self, codelet: Codelet) -> None:
@@ -62,6 +66,15 @@ class Emitter:
 
     def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
         for node in body:
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise TilewrightError(
+                    "unsupported",
+                    f"codelet @{codelet.name}",
+                    f"at most {MAX_STEPS} steps of all loops",
+                    "more",
+                    "use larger tiles",
+                )
             match node:
                 case Loop():
                     self._loop(codelet, node, state)

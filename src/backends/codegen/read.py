@@ -105,7 +105,7 @@ class _Reader:
                 case LocalOp():
                     nodes.append(self._local(op))
                 case TransferOp():
-                    nodes.append(Transfer(self.index[op.source], self.index[op.destination], _number(op.pad)))
+                    nodes.append(Transfer(self._at(op.source), self._at(op.destination), _number(op.pad)))
                 case ComputeOp():
                     nodes.append(self._issue(op))
                 case _:
@@ -126,13 +126,19 @@ class _Reader:
             op.node,
             op.capability,
             op.statement.data,
-            tuple(self.index[value] for value in op.tensors),
+            tuple(self._at(value) for value in op.tensors),
             op.dims.data,
             op.functions.data if op.functions is not None else (),
             op.immediates.data if op.immediates is not None else (),
             op.spread.data if op.spread is not None else (),
             op.keep is not None,
         )
+
+    def _at(self, value: SSAValue) -> int:
+        if value not in self.index:
+            subject, name = f"codelet @{self.op.sym_name.data}", value.name_hint or "a local"
+            raise TilewrightError("program", subject, f"{name} to be defined before it is used", "its use first")
+        return self.index[value]
 
     def _open(self, what: str) -> TilewrightError:
         return TilewrightError(

@@ -299,3 +299,13 @@ codelet.program @main {
     codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%l, %l) dims {a = m} spread {x = b} : (!codelet.surrogate<2xf32, @GBUF>, !codelet.surrogate<2xf32, @GBUF>)
   }
 }
+
+// -----
+
+// CHECK: expected tensors, dims and numbers, found the name v
+codelet.program @main {
+  codelet.codelet @c dims {m = 2} () {
+    %l = codelet.local "X[m]" : !codelet.surrogate<2xf32, @GBUF>
+    codelet.compute @VPU::@binary "O[m] = A[m] * v" (%l, %l) dims {a = m} : (!codelet.surrogate<2xf32, @GBUF>, !codelet.surrogate<2xf32, @GBUF>)
+  }
+}

@@ -18,3 +18,9 @@ codelet.compute @VPU::@unary "O[m] ? A[m]" () dims {} : ()
 // CHECK: a dim is given twice
 codelet.codelet @c dims {m = 2, m = 3} () {
 }
+
+// -----
+
+// CHECK: expected a number of at most 62 bits
+codelet.loop m step 18446744073709551616 {
+}
