@@ -265,7 +265,7 @@ class LocalOp(IRDLOperation):
 class TransferOp(IRDLOperation):
     """Copies the box that the local side's access touches over the current ranges, along one link of the machine.
 
-    At least one side is a local; where both are, the box is the one of `destination`.  A load may reach out of the
+    At least one side is a local; where both are, the one with the wider steps counts.  A load may reach out of the
     tensor's bounds: such elements are set to `pad`.
     """
 

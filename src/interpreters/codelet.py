@@ -122,8 +122,7 @@ class _Run:
 
     def transfer(self, op: codelet.TransferOp) -> None:
         source, destination = self.places[op.source], self.places[op.destination]
-        axes = destination.axes or source.axes
-        assert axes is not None
+        axes = _box_axes(source.axes, destination.axes)
         coordinates = [axis.low(self.ranges) + axis.step * np.arange(axis.count(self.ranges)) for axis in axes]
         if op.pad is not None:
             pad = op.pad.value.data
@@ -166,6 +165,15 @@ class _Run:
         corner = place.array[(*(slice(i, i + 1) for i in first), ...)]
         assert corner.size == 1, f"{access.tensor} begins outside of its local"
         return as_strided(corner, shape, [s if n > 1 else 0 for s, n in zip(strides, shape, strict=True)])
+
+
+def _box_axes(source: tuple[Axis, ...] | None, destination: tuple[Axis, ...] | None) -> tuple[Axis, ...]:
+    """Of two locals, the one with the wider steps says which elements are moved."""
+    if source is None or destination is None:
+        axes = destination if source is None else source
+        assert axes is not None
+        return axes
+    return max(destination, source, key=lambda axes: [axis.step for axis in axes])
 
 
 def _positions(place: _Place, coordinates: list[Array]) -> Any:

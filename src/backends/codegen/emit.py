@@ -14,7 +14,7 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from .isa import Binding, Isa
 from .order import Order, Span
-from .plan_compute import ComputePlan, plan_compute
+from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part, TransferPlan, box_of, plan_transfer
 from .tree import Codelet, Define, Issue, Loop, Node, Transfer
 
@@ -134,7 +134,10 @@ class Emitter:
         assert isinstance(plan, ComputePlan)
         shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound))
         keep = node.keep or any(ranges[dim].start for dim in plan.reduced)
-        row = shape.kept.copy() if keep else shape.fresh.copy()
+        chosen = shape.kept if keep else shape.fresh
+        if chosen is None:
+            raise cannot_continue(codelet, node, shape.binding)
+        row = chosen.copy()
         spans: list[Span] = []
         for operand in plan.operands:
             base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])

@@ -74,6 +74,8 @@ class Binding:
     def immediate_bits(self, name: str, value: float, element: str) -> int:
         """The bits of an immediate of type `element`, as its field holds them."""
         field = self.fields[self.immediates[name]]
+        if not represents(element, value):
+            raise TilewrightError("target", f"{self.mnemonic.name}.{field.name}", f"a value of {element}", str(value))
         bits = value_to_bits(value, element)
         if field.signed and bits >> (field.width_bits - 1):
             return bits - (1 << field.width_bits)
@@ -161,7 +163,8 @@ class Isa:
                 if value_name.id not in binding.immediates:
                     continue
                 type_name = dict(binding.capability.immediates)[value_name.id]
-                if binding.operands[0].allows(element, memory) and represents(type_name, value):
+                said = represents(type_name, value) and represents(element, value)
+                if said and binding.operands[0].allows(element, memory):
                     return binding
         return None
 

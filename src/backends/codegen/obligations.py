@@ -16,7 +16,7 @@ from ...algebra.statement import accesses, tensors_of
 from ...machine import Machine, Memory
 from .allocation import lifetimes
 from .isa import find_capability
-from .tree import Codelet, Define, Issue, Loop, Surrogate, Transfer, Visit, visits
+from .tree import Codelet, Define, Issue, Loop, Surrogate, Transfer, Visit, box_side, visits
 
 _ZERO = Affine(0)
 
@@ -151,7 +151,7 @@ class _Builder:
 
     def _transfer(self, node: Transfer, ranges: _Ranges) -> None:
         source, destination = self.codelet.surrogates[node.source], self.codelet.surrogates[node.destination]
-        narrow = source if destination.axes is None else destination
+        narrow = box_side(source, destination)
         assert narrow.axes is not None
         what = f"transfer {source.name}@{source.memory} -> {destination.name}@{destination.memory}"
         for index, side in ((node.source, source), (node.destination, destination)):

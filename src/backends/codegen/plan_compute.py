@@ -47,11 +47,14 @@ class ComputeOperand:
 
 @dataclass(frozen=True)
 class Shape:
-    """Everything but addresses for one shape of the tile; `reach`: bytes touched around each operand's address."""
+    """Everything but addresses for one shape of the tile; `reach`: bytes touched around each operand's address.
+
+    `fresh` starts a reduction anew, `kept` goes on from what the target holds.
+    """
 
     binding: Binding
     fresh: list[int]
-    kept: list[int]
+    kept: list[int] | None
     reach: tuple[tuple[int, int], ...]
 
 
@@ -139,6 +142,17 @@ def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) ->
     return row
 
 
+def cannot_continue(codelet: Codelet, node: Issue, binding: Binding) -> TilewrightError:
+    """The error for a reduction in parts that the mnemonic cannot put together."""
+    return TilewrightError(
+        "target",
+        f"codelet @{codelet.name}, compute {node.node}.{node.capability}",
+        f"{binding.mnemonic.name} to go on from its target (`accumulate`)",
+        "no field for that",
+        "do the reduction in one piece",
+    )
+
+
 def _shape(plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...]) -> Shape:
     binding, row = plan.binding, plan.template.copy()
     reach: list[tuple[int, int]] = []
@@ -164,10 +178,16 @@ def _shape(plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int,
             high += max(0, stride * (extent - 1))
         element = codelet.surrogates[operand.surrogate].element_bytes
         reach.append((low, high + element))
+    return Shape(binding, row, _kept(row, binding), tuple(reach))
+
+
+def _kept(row: list[int], binding: Binding) -> list[int] | None:
+    """The row that goes on from the target's old value; None where the mnemonic cannot say so."""
+    if binding.accumulate < 0:
+        return None
     kept = row.copy()
-    if binding.accumulate >= 0:
-        kept[binding.accumulate] = 1
-    return Shape(binding, row, kept, tuple(reach))
+    kept[binding.accumulate] = 1
+    return kept
 
 
 def _set_stride(

@@ -10,7 +10,7 @@ from ...algebra.window import Range
 from ...errors import TilewrightError
 from .boxes import BoxAxis, Piece, Slot, cut, merge_axes, span
 from .isa import Binding, Isa
-from .tree import Codelet, Surrogate, Transfer
+from .tree import Codelet, Surrogate, Transfer, box_side
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class TransferPlan:
 def box_of(codelet: Codelet, node: Transfer, ranges: Mapping[str, Range]) -> Box:
     """The box of a transfer while the dims run over `ranges`."""
     source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
-    narrow, other = (source, destination) if destination.axes is None else (destination, source)
+    narrow = box_side(source, destination)
+    other = source if narrow is destination else destination
     assert narrow.axes is not None
     lows = tuple(axis.low(ranges) for axis in narrow.axes)
     counts = tuple(axis.count(ranges) for axis in narrow.axes)

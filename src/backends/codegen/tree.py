@@ -49,6 +49,14 @@ class Surrogate:
         return tuple(reversed(strides))
 
 
+def box_side(source: Surrogate, destination: Surrogate) -> Surrogate:
+    """The local whose accesses a transfer's box is of: of two locals the one with the wider steps, or `destination`."""
+    if source.axes is None or destination.axes is None:
+        return source if destination.axes is None else destination
+    wider = any(s.step > d.step for s, d in zip(source.axes, destination.axes, strict=True))
+    return source if wider else destination
+
+
 @dataclass(frozen=True)
 class Define:
     """`surrogates[local]` now stands for its next copy and the window of the current ranges."""

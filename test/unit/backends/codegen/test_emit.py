@@ -1,8 +1,12 @@
 """Instructions of small codelets, spelled out."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from xdsl.parser import Parser
+from xdsl.passes import PassPipeline
 
 from tilewright.algebra.affine import index_forms
 from tilewright.algebra.expr import Access
@@ -12,12 +16,16 @@ from tilewright.backends.assembler import disassemble
 from tilewright.backends.codegen.binary import pack
 from tilewright.backends.codegen.emit import Emitter
 from tilewright.backends.codegen.tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer
+from tilewright.backends.link import link
+from tilewright.backends.simulator import simulate
 from tilewright.dialects.acg import GraphOp
 from tilewright.driver import make_context
 from tilewright.errors import TilewrightError
-from tilewright.frontends.acg import load_target, parse_target
+from tilewright.frontends.acg import load_target, parse_target, target_files
+from tilewright.universe import TILEWRIGHT_UNIVERSE
 
 TINY = load_target("tiny")
+Array = NDArray[Any]
 
 
 def local(access: str, extents: dict[str, int], element: str, *addresses: int) -> Surrogate:
@@ -107,6 +115,30 @@ def test_machines_without_an_instruction_for_something_say_so():
         emitted(relu(*body))
 
 
+def test_reductions_in_parts_need_an_instruction_that_goes_on():
+    text = target_files()["tiny"].read_text().replace("accumulate ACC;", "")
+    machine = parse_target(text)
+    extents = {"m": 4, "k": 6}
+    accesses = (("Y[m]", 0), ("W[m, k]", 64), ("X[k]", 160))
+    surrogates = tuple(local(access, extents, "f32", address) for access, address in accesses)
+    statement = parse_statement("O[m] += X[k] * W[m, k]")
+    issue = Issue("MXU", "mac", statement, (0, 2, 1), (("k", "m"), ("c", "k")))
+    codelet = Codelet("c", (("m", 4), ("k", 6)), surrogates, (Define(0), Define(1), Define(2), Loop("k", 3, (issue,))))
+    with pytest.raises(TilewrightError, match="MAC to go on from its target"):
+        Emitter(machine).codelet(codelet)
+
+
+@pytest.mark.parametrize(("value", "element"), [(0.5, "i8"), (float("-inf"), "i32"), (300.0, "i8")])
+def test_padding_that_no_fill_can_write_is_refused(value: float, element: str):
+    surrogates = (
+        Surrogate("x", "DRAM", (3,), element, (0,), constant=True),
+        local("X[m - 1]", {"m": 5}, element, 0),
+    )
+    spec = Codelet("pad", (("m", 5),), surrogates, (Define(1), Transfer(0, 1, value)))
+    with pytest.raises(TilewrightError, match="an instruction that fills"):
+        emitted(spec)
+
+
 DEEP = """
 acg deep {
   control queues;
@@ -131,7 +163,8 @@ acg deep {
     operand D L1[D] u8 { b DB, a 1 }; operand S L2[S] u8 { b SB, a 1 }; }
   mnemonic EVICT(4) { unit B; ifield D 16, S 16, RUN 10, N 8, DB 16, SB 16; execute L1->L2.copy; extents a RUN, b N;
     operand D L2[D] u8 { b DB, a 1 }; operand S L1[S] u8 { b SB, a 1 }; }
-  mnemonic UNARY(5) { unit V; efield FN 2 [relu]; ifield O 16, A 16, NA 8, NB 8, OA 16, OB 16, AA 16, AB 16;
+  mnemonic UNARY(5) { unit V; efield FN 2 [relu];
+    ifield O 16, A 16, NA 8, NB 8, OA 16 signed, OB 16 signed, AA 16 signed, AB 16 signed;
     execute VPU.unary; extents a NA, b NB; function F FN; operand O L1[O] f32 { a OA, b OB };
     operand A L1[A] f32 { a AA, b AB }; }
 }
@@ -150,6 +183,26 @@ func.func @main(%x : tensor<9x8xf32>) -> tensor<9x8xf32> {
 }
 """
 
+STRIDED = """
+func.func @main(%x : tensor<9x8xf32>) -> tensor<18x8xf32> {
+  %e = nest.group @even dims {m = 9, n = 8} ins(X = %x) -> tensor<18x8xf32> {
+  ^bb0(%X : tensor<9x8xf32>):
+    %0 = nest.kernel @relu "Y[2*m,n] = relu(X[m,n])" (X = %X) : (tensor<9x8xf32>) -> tensor<18x8xf32>
+    nest.yield %0 : tensor<18x8xf32>
+  } mapping {
+    MAPPING
+  }
+  %y = nest.group @odd dims {m = 9, n = 8} ins(X = %x, relu = %e) -> tensor<18x8xf32> {
+  ^bb0(%X : tensor<9x8xf32>, %P : tensor<18x8xf32>):
+    %0 = nest.kernel @other "Y[2*m+1,n] = relu(X[8-m,n])" (X = %X) into %P : (tensor<9x8xf32>) -> tensor<18x8xf32>
+    nest.yield %0 : tensor<18x8xf32>
+  } mapping {
+    OTHER
+  }
+  func.return %y : tensor<18x8xf32>
+}
+"""
+
 COMPUTE = "nest.compute @relu on @VPU::@unary dims {a = m, b = n} tensors {O = Y, A = X} functions {F = relu}"
 MAPPINGS = {
     "straight": f"nest.for m step 4 {{ nest.hold @L1 [X, relu] buffers 2 {{ {COMPUTE} }} }}",
@@ -158,27 +211,31 @@ MAPPINGS = {
 }
 
 
-@pytest.mark.parametrize("name", list(MAPPINGS))
-def test_data_hops_through_all_memories_on_its_way(name: str):
-    from xdsl.passes import PassPipeline
-
-    from tilewright.backends.link import link
-    from tilewright.backends.simulator import simulate
-    from tilewright.universe import TILEWRIGHT_UNIVERSE
-
-    module = Parser(make_context(), HOPS.replace("MAPPING", MAPPINGS[name])).parse_module()
+def run_deep(text: str, x: Array) -> tuple[Array, list[str]]:
+    """The output of a mapped module on the machine of three memories, and the mnemonics used."""
+    module = Parser(make_context(), text).parse_module()
     module.body.block.insert_op_before(GraphOp.get(parse_target(DEEP)), next(iter(module.body.block.ops)))
     module.verify()
     passes = "convert-nest-to-codelet,codelet-allocate,codelet-verify,convert-codelet-to-mnemonic"
     PassPipeline.parse_spec(TILEWRIGHT_UNIVERSE.all_passes, passes).apply(make_context(), module)
     program = link(module)
-    x = np.random.default_rng(0).standard_normal((9, 8)).astype(np.float32)
     (y,) = simulate(program, {"input0": x}).outputs.values()
+    lines = disassemble(program.machine, program.code).splitlines()
+    return y, sorted({line.split()[0] for line in lines})
+
+
+@pytest.mark.parametrize("name", list(MAPPINGS))
+def test_data_hops_through_all_memories_on_its_way(name: str):
+    x = np.random.default_rng(0).standard_normal((9, 8)).astype(np.float32)
+    y, used = run_deep(HOPS.replace("MAPPING", MAPPINGS[name]), x)
     np.testing.assert_array_equal(y, np.maximum(x, 0))
-    assert {line.split()[0] for line in disassemble(program.machine, program.code).splitlines()} == {
-        "LOAD",
-        "STORE",
-        "FETCH",
-        "EVICT",
-        "UNARY",
-    }
+    assert used == ["EVICT", "FETCH", "LOAD", "STORE", "UNARY"]
+
+
+@pytest.mark.parametrize("name", list(MAPPINGS))
+def test_strided_results_pass_through_memories_without_their_holes(name: str):
+    x = np.random.default_rng(0).standard_normal((9, 8)).astype(np.float32)
+    other = MAPPINGS[name].replace("@relu", "@other").replace("m step 4 { nest.for", "m step 1 { nest.for")
+    y, _ = run_deep(STRIDED.replace("MAPPING", MAPPINGS[name]).replace("OTHER", other), x)
+    np.testing.assert_array_equal(y[::2], np.maximum(x, 0))
+    np.testing.assert_array_equal(y[1::2], np.maximum(x[::-1], 0))
