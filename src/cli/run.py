@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .compile import add_compile_options, default_folder
-from .tables import energy, number, print_table, progress_bar
+from .tables import energy, number, print_table, progress_bar, size
 
 Counts = dict[str, dict[str, Any]]
 
@@ -71,7 +71,7 @@ def _show_memories(memories: Counts) -> None:
             name,
             number(count["read_bytes"], "B"),
             number(count["write_bytes"], "B"),
-            number(count["peak_bytes"], "iB", 1024),
+            size(count["peak_bytes"]),
             energy(count["energy_pj"]),
         ]
         for name, count in memories.items()

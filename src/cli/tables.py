@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 LARGE = ("", "K", "M", "G", "T", "P")
 SMALL = ("p", "n", "u", "m", "", "K")
+BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 
 def number(value: float, unit: str = "", step: int = 1000, prefixes: Sequence[str] = LARGE) -> str:
@@ -22,6 +23,11 @@ def number(value: float, unit: str = "", step: int = 1000, prefixes: Sequence[st
         prefix += 1
     text = f"{value:.0f}" if prefix == 0 and value == int(value) else f"{value:.2f}"
     return f"{text} {prefixes[prefix]}{unit}".strip()
+
+
+def size(size_bytes: int) -> str:
+    """A size of memory: `size(8388608)` is `8.00 MiB`."""
+    return number(size_bytes, "B", 1024, BINARY)
 
 
 def energy(energy_pj: float) -> str:

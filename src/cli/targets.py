@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .tables import number, print_table
+from .tables import print_table, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def show(answer: dict[str, Any]) -> None:
     rows = [
         [
             target["name"],
-            ", ".join(f"{level['name']} {number(level['capacity_bytes'], 'iB', 1024)}" for level in target["memories"]),
+            ", ".join(f"{level['name']} {size(level['capacity_bytes'])}" for level in target["memories"]),
             " ".join(target["dtypes"]),
             str(len(target["mnemonics"])) if target["has_mnemonics"] else "none",
             Path(target["file"]).name,

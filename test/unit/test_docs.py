@@ -1,8 +1,8 @@
 """The commands and programs shown in the documents do what the documents say.
 
 In a `console` block each line after `$ ` is a command, the lines below it are its output, where `...` stands for any
-text.  A `python` block is a program that prints nothing and asserts.  All blocks of a document run in order in one
-folder.
+text.  A block with a file's name after its language is written to that file.  A `python` block is a program that prints
+nothing and asserts.  All blocks of a document run in order in one folder.
 """
 
 import os
@@ -17,7 +17,7 @@ from tilewright.frontends.onnx import operator_names
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SLOW = ("make ", "pip ", "git ")
 
 
@@ -49,12 +49,13 @@ def check(command: str, shown: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_document(document: Path, tmp_path: Path):
-    for kind, block in BLOCK.findall(document.read_text()):
+    for kind, file, block in BLOCK.findall(document.read_text()):
+        if file:
+            (tmp_path / file).write_text(block)
         if kind == "python":
             (tmp_path / "program.py").write_text(block)
             check("python program.py || echo FAILED", "", tmp_path)
-            continue
-        for command, shown in commands(block):
+        for command, shown in commands(block) if kind == "console" else []:
             if not command.startswith(SLOW):
                 check(command, shown, tmp_path)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tilewright.cli.tables import energy, number, print_table, progress_bar
+from tilewright.cli.tables import energy, number, print_table, progress_bar, size
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,6 @@ from tilewright.cli.tables import energy, number, print_table, progress_bar
         (999, "B", 1000, "999 B"),
         (1000, "B", 1000, "1.00 KB"),
         (3_141_592, "cycles", 1000, "3.14 Mcycles"),
-        (8 * 2**20, "iB", 1024, "8.00 MiB"),
         (0.25, "uJ", 1000, "0.25 uJ"),
         (1e30, "", 1000, "1000000000000000.00 P"),
     ],
@@ -22,6 +21,11 @@ def test_numbers(value: float, unit: str, step: int, text: str):
 @pytest.mark.parametrize(("energy_pj", "text"), [(0.5, "0.50 pJ"), (2e6, "2.00 uJ"), (3.5e12, "3.50 J")])
 def test_energies(energy_pj: float, text: str):
     assert energy(energy_pj) == text
+
+
+@pytest.mark.parametrize(("size_bytes", "text"), [(416, "416 B"), (8 * 2**20, "8.00 MiB"), (2**33, "8.00 GiB")])
+def test_sizes(size_bytes: int, text: str):
+    assert size(size_bytes) == text
 
 
 def test_table(capsys: pytest.CaptureFixture[str]):
