@@ -573,3 +573,19 @@ func.func @view(%x : tensor<4x8xf32>) -> tensor<33xf32> {
   %y = nest.view %x : tensor<4x8xf32> -> tensor<33xf32>
   func.return %y : tensor<33xf32>
 }
+
+// -----
+
+// CHECK: 'nest.group' does not contain single-block regions
+func.func @blocks(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %y = nest.group @g dims {m = 4} ins(X = %x) -> tensor<4xf32> {
+  ^bb0(%X : tensor<4xf32>):
+    %0 = nest.kernel @copy "Y[m] = X[m]" (X = %X) : (tensor<4xf32>) -> tensor<4xf32>
+    nest.yield %0 : tensor<4xf32>
+  } mapping {
+    "test.termop"() : () -> ()
+  ^bb1:
+    "test.termop"() : () -> ()
+  }
+  func.return %y : tensor<4xf32>
+}
