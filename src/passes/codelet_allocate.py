@@ -9,13 +9,12 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from ..backends.codegen.allocation import Placement, Request, align_up, copies_bytes, place_locals, share, stack
-from ..backends.codegen.read import Tensors, read_codelet, read_tensors
+from ..backends.codegen.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..backends.codegen.tree import Codelet
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
 from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
-from ..dialects.types import dtype_of
 from ..errors import InfeasibleError
 from ..machine import Machine, Memory
 
@@ -49,13 +48,13 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
     """Addresses of the off-chip tensors."""
     tensors = read_tensors(program)
     ops = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
-    lives = _tensor_lives(program, tensors)
+    lives = tensor_lives(program, tensors)
     for memory in machine.memories:
         own = [op for op in ops if surrogate(op.result).memory == memory.name]
         lasting = [op for op in own if keep or op.role.data != Role.TEMP]
         passing = [op for op in own if op not in lasting]
-        bottom = stack([Request(_size(op), 0, 0) for op in lasting], memory.align_bytes)
-        top = share([Request(_size(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
+        bottom = stack([Request(tensor_bytes(op), 0, 0) for op in lasting], memory.align_bytes)
+        top = share([Request(tensor_bytes(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
         if bottom.size + top.size > memory.capacity_bytes:
             raise InfeasibleError(
                 memory.name,
@@ -70,24 +69,6 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
             op.address = IntegerAttr(address, i64)
         for op, address in zip(passing, top.addresses, strict=True):
             op.address = IntegerAttr(bottom.size + address, i64)
-
-
-def _tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
-    """First and last codelet that uses each tensor."""
-    lives: dict[TensorOp, tuple[int, int]] = {}
-    for time, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
-        for value in op.tensors:
-            root = tensors.roots[value]
-            lives[root] = lives.get(root, (time, time))[0], time
-    return lives
-
-
-def _size(op: TensorOp) -> int:
-    type_ = surrogate(op.result)
-    size = dtype_of(type_.element).itemsize
-    for n in type_.sizes:
-        size *= n
-    return size
 
 
 def allocate_locals(machine: Machine, program: ProgramOp) -> None:

@@ -11,12 +11,11 @@ from xdsl.passes import ModulePass
 from ..backends.codegen.meaning import check_meanings
 from ..backends.codegen.obligations import Problem, build_problem
 from ..backends.codegen.prove import refute
-from ..backends.codegen.read import Tensors, read_codelet, read_tensors
+from ..backends.codegen.read import Tensors, read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
 from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
-from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 
 
@@ -59,17 +58,13 @@ def _prove(problem: Problem, proved: set[tuple[object, ...]]) -> None:
 
 def check_tensors(program: ProgramOp, tensors: Tensors) -> None:
     """Off-chip tensors alive at the same time share no bytes; inputs, outputs and weights are always alive."""
-    codelets = [op for op in program.body.block.ops if isinstance(op, CodeletOp)]
-    lives: dict[TensorOp, tuple[int, int]] = {}
-    for time, op in enumerate(codelets):
-        for root in (tensors.roots[value] for value in op.tensors):
-            lives[root] = lives.get(root, (time, time))[0], time
+    lives, end = tensor_lives(program, tensors), len(program.body.block.ops)
     spans: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
     for op in program.body.block.ops:
         if isinstance(op, TensorOp) and op.address is not None:
-            life = lives.get(op, (0, -1)) if op.role.data == Role.TEMP else (0, len(codelets))
+            life = lives.get(op, (0, -1)) if op.role.data == Role.TEMP else (0, end)
             start = op.address.value.data
-            spans.append((start, start + _size(op), surrogate(op.result).memory, life, op))
+            spans.append((start, start + tensor_bytes(op), surrogate(op.result).memory, life, op))
     spans.sort(key=lambda span: span[:3])
     active: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
     for span in spans:
@@ -84,11 +79,3 @@ def check_tensors(program: ProgramOp, tensors: Tensors) -> None:
                     f"move one of them by {other[1] - span[0]} B",
                 )
         active.append(span)
-
-
-def _size(op: TensorOp) -> int:
-    type_ = surrogate(op.result)
-    size = dtype_of(type_.element).itemsize
-    for n in type_.sizes:
-        size *= n
-    return size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
@@ -20,7 +21,7 @@ from ...dialects.codelet import (
     ViewOp,
 )
 from ...dialects.codelet_rules import local_axes, surrogate
-from ...dialects.types import element_type_name
+from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
 from .tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer
 
@@ -50,6 +51,21 @@ def read_tensors(program: ProgramOp) -> Tensors:
             values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
             written |= {roots[values[value]] for value in written_arguments(op) if value in values}
     return Tensors(roots, frozenset(written))
+
+
+def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
+    """First and last codelet, by number, that uses each tensor."""
+    lives: dict[TensorOp, tuple[int, int]] = {}
+    for time, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
+        for root in (tensors.roots[value] for value in op.tensors):
+            lives[root] = lives.get(root, (time, time))[0], time
+    return lives
+
+
+def tensor_bytes(op: TensorOp) -> int:
+    """Bytes of a tensor."""
+    type_ = surrogate(op.result)
+    return prod(type_.sizes) * dtype_of(type_.element).itemsize
 
 
 def written_arguments(op: CodeletOp) -> list[SSAValue]:
