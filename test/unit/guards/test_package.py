@@ -1,8 +1,12 @@
 """The package holds what the sources hold, and names resolve."""
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from setuptools import find_packages
 from xdsl.universe import Universe
 
 import tilewright
+from tilewright.frontends.acg import target_files
 from tilewright.universe import DIALECTS, PASSES, TILEWRIGHT_UNIVERSE
 
 ROOT = Path(__file__).parents[3]
@@ -31,7 +36,7 @@ def test_every_folder_of_sources_is_a_package():
 def test_every_data_file_is_listed():
     listed: dict[str, list[str]] = SETTINGS["tool"]["setuptools"]["package-data"]
     for path in (ROOT / "src").rglob("*"):
-        if path.is_dir() or path.suffix in (".py", ".pyc"):
+        if path.is_dir() or path.suffix == ".py" or "__pycache__" in path.parts:
             continue
         package = ".".join(("tilewright", *path.parent.relative_to(ROOT / "src").parts))
         assert any(path.match(pattern) for pattern in listed.get(package, [])), f"{path} is not in package-data"
@@ -76,3 +81,24 @@ def test_upstream_tools_see_our_names():
     everything = Universe.get_multiverse()
     assert set(PASSES) <= set(everything.all_passes)
     assert set(DIALECTS) <= set(everything.all_dialects)
+
+
+def test_wheel_holds_everything_and_runs(tmp_path: Path):
+    """Built from a copy of the sources, unpacked elsewhere, the package still finds its targets and grammars."""
+    for part in ("src", "tools"):
+        shutil.copytree(ROOT / part, tmp_path / "copy" / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / part, tmp_path / "copy")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*build, "-w", tmp_path, tmp_path / "copy"], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    code = "import tilewright; from tilewright.cli import main; print(tilewright.__file__); main(['targets', '--json'])"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "unpacked")}
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    place, answer = result.stdout.splitlines()
+    assert Path(place).is_relative_to(tmp_path)
+    assert [target["name"] for target in json.loads(answer)["targets"]] == sorted(target_files())
