@@ -24,11 +24,11 @@ class CodeletVerifyPass(ModulePass):
     """Prove that an allocated program stays within its memories, for all iterations of all loops; changes nothing.
 
     Each compute must say what its capability does.  For each codelet one query to Z3: every tensor and local lies
-    within its memory's capacity, at a multiple of its alignment; those in use at the same time share no byte; every transfer and every operand of a compute stays within
-    the tensor or local that it names; no compute has more iterations than its capability takes.  Tensors that share
-    bytes off chip must not be alive at the same time.  A refuted obligation is an error (kind `refuted`, or
-    `InfeasibleError` for capacity) with the iteration where it fails, memory, demand, capacity and the smallest change
-    that would fit.
+    within its memory's capacity, at a multiple of its alignment; those in use at the same time share no byte; every
+    transfer and every operand of a compute stays within the tensor or local that it names; no compute has more
+    iterations than its capability takes.  Tensors that share bytes off chip must not be alive at the same time.  A
+    refuted obligation is an error (kind `refuted`, or `InfeasibleError` for capacity) with the iteration where it
+    fails, memory, demand, capacity and the smallest change that would fit.
     """
 
     name = "codelet-verify"
