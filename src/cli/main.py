@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -100,9 +101,20 @@ def answer_command(arguments: Sequence[str]) -> None:
         expected = "one that fits in memory and on the stack"
         raise TilewrightError("limit", name_of_input(namespace), expected, type(error).__name__) from error
     if namespace.json:
-        print(json.dumps(answer))
+        print(json.dumps(finite(answer)))
     else:
         command.show(answer)
+
+
+def finite(value: Any) -> Any:
+    """The value with numbers that JSON cannot say (infinite, NaN) as null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in cast(dict[str, Any], value).items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in cast(list[Any], value)]
+    return value
 
 
 def name_of_input(namespace: argparse.Namespace) -> str:

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from tilewright.cli import main
+from tilewright.cli.main import finite
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["run"], ["run", "a", "--seed", "x"], ["compile", "a", "--no"]])
@@ -36,3 +37,11 @@ def test_help_tells_the_options(command: str, capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert "--json" in out
     assert "--target" in out
+
+
+def test_json_has_no_infinite_numbers():
+    assert finite({"a": [1.5, float("inf")], "b": {"c": float("nan")}, "d": "x"}) == {
+        "a": [1.5, None],
+        "b": {"c": None},
+        "d": "x",
+    }
