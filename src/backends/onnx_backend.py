@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper
 from onnx.backend.base import Backend, BackendRep
 
-from ..driver import CompileOptions, compile
+from ..driver import compile
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
 from ..frontends.onnx import constant_inputs, import_onnx
@@ -34,10 +34,9 @@ class SimulatedModel(BackendRep):
     inputs is compiled when it is run, again whenever their values change.
     """
 
-    def __init__(self, model: ModelProto, target: str | None, functional_only: bool = True) -> None:
+    def __init__(self, model: ModelProto, target: str | None) -> None:
         self.model = model
         self.target = target
-        self.timing = not functional_only
         stored = {t.name for t in model.graph.initializer}
         self.inputs = [i.name for i in model.graph.input if i.name not in stored]
         self.outputs = [o.name for o in model.graph.output]
@@ -49,10 +48,7 @@ class SimulatedModel(BackendRep):
 
     def _compile(self, constants: Mapping[str, Array]) -> Program:
         module = import_onnx(self.model, constants=constants)
-        options = CompileOptions()
-        return (
-            compile(module, options=options) if self.target is None else compile(module, self.target, options=options)
-        )
+        return compile(module) if self.target is None else compile(module, self.target)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
         """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
@@ -61,7 +57,7 @@ class SimulatedModel(BackendRep):
         if self.program is None or not _same(constants, self.compiled_for):
             self.program, self.compiled_for = self._compile(constants), constants
         tensors = {name: array for name, array in named.items() if name not in self.constants}
-        result = simulate(self.program, tensors, timing=self.timing)
+        result = simulate(self.program, tensors, timing=False)
         return tuple(result.outputs[name] for name in self.outputs)
 
     def _by_name(self, inputs: Any) -> dict[str, Array]:
