@@ -1,0 +1,111 @@
+"""The answer of `tilewright price-schedule`: every schedule of a file, priced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ...errors import TilewrightError
+from ...zoo.schedule_networks import Network, schedule_network
+from ..timeloop.fields import Json, bad, list_of, object_of
+from .encoding import parse_fusion, parse_request, parse_transfers
+from .evaluate import evaluate
+from .hardware import Hardware, hardware
+from .plan import CostCache, plan
+
+T = TypeVar("T")
+
+NETWORK_IDS = {
+    2: "resnet50",
+    4: "resnet101",
+    6: "inception_resnet_v1",
+    18: "randwire_small",
+    19: "randwire_large",
+    107: "gpt2_small_decode",
+    108: "gpt2_small_prefill",
+    109: "gpt2_xl_decode",
+    110: "gpt2_xl_prefill",
+}
+"""SoMa's numbers of the networks that are known here."""
+
+ARGUMENTS = "net baseline seq nseg bufMB batch bwratio pedim l2bw macs seed outdir"
+
+MAX_FILE_BYTES = 256 << 20
+MAX_BATCH = 1 << 10
+MAX_TOKENS = 1 << 16
+
+
+def price_schedule_file(path: str | Path) -> Json:
+    """`{"results": [{"stage1": {...}, "stage2": {...}}]}`, one result per entry of `runs` in the JSON file at `path`.
+
+    An entry has SoMa's command line under `args`, in the file's `arg_order`, a fusion under `stage1.enc`, and, where
+    there is a `stage2`, transfers under `stage2.enc`; or a fusion alone under `enc`, priced as stage 1.  A stage's
+    answer holds `latency_cycles, energy_pj, max_buffer_bytes, dram_tensors, valid, violations` and more.
+    """
+    return price_schedule_document(_read(Path(path)), str(path))
+
+
+def price_schedule_document(data: object, where: str = "file") -> Json:
+    """`price_schedule_file` on the parsed content of a file."""
+    document = object_of(data, where)
+    order = document.get("arg_order", ARGUMENTS)
+    runs = list_of(document.get("runs"), f"{where}: runs")
+    results = [_price_run(object_of(run, f"runs[{i}]"), order, f"{where}: runs[{i}]") for i, run in enumerate(runs)]
+    return {"model": "soma", "results": results}
+
+
+def _read(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
+
+
+def _price_run(run: Json, order: object, where: str) -> Json:
+    request = parse_request(run.get("args"), order, f"{where}.args")
+    network, machine, batch = _setting(request, f"{where}.args")
+    first = object_of(run.get("stage1", run), f"{where}.stage1")
+    fusion = parse_fusion(first.get("enc"), f"{where}.stage1.enc")
+    found = _located(lambda: plan(network, machine, fusion, batch, CostCache(network, machine)), where)
+    answer: Json = {"network": network.name, "batch": batch, "stage1": evaluate(found).as_json()}
+    if run.get("stage2") is not None:
+        second = object_of(run["stage2"], f"{where}.stage2")
+        transfers = parse_transfers(second.get("enc"), found, f"{where}.stage2.enc")
+        answer["stage2"] = evaluate(found, transfers).as_json()
+    return answer
+
+
+def _located(action: Callable[[], T], where: str) -> T:
+    """The result of `action`; its errors are told to be in `where`."""
+    try:
+        return action()
+    except TilewrightError as error:
+        raise TilewrightError(
+            error.kind, f"{where}: {error.subject}", error.expected, error.found, error.lever
+        ) from None
+
+
+def _setting(request: dict[str, float], where: str) -> tuple[Network, Hardware, int]:
+    def whole(name: str, most: int) -> int:
+        value = request[name]
+        if not (1 <= value <= most and value.is_integer()):
+            raise bad(f"{where}: {name}", f"an integer from 1 to {most}", value)
+        return int(value)
+
+    if request.get("nseg", 1) != 1:
+        raise bad(f"{where}: nseg", "1, a network in one segment", request["nseg"])
+    number = whole("net", 1 << 20)
+    if number not in NETWORK_IDS:
+        known = ", ".join(f"{key} {name}" for key, name in NETWORK_IDS.items())
+        raise bad(f"{where}: net", f"a known network ({known})", number)
+    tokens = whole("seq", MAX_TOKENS) if "seq" in request else None
+    sizes = [whole(name, 1 << 20) for name in ("pedim", "l2bw", "macs")]
+    machine = _located(lambda: hardware(whole("bufMB", 1 << 20), request["bwratio"], *sizes), where)
+    network = _located(lambda: schedule_network(NETWORK_IDS[number], tokens), where)
+    return network, machine, whole("batch", MAX_BATCH)

@@ -1,0 +1,133 @@
+"""Networks as layer tables: what a scheduler of tiles and DRAM transfers must know of each layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from ...errors import TilewrightError
+
+Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose"]
+
+KINDS: tuple[Kind, ...] = ("conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose")
+
+MAC_KINDS = ("conv", "group_conv", "fc")
+"""Kinds that multiply by weights; all others run on the vector unit."""
+
+
+class Shape(NamedTuple):
+    """A feature map of one sample, in elements."""
+
+    channels: int
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer; elements are one byte.
+
+    `inputs` are the layers and `external` the network inputs whose feature maps, concatenated along channels, it reads;
+    `weights_from` are layers whose feature map it uses as weights (attention).  `kernel` and `stride` are (height,
+    width).  `operands` counts the equal parts of the concatenation that an `eltwise` layer combines.  A `transpose`
+    puts axis `permutation[i]` (of channels, height, width) at axis i.
+    """
+
+    name: str
+    kind: Kind
+    shape: Shape
+    inputs: tuple[int, ...] = ()
+    external: tuple[int, ...] = ()
+    weights_from: tuple[int, ...] = ()
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    groups: int = 1
+    operands: int = 1
+    permutation: tuple[int, int, int] = (0, 1, 2)
+
+    @property
+    def producers(self) -> tuple[int, ...]:
+        """The layers whose results it reads, ascending."""
+        return tuple(sorted({*self.inputs, *self.weights_from}))
+
+    @property
+    def has_macs(self) -> bool:
+        """Whether it runs on the multiply-accumulate array."""
+        return self.kind in MAC_KINDS
+
+
+@dataclass(frozen=True)
+class Network:
+    """`layers` in a topological order; a layer's number is its place.  `inputs` are (name, shape) pairs."""
+
+    name: str
+    inputs: tuple[tuple[str, Shape], ...]
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        for number, layer in enumerate(self.layers):
+            self._check(number, layer)
+
+    @cached_property
+    def consumers(self) -> tuple[tuple[int, ...], ...]:
+        """For each layer those that read its result, ascending."""
+        found: list[list[int]] = [[] for _ in self.layers]
+        for number, layer in enumerate(self.layers):
+            for producer in layer.producers:
+                found[producer].append(number)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def input_shapes(self) -> tuple[Shape, ...]:
+        """For each layer the concatenation of what it reads (one operand of it for `eltwise`), without padding."""
+        return tuple(self._input_shape(layer) for layer in self.layers)
+
+    def padding(self, number: int) -> tuple[int, int]:
+        """Rows above and columns left of the input of layer `number` that its windows reach beyond."""
+        layer, given = self.layers[number], self.input_shapes[number]
+        rows = (layer.shape.height - 1) * layer.stride[0] + layer.kernel[0] - given.height
+        columns = (layer.shape.width - 1) * layer.stride[1] + layer.kernel[1] - given.width
+        return max(0, rows) // 2, max(0, columns) // 2
+
+    def group_shape(self, number: int) -> tuple[int, int]:
+        """Channels read and channels written by one group of layer `number`."""
+        layer = self.layers[number]
+        return self.input_shapes[number].channels // layer.groups, layer.shape.channels // layer.groups
+
+    def weight_bytes(self, number: int) -> int:
+        """Weights of layer `number` that DRAM holds: 0 for vector layers and where a layer makes them."""
+        layer = self.layers[number]
+        if not layer.has_macs or layer.weights_from:
+            return 0
+        return self.input_shapes[number].channels * self.group_shape(number)[1] * layer.kernel[0] * layer.kernel[1]
+
+    def _sources(self, layer: Layer) -> list[Shape]:
+        return [self.layers[i].shape for i in layer.inputs] + [self.inputs[i][1] for i in layer.external]
+
+    def _input_shape(self, layer: Layer) -> Shape:
+        sources = self._sources(layer)
+        channels = sum(source.channels for source in sources)
+        return Shape(channels // layer.operands, sources[0].height, sources[0].width)
+
+    def _check(self, number: int, layer: Layer) -> None:
+        where = f"layer {number} ({layer.name}) of {self.name}"
+
+        def refuse(expected: str, found: object) -> TilewrightError:
+            return TilewrightError("network", where, expected, str(found))
+
+        if layer.kind not in KINDS:
+            raise refuse(f"a kind of {', '.join(KINDS)}", layer.kind)
+        if any(not 0 <= i < number for i in layer.producers):
+            raise refuse("producers among the layers before it", layer.producers)
+        if any(not 0 <= i < len(self.inputs) for i in layer.external) or not (layer.inputs or layer.external):
+            raise refuse("a producer or a network input", layer.external)
+        if min(*layer.shape, *layer.kernel, *layer.stride, layer.groups, layer.operands) < 1:
+            raise refuse("positive sizes", layer)
+        if len({source[1:] for source in self._sources(layer)}) > 1:
+            raise refuse("inputs of one height and width", self._sources(layer))
+        channels = self._input_shape(layer).channels
+        if layer.shape.channels % layer.groups or channels % layer.groups:
+            raise refuse(f"channels that {layer.groups} groups divide", (channels, layer.shape.channels))
+        if sorted(layer.permutation) != [0, 1, 2]:
+            raise refuse("a permutation of channels, height, width", layer.permutation)
