@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects import test
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.acg import GraphOp, machine_of
 from tilewright.frontends.acg import load_target, print_target
