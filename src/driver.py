@@ -17,6 +17,7 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from .arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
 from .errors import TilewrightError
+from .frontends.mlir_text import check_strings
 from .resources import Resources, attach, resources_of
 from .universe import TILEWRIGHT_UNIVERSE
 
@@ -141,7 +142,9 @@ def parse_mlir(path: Path) -> ModuleOp:
     """The module in a `.mlir` file; its resource file is looked for beside it."""
     from xdsl.parser import Parser
 
-    module = Parser(make_context(), path.read_text(), str(path)).parse_module()
+    text = path.read_text()
+    check_strings(text, str(path))
+    module = Parser(make_context(), text, str(path)).parse_module()
     module.verify()
     resources_of(module, path.parent)
     return module

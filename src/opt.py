@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .errors import TilewrightError
+from .frontends.mlir_text import check_strings
 from .universe import TILEWRIGHT_UNIVERSE
 
 
@@ -77,7 +79,9 @@ class TilewrightOptMain(xDSLOptMain):
         return super().output_resulting_program(prog)
 
     def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
-        module = self._parse_upstream(io)
+        text = io.read()
+        check_strings(text.decode(), self.get_input_name())
+        module = self._parse_upstream(BytesIO(text))
         if "graph.resources" in module.attributes and self.args.input_file is not None:
             from .resources import resources_of
 
