@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..dialects import graph
+from ..dialects import graph, nest
 from ..dialects.types import shape_of, tensor_type
 from ..errors import TilewrightError
 from ..resources import resources_of
@@ -81,7 +81,7 @@ class _Conversion:
 
     def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
         self.block = function.body.block
-        self.done: list[Operation] = []
+        self.done: dict[Operation, None] = {}  # in order
         self.at: Operation | None = None
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
@@ -101,9 +101,28 @@ class _Conversion:
             if op not in self.done:
                 for i, operand in enumerate(op.operands):
                     op.operands[i] = self._final(operand)
+        self._make_outputs()
         for op in reversed(self.done):
             op.detach()
             op.erase(safe_erase=False)
+
+    def _make_outputs(self) -> None:
+        """Each returned value gets a tensor of its own: a copy where it is an argument, a weight, or returned twice."""
+        last = self.block.last_op
+        assert isinstance(last, func.ReturnOp)
+        self.at = last
+        made: set[SSAValue] = set()
+        for i, value in enumerate(last.arguments):
+            root = value
+            while isinstance(root.owner, nest.ViewOp):
+                root = root.owner.source
+            if isinstance(root.owner, nest.GroupOp) and root not in made:
+                made.add(root)
+                continue
+            builder = GroupBuilder(self.scope.unique("copy"))
+            copied = movement.whole(value, builder)
+            self._emit(group := builder.finish([copied.value], None))
+            last.operands[i] = group.outs[0]
 
     def _final(self, value: SSAValue) -> SSAValue:
         return self.scope.values.get(value, value)
@@ -128,7 +147,7 @@ class _Conversion:
             case _:
                 return
         if op.parent is self.block:
-            self.done.append(op)
+            self.done[op] = None
 
     def _enter(self, op: graph.GroupOp) -> None:
         for arg, value in zip(op.body.block.args, op.inputs, strict=True):
