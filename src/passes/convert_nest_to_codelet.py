@@ -17,7 +17,7 @@ from ..dialects.nest import GroupOp
 from ..dialects.nest import ViewOp as NestViewOp
 from ..errors import TilewrightError
 from ..machine import Machine
-from ..resources import resources_of
+from ..resources import Resources, resources_of
 from .nest_codelets import build_codelet, build_copy
 
 
@@ -46,9 +46,9 @@ class ConvertNestToCodeletPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
-        _keep_values(op)
+        weights = resources_of(op)
         for function in functions:
-            program = _Converter(machine_of(op), function).convert()
+            program = _Converter(machine_of(op), function, weights).convert()
             if "predicted" in function.attributes:
                 program.attributes["predicted"] = function.attributes["predicted"]
             block = function.parent_block()
@@ -58,16 +58,11 @@ class ConvertNestToCodeletPass(ModulePass):
             function.erase()
 
 
-def _keep_values(module: ModuleOp) -> None:
-    """Weights whose values stand in the text go to the module's resources: tensors of codelets have none."""
-    if any(isinstance(op, WeightOp) and op.value is not None for op in module.walk()):
-        resources_of(module)
-
-
 class _Converter:
-    def __init__(self, machine: Machine, function: FuncOp) -> None:
+    def __init__(self, machine: Machine, function: FuncOp, weights: Resources) -> None:
         self.machine = machine
         self.function = function
+        self.weights = weights
         self.memory = next(m.name for m in machine.memories if m.offchip)
         self.block = Block()
         self.values: dict[SSAValue, SSAValue] = {}
@@ -101,7 +96,7 @@ class _Converter:
     def _op(self, op: Operation) -> None:
         match op:
             case WeightOp():
-                self._tensor(op.result, op.resource, Role.WEIGHT)
+                self._weight(op)
             case NestViewOp():
                 self._view(self.values[op.source], op.result)
             case GroupOp():
@@ -113,6 +108,12 @@ class _Converter:
                 raise TilewrightError(
                     "unsupported", op.name, "groups, views and weights", op.name, "run the passes before"
                 )
+
+    def _weight(self, op: WeightOp) -> None:
+        """Declares a weight; where an output has its name, the bytes go by another one, too."""
+        tensor = self._tensor(op.result, op.resource, Role.WEIGHT)
+        if op.resource in self.weights:
+            self.weights[tensor.tensor_name.data] = self.weights[op.resource]
 
     def _group(self, op: GroupOp) -> None:
         names = op.buffers()
@@ -126,7 +127,7 @@ class _Converter:
         tensors |= {names[v]: self.values[r] for v, r in zip(op.yielded, op.results, strict=True)}
         self.block.add_op(build_codelet(self.machine, op, tensors))
 
-    def _tensor(self, value: SSAValue, name: str, role: Role) -> None:
+    def _tensor(self, value: SSAValue, name: str, role: Role) -> TensorOp:
         """Declares the tensor of a value; an output has the shape and name of what is returned."""
         root = _root(value)
         output, returned = self.outputs.get(root, (name, value))
@@ -140,6 +141,7 @@ class _Converter:
         self.values[value] = op.result
         if returned.type != value.type:
             self._view(op.result, value)
+        return op
 
     def _view(self, source: SSAValue, result: SSAValue) -> None:
         view = ViewOp(source, self._surrogate(result))

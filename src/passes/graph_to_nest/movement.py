@@ -26,6 +26,12 @@ def transpose(op: graph.TransposeOp, builder: GroupBuilder, scope: Scope) -> Ter
     return builder.kernel("transpose", tensor_type(op.result), indices, copy, [x])
 
 
+def whole(value: SSAValue, builder: GroupBuilder) -> Term:
+    """`Y[i, j] = X[i, j]`."""
+    indices = fresh_indices(builder, shape_of(value))
+    return builder.kernel("copy", tensor_type(value), indices, copy, [builder.term(value, "X", indices)])
+
+
 def slice_(op: graph.SliceOp, builder: GroupBuilder, scope: Scope) -> Term:
     """`Y[i] = X[start + step*i]`."""
     dims = [builder.dim(f"i{axis}", extent) for axis, extent in enumerate(shape_of(op.result))]
