@@ -1,0 +1,228 @@
+"""Lower bounds of prices while tiles and orders are partly chosen."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiled import inner
+from .model import Floats, Ints, Model
+from .price import cycles_of
+from .words import extents, fresh_words
+
+
+class Spread(NamedTuple):
+    """Spatial factors below the inner memories (`near`, (D,)) and between them and the middle one (`far`), and which
+    tensors (`kept` (2, T)) the two hold.  `operands` (T,) bounds the words that one inner memory hands out;
+    `copies` (T,) inner memories at least hold the same tile; `scale` = (inner memories, iterations of one)."""
+
+    near: Ints
+    far: Ints
+    kept: Ints
+    operands: Ints
+    copies: Ints
+    scale: Ints
+
+
+class Inner(NamedTuple):
+    """One inner tile under a `Spread`: `tile` (D,), that of all inner memories together, the loops left above it, and
+    per tensor its box, words, partition, multicast groups, whether neighbours may help; `ideal` (T, D) groups that are
+    left to serve if neighbours help wherever they can, when loop d moves innermost."""
+
+    tile: Ints
+    together: Ints
+    left: Ints
+    box: Ints
+    words: Ints
+    part: Ints
+    groups: Ints
+    linkable: Ints
+    ideal: Ints
+    visits: Ints
+
+
+def new_inner(tensors: int, dims: int, axes: int) -> Inner:
+    """Room for one inner tile."""
+    by_dim = [np.zeros(dims, np.int64) for _ in range(3)]
+    words, part, groups, linkable = (np.zeros(tensors, np.int64) for _ in range(4))
+    box, ideal = np.zeros((tensors, axes), np.int64), np.zeros((tensors, dims), np.int64)
+    return Inner(by_dim[0], by_dim[1], by_dim[2], box, words, part, groups, linkable, ideal, np.ones(1, np.int64))
+
+
+@inner
+def set_inner(inner: Inner, model: Model, spread: Spread, tile: Ints) -> None:
+    """Fill `inner` for an inner tile."""
+    inner.tile[:] = tile
+    inner.together[:] = tile * spread.far
+    inner.left[:] = model.bounds // inner.together
+    visits = 1
+    for d in range(tile.shape[0]):
+        visits *= inner.left[d]
+    inner.visits[0] = visits
+    box = np.empty(model.axes, np.int64)
+    for t in range(model.axis.shape[0]):
+        inner.words[t] = extents(model, t, tile, inner.box[t])
+        together = extents(model, t, inner.together, box)
+        inner.part[t] = model.full[t] * inner.words[t] // together if spread.scale[0] > 1 else model.full[t]
+        inner.groups[t], inner.linkable[t] = groups_of(model, t, tile, spread.far)
+        if inner.linkable[t]:
+            for d in range(tile.shape[0]):
+                inner.ideal[t, d] = ideal_groups(model, t, d, inner, spread.far)
+
+
+@inner
+def groups_of(model: Model, t: int, child: Ints, spatial: Ints) -> tuple[int, int]:
+    """Distinct boxes among the children, and whether any lie closer than a loop may move."""
+    groups, linkable = 1, 0
+    for a in range(model.axes):
+        count, sliding = axis_offsets(model, t, a, child, spatial, 0)
+        groups *= count
+        linkable = max(linkable, sliding)
+    return groups, linkable
+
+
+@inner
+def axis_offsets(model: Model, t: int, axis: int, child: Ints, spatial: Ints, move: int) -> tuple[int, int]:
+    """Distinct offsets along one axis less those that lie `move` before another one; 1 if a sliding dimension is
+    spread."""
+    span, many, sliding, last = 0, 0, 0, 1
+    for d in range(child.shape[0]):
+        if model.axis[t, d] == axis and spatial[d] > 1:
+            last = model.step[t, d] * child[d]
+            span += (spatial[d] - 1) * last
+            many += 1
+            if model.slides[t, d]:
+                sliding = 1
+    if many == 0:
+        return 1, 0
+    if many == 1:
+        fed = 0 if move == 0 or move % last else max(0, span // last + 1 - move // last)
+        return span // last + 1 - fed, sliding
+    reached = np.zeros(span + 1, np.bool_)
+    reached[0] = True
+    for d in range(child.shape[0]):
+        if model.axis[t, d] == axis and spatial[d] > 1:
+            stride = model.step[t, d] * child[d]
+            before = reached.copy()
+            for i in range(1, spatial[d]):
+                reached[i * stride :] |= before[: span + 1 - i * stride]
+    count = 0
+    for o in range(span + 1):
+        if reached[o] and not (0 < move <= span - o and reached[o + move]):
+            count += 1
+    return count, sliding
+
+
+@inner
+def ideal_groups(model: Model, t: int, d: int, inner: Inner, spatial: Ints) -> int:
+    """Groups that the parent must serve when loop `d` moves the tensor by one step."""
+    groups = 1
+    for a in range(model.axes):
+        move = model.step[t, d] * inner.together[d] if model.axis[t, d] == a else 0
+        groups *= axis_offsets(model, t, a, inner.tile, spatial, move)[0]
+    return groups
+
+
+@inner
+def tensor_bound(
+    model: Model, spread: Spread, inner: Inner, t: int, words: int, served: int, maybe: int, read: Floats, write: Floats
+) -> float:
+    """Least energy of tensor `t` up to the reads that feed the inner memories.
+
+    `words` arrive in each of them, `served` are surely read from the parent, `maybe` more unless neighbours pass them
+    on.  Adds the words per memory (of one instance) to `read` and `write`.
+    """
+    instances = spread.scale[0]
+    output = model.is_output[t]
+    energy = 0.0
+    level = 1 if spread.kept[1, t] else 2
+    operands = spread.operands[t]
+    if spread.kept[0, t]:
+        reads, fills = operands, words
+        if output:
+            reads, fills = max(0, operands - inner.part[t]), max(0, words - inner.part[t])
+            write[0] += operands
+            energy += operands * model.energy[0] * instances
+        energy += (reads + fills) * model.energy[0] * instances
+        read[0] += reads
+        write[0] += fills
+    block, cost = model.block[level], model.energy[level]
+    reads = served
+    if output:
+        reads = max(0, served - model.full[t])
+        write[level] += served
+    read[level] += reads
+    if maybe == 0:
+        energy -= (-reads // block) * cost
+        if output:
+            energy -= (-served // block) * cost
+        return energy
+    each = (2.0 if output else 1.0) * cost / block
+    energy += (reads + (served if output else 0)) * cost / block - 2 * instances * model.energy[0]
+    if output:
+        each = each if served >= model.full[t] else 0.0
+    return energy + maybe * min(each, spread.copies[t] * model.energy[0])
+
+
+@inner
+def level_cycles(model: Model, spread: Spread, read: Floats, write: Floats) -> int:
+    """Least cycles for words per memory (divided by the iterations here)."""
+    compute = spread.scale[1]
+    for level in range(3):
+        read[level] /= compute
+        write[level] /= compute
+    return cycles_of(model, compute, read, write)
+
+
+@inner
+def contents(model: Model, spread: Spread, inner: Inner, t: int, words: int) -> int:
+    """Words that the parent hands out for tensor `t` without neighbours' help."""
+    if spread.kept[0, t]:
+        return words * inner.groups[t]
+    if inner.linkable[t]:
+        most = spread.copies[t]
+        for a in range(model.axes):
+            factor, largest = 1, 1
+            for d in range(spread.far.shape[0]):
+                if model.axis[t, d] == a:
+                    factor *= spread.far[d]
+                    largest = max(largest, spread.far[d])
+            most *= factor // largest
+        return max(0, spread.operands[t] * spread.scale[0] // most - 1)
+    return spread.operands[t] * inner.groups[t]
+
+
+@inner
+def free_words(model: Model, inner: Inner, t: int, middle: Ints) -> int:
+    """Least words into one inner tile under a middle tile, whatever the orders (`middle` are loop bounds there)."""
+    moved = False
+    for d in range(middle.shape[0]):
+        moved = moved or (middle[d] > 1 and model.axis[t, d] >= 0)
+    visits = inner.visits[0]
+    for d in range(middle.shape[0]):
+        if model.axis[t, d] < 0:
+            visits //= middle[d] if moved else inner.left[d]
+    least = -1.0
+    for d in range(middle.shape[0]):
+        bound = middle[d] if moved else inner.left[d]
+        if model.axis[t, d] < 0 or bound == 1:
+            continue
+        words = float(inner.words[t])
+        if model.slides[t, d]:
+            words = _sliding_words(model, inner, t, d, bound)
+        least = words if least < 0 else min(least, words)
+    return inner.words[t] if least < 0 else max(inner.words[t], int(np.ceil(least * visits - 1e-6)))
+
+
+@inner
+def _sliding_words(model: Model, inner: Inner, t: int, d: int, bound: int) -> float:
+    """Words per visit, at least, when loop `d` of `bound` iterations is the innermost that moves the tensor."""
+    whole = inner.words[t]
+    fresh = fresh_words(inner.box[t], whole, model.axis[t, d], model.step[t, d] * inner.together[d])
+    for other in range(inner.left.shape[0]):
+        if other != d and model.axis[t, other] == model.axis[t, d] and inner.left[other] > 1:
+            return fresh * (bound - 1) / bound
+    if bound == 2:
+        return float(fresh)
+    return (whole + fresh * (bound - 1)) / bound

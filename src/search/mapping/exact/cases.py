@@ -1,0 +1,152 @@
+"""The answer of `tilewright map --cases`: the best mapping of every case in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ....costs.timeloop import (
+    Architecture,
+    Problem,
+    mapping_as_json,
+    parse_architecture,
+    parse_problem,
+)
+from ....errors import TilewrightError
+from .solve import solve
+from .values import Mapped, Objective, Space
+
+Json = dict[str, object]
+FindTarget = Callable[[str], Architecture | None]
+"""Looks up a machine that the compiler knows by name."""
+
+MAX_FILE_BYTES = 256 << 20
+
+
+def cases_file(
+    path: str | Path,
+    objective: Objective = "edp",
+    time_limit_s: float | None = None,
+    find_target: FindTarget | None = None,
+    references: Sequence[str | Path] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Json:
+    """`{"results": [...]}`, one per entry of the JSON list at `path`: `{arch, problem, bypass_in_space, ...}`.
+
+    An entry's `arch` and `problem` are objects, or names: of a machine that `find_target` knows, else of one that a
+    reference file describes under `archs` or `problems`; without `references` those are the JSON files beside `path`.
+    `bypass_in_space` and `spatial_dim_split_xy` (default false) say which mappings count; factors are perfect and the
+    model is Timeloop's.  `time_limit_s` holds per entry, in processor seconds; equal entries are solved once.
+    `progress` is told how many entries of how many are done.
+    """
+    where = Path(path)
+    entries = _read(where)
+    if not isinstance(entries, list):
+        raise TilewrightError("parse", str(where), "a list of cases", type(entries).__name__)
+    tables = _Tables(where, references, find_target)
+    known: dict[tuple[Architecture, Problem, Space], Mapped] = {}
+    results: list[Json] = []
+    for i, entry in enumerate(entries):
+        case = _object(entry, f"{where}[{i}]")
+        arch = tables.architecture(case.get("arch"), f"{where}[{i}].arch")
+        problem = tables.problem(case.get("problem"), f"{where}[{i}].problem")
+        space = Space(_flag(case, "bypass_in_space", where, i), _flag(case, "spatial_dim_split_xy", where, i))
+        key = arch, problem, space
+        if key not in known:
+            known[key] = solve(arch, problem, objective, space, time_limit_s)
+        results.append({"arch": arch.name, "problem": problem.name} | _answer(arch, problem, known[key]))
+        if progress is not None:
+            progress(i + 1, len(entries))
+    return {"model": "timeloop", "objective": objective, "factors": "perfect", "results": results}
+
+
+def _answer(arch: Architecture, problem: Problem, mapped: Mapped) -> Json:
+    return {
+        "edp_J_cycle": mapped.edp,
+        "energy_pJ": mapped.energy,
+        "cycles": mapped.cycles,
+        "lower_bound": mapped.lower_bound,
+        "proven": mapped.proven,
+        "evaluated": mapped.evaluated,
+        "cpu_s": mapped.cpu_s,
+        "mapping": mapping_as_json(arch, problem, mapped.mapping),
+    }
+
+
+class _Tables:
+    """Machines and problems by name, from files that are read at the first unknown name."""
+
+    def __init__(self, path: Path, references: Sequence[str | Path] | None, find_target: FindTarget | None) -> None:
+        self._path = path
+        self._references = None if references is None else [Path(found) for found in references]
+        self._find_target = find_target
+        self._documents: list[tuple[Path, Json]] | None = None
+
+    def architecture(self, value: object, where: str) -> Architecture:
+        if isinstance(value, dict):
+            return parse_architecture(value, where)
+        name = _name(value, where)
+        target = None if self._find_target is None else self._find_target(name)
+        return target or parse_architecture(self._named("archs", name, where), where)
+
+    def problem(self, value: object, where: str) -> Problem:
+        if isinstance(value, dict):
+            return parse_problem(value, where)
+        return parse_problem(self._named("problems", _name(value, where), where), where)
+
+    def _named(self, section: str, name: str, where: str) -> object:
+        for _, document in self._opened():
+            table = document.get(section)
+            if isinstance(table, dict) and name in table:
+                return table[name]
+        files = ", ".join(path.name for path, _ in self._opened()) or "no reference file"
+        raise TilewrightError("parse", where, f"an object, or a name under {section} of a reference", name, files)
+
+    def _opened(self) -> list[tuple[Path, Json]]:
+        if self._documents is None:
+            self._documents = list(self._open())
+        return self._documents
+
+    def _open(self) -> list[tuple[Path, Json]]:
+        if self._references is not None:
+            return [(path, _object(_read(path), str(path))) for path in self._references]
+        found: list[tuple[Path, Json]] = []
+        for path in sorted(self._path.parent.glob("*.json")):
+            try:
+                document = _read(path)
+            except TilewrightError:
+                continue
+            if isinstance(document, dict) and ("archs" in document or "problems" in document):
+                found.append((path, {str(key): value for key, value in document.items()}))
+        return found
+
+
+def _read(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
+
+
+def _object(value: object, where: str) -> Json:
+    if not isinstance(value, dict):
+        raise TilewrightError("parse", where, "an object", type(value).__name__)
+    return {str(key): item for key, item in value.items()}
+
+
+def _name(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise TilewrightError("parse", where, "a name or an object", type(value).__name__)
+    return value
+
+
+def _flag(case: Json, key: str, path: Path, index: int) -> bool:
+    value = case.get(key, False)
+    if not isinstance(value, bool):
+        raise TilewrightError("parse", f"{path}[{index}].{key}", "true or false", str(value))
+    return value

@@ -1,0 +1,54 @@
+"""Ways to spread dimensions over an array of columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+from math import prod
+
+import numpy as np
+
+from .lattice import divisors
+from .model import Ints
+
+Factors = tuple[int, ...]
+Layout = tuple[Factors, Factors]
+"""Factors by dimension along X and along Y."""
+
+
+def layouts_by_product(bounds: Factors, columns: int, rows: int, split: bool) -> dict[Factors, list[Layout]]:
+    """All spatial factors that fit an array, each with the ways to lay it out.
+
+    With `split` a dimension may be spread over both axes at once.
+    """
+    found: dict[Factors, list[Layout]] = {}
+
+    def extend(d: int, xs: Factors, ys: Factors) -> None:
+        if d == len(bounds):
+            both = tuple(x * y for x, y in zip(xs, ys, strict=True))
+            found.setdefault(both, []).append((xs, ys))
+            return
+        for x in divisors(bounds[d]):
+            if prod(xs) * x > columns:
+                break
+            for y in divisors(bounds[d] // x):
+                if prod(ys) * y > rows or (not split and x > 1 and y > 1):
+                    break
+                extend(d + 1, (*xs, x), (*ys, y))
+
+    extend(0, (), ())
+    return found
+
+
+def ordered(layouts: list[Layout], dims: int) -> Iterator[Ints]:
+    """Every order of the loops of every layout, as (4, D): factors along X, their order, the same for Y."""
+    for xs, ys in layouts:
+        for order_x, order_y in product(_orders(xs, dims), _orders(ys, dims)):
+            yield np.array([xs, order_x, ys, order_y], np.int64)
+
+
+def _orders(factors: Factors, dims: int) -> Iterator[Factors]:
+    used = [d for d in range(dims) if factors[d] > 1]
+    idle = [d for d in range(dims) if factors[d] == 1]
+    for order in permutations(used):
+        yield (*order, *idle)

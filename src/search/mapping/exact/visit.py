@@ -1,0 +1,279 @@
+"""Bounds of whole families of middle tiles, and the exact price of single ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .bound import Inner, Spread, contents, free_words, level_cycles, tensor_bound
+from .compiled import inner
+from .lattice import Lattice, outer_energy, outer_words
+from .links import Links
+from .model import Floats, Ints, Model
+from .patterns import Patterns
+from .price import Choice, price, value_of
+from .words import prefix_words
+
+
+class Task(NamedTuple):
+    """All that stays the same while the inner tiles of one spread are searched."""
+
+    model: Model
+    lattice: Lattice
+    patterns: Patterns
+    spread: Spread
+    inner: Inner
+    near: Links
+    far: Links
+    objective: int
+    base: float
+
+
+class Best(NamedTuple):
+    """The best mapping so far: `value` = (objective, energy, cycles), mappings priced in `counts`; the mapping as
+    `tiles`, `order`, `kept` of a `Choice`, `layout` (2, 4, D)."""
+
+    value: Floats
+    counts: Ints
+    tiles: Ints
+    order: Ints
+    kept: Ints
+    layout: Ints
+
+
+@inner
+def pattern_bound(task: Task, p: int, bounds: Ints, read: Floats, write: Floats) -> float:
+    """Least energy of the inner memories under pattern `p` with `bounds` (D,) of its loops; fills `read`, `write`."""
+    model, patterns, inner = task.model, task.patterns, task.inner
+    read[:] = 0
+    write[:] = 0
+    energy = task.base
+    for t in range(model.axis.shape[0]):
+        words, moved, alike = prefix_words(
+            model, t, inner.box[t], inner.words[t], patterns.order[p], patterns.length[p], bounds, inner.together,
+            inner.visits[0],
+        )  # fmt: skip
+        if inner.linkable[t] and moved > 0 and alike and task.spread.kept[0, t]:
+            ideal = inner.ideal[t, patterns.order[p, 0]]
+            served = moved * ideal
+            maybe = moved * (inner.groups[t] - ideal) + (words - moved) * inner.groups[t]
+        else:
+            served, maybe = contents(model, task.spread, inner, t, words), 0
+        energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
+    return energy
+
+
+@inner
+def free_bound(task: Task, middle: Ints, read: Floats, write: Floats) -> float:
+    """Least energy of the inner memories whatever the orders, with `middle` (D,) loop bounds at the middle memory."""
+    model, inner = task.model, task.inner
+    read[:] = 0
+    write[:] = 0
+    energy = task.base
+    for t in range(model.axis.shape[0]):
+        words = free_words(model, inner, t, middle)
+        if inner.linkable[t] and task.spread.kept[0, t]:
+            served, maybe = 0, words * inner.groups[t]
+        else:
+            served, maybe = contents(model, task.spread, inner, t, words), 0
+        energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
+    return energy
+
+
+@inner
+def objective_of(task: Task, energy: float, read: Floats, write: Floats) -> float:
+    """The objective's bound from an energy and words per memory (which it scales in place)."""
+    return value_of(task.objective, energy, float(level_cycles(task.model, task.spread, read, write)))
+
+
+@inner
+def settle(best: Best, task: Task, choice: Choice, layout: Ints) -> None:
+    """Price a mapping and keep it if it is better."""
+    energy, cycles = price(task.model, choice, task.near, task.far)
+    best.counts[0] += 1
+    value = value_of(task.objective, energy, float(cycles))
+    if value < best.value[0]:
+        best.value[0], best.value[1], best.value[2] = value, energy, cycles
+        best.tiles[:] = choice.tiles
+        best.order[:] = choice.order
+        best.kept[:] = choice.kept
+        best.layout[:] = layout
+
+
+@inner
+def next_order(order: Ints, length: int) -> bool:
+    """Step `order[:length]` to the next permutation in lexicographic order."""
+    i = length - 2
+    while i >= 0 and order[i] >= order[i + 1]:
+        i -= 1
+    if i < 0:
+        return False
+    j = length - 1
+    while order[j] <= order[i]:
+        j -= 1
+    order[i], order[j] = order[j], order[i]
+    low, high = i + 1, length - 1
+    while low < high:
+        order[low], order[high] = order[high], order[low]
+        low, high = low + 1, high - 1
+    return True
+
+
+@inner
+def first_order(bounds: Ints, order: Ints) -> int:
+    """Dimensions that loop, ascending, then the rest; returns how many loop."""
+    count = 0
+    for d in range(bounds.shape[0]):
+        if bounds[d] > 1:
+            order[count] = d
+            count += 1
+    last = count
+    for d in range(bounds.shape[0]):
+        if bounds[d] == 1:
+            order[last] = d
+            last += 1
+    return count
+
+
+@inner
+def choice_for(task: Task, tile: int) -> Choice:
+    """A choice with the current inner tile and middle tile number `tile`; orders ascending."""
+    dims = task.model.bounds.shape[0]
+    tiles, order = np.ones((5, dims), np.int64), np.empty((3, dims), np.int64)
+    tiles[0] = task.spread.near
+    tiles[1] = task.inner.tile
+    tiles[2] = task.inner.together
+    tiles[3] = task.lattice.tile[tile]
+    tiles[4] = task.model.bounds
+    for level in range(3):
+        order[level] = np.arange(dims)
+    return Choice(tiles, order, task.spread.kept)
+
+
+@inner
+def outer_sum(task: Task, words: Ints) -> float:
+    """Energy beyond the middle memory for words per tensor."""
+    energy = 0.0
+    for t in range(words.shape[0]):
+        if task.spread.kept[1, t]:
+            energy += outer_energy(task.model, t, words[t])
+    return energy
+
+
+@inner
+def visit_known(best: Best, task: Task, tile: int, p: int, inner_energy: float, cycles: float, layout: Ints) -> None:
+    """Price middle tile `tile` under pattern `p` with every order beyond it that may be better than the best."""
+    choice = choice_for(task, tile)
+    choice.order[1] = task.patterns.order[p]
+    words = np.empty(task.model.axis.shape[0], np.int64)
+    for q in range(task.patterns.length.shape[0]):
+        if not outer_words(task.model, task.lattice, task.patterns, tile, q, words):
+            continue
+        if value_of(task.objective, inner_energy + outer_sum(task, words), cycles) >= best.value[0]:
+            continue
+        choice.order[2] = task.patterns.order[q]
+        settle(best, task, choice, layout)
+
+
+@inner
+def visit_all(best: Best, task: Task, tile: int, layout: Ints, every: bool) -> None:
+    """Price middle tile `tile` under every order that may be better than the best; with `every`, the orders beyond the
+    middle memory and of the innermost one are permuted in full too."""
+    choice = choice_for(task, tile)
+    middle = choice.tiles[3] // choice.tiles[2]
+    count = first_order(middle, choice.order[1])
+    inner = choice.tiles[1] // choice.tiles[0]
+    while True:
+        if every and task.near.shape[0] > 1:
+            count0 = first_order(inner, choice.order[0])
+            while True:
+                _outer_orders(best, task, tile, choice, layout, every)
+                if not next_order(choice.order[0], count0):
+                    break
+        else:
+            _outer_orders(best, task, tile, choice, layout, every)
+        if not next_order(choice.order[1], count):
+            break
+
+
+@inner
+def order_bound(task: Task, choice: Choice, read: Floats, write: Floats) -> float:
+    """As `free_bound`, knowing the order at the middle memory for tensors that surely settle there."""
+    model, inner = task.model, task.inner
+    middle = choice.tiles[3] // choice.tiles[2]
+    read[:] = 0
+    write[:] = 0
+    energy = task.base
+    count = 0
+    for d in range(middle.shape[0]):
+        if middle[d] > 1:
+            count += 1
+    for t in range(model.axis.shape[0]):
+        words, moved, alike = prefix_words(
+            model, t, inner.box[t], inner.words[t], choice.order[1], count, middle, inner.together, inner.visits[0]
+        )
+        if not _settles(model, t, choice.order[1], count):
+            words, moved, alike = free_words(model, inner, t, middle), 0, True
+        first = choice.order[1, 0]
+        loose = inner.linkable[t] and task.spread.kept[0, t] and alike
+        if loose and (count == 0 or model.axis[t, first] >= 0):
+            ideal = inner.ideal[t, first]
+            served = moved * ideal
+            maybe = moved * (inner.groups[t] - ideal) + (words - moved) * inner.groups[t]
+        else:
+            served, maybe = contents(model, task.spread, inner, t, words), 0
+        energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
+    return energy
+
+
+@inner
+def _settles(model: Model, t: int, order: Ints, count: int) -> bool:
+    """Whether loops beyond these can no longer matter for tensor `t`."""
+    axis = -1
+    for i in range(count):
+        a = model.axis[t, order[i]]
+        if a < 0:
+            continue
+        if not model.slides[t, order[i]] or (axis >= 0 and a != axis):
+            return True
+        axis = a
+    return False
+
+
+@inner
+def _outer_orders(best: Best, task: Task, tile: int, choice: Choice, layout: Ints, every: bool) -> None:
+    read, write = np.zeros(3), np.zeros(3)
+    energy = order_bound(task, choice, read, write)
+    cycles = float(level_cycles(task.model, task.spread, read, write))
+    words = np.empty(task.model.axis.shape[0], np.int64)
+    if not every:
+        for q in range(task.patterns.length.shape[0]):
+            if outer_words(task.model, task.lattice, task.patterns, tile, q, words) and (
+                value_of(task.objective, energy + outer_sum(task, words), cycles) < best.value[0]
+            ):
+                choice.order[2] = task.patterns.order[q]
+                settle(best, task, choice, layout)
+        return
+    bounds = choice.tiles[4] // choice.tiles[3]
+    count = first_order(bounds, choice.order[2])
+    visits = 1
+    for d in range(bounds.shape[0]):
+        visits *= bounds[d]
+    box = np.empty(task.model.axes, np.int64)
+    while True:
+        for t in range(words.shape[0]):
+            box[:] = 1
+            for d in range(bounds.shape[0]):
+                if task.model.axis[t, d] >= 0:
+                    box[task.model.axis[t, d]] += task.model.step[t, d] * (choice.tiles[3, d] - 1)
+            whole = 1
+            for a in range(box.shape[0]):
+                whole *= box[a]
+            words[t] = prefix_words(task.model, t, box, whole, choice.order[2], count, bounds, choice.tiles[3], visits)[
+                0
+            ]
+        if value_of(task.objective, energy + outer_sum(task, words), cycles) < best.value[0]:
+            settle(best, task, choice, layout)
+        if not next_order(choice.order[2], count):
+            return
