@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import TilewrightError
 
-COMMANDS = ("compile", "run", "targets")
+COMMANDS = ("compile", "run", "targets", "price", "price-schedule")
 
 Answer = dict[str, Any]
 
@@ -46,7 +46,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 def load_command(name: str) -> Command:
     """The module of a command."""
-    return cast(Command, import_module(f".{name}", __package__))
+    return cast(Command, import_module(f".{name.replace('-', '_')}", __package__))
 
 
 def make_parser() -> ArgumentParser:

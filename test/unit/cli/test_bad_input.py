@@ -126,3 +126,24 @@ def test_names_of_no_file(name: str, capsys: pytest.CaptureFixture[str]):
     err = capsys.readouterr().err
     assert "Traceback" not in err
     assert len(err) < 2500
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xff\xfe",
+        b"func.func @main(",
+        b"builtin.module {" * 3000,
+        b"func.func @main() { func.return }",
+        b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }",
+        b'%0 = "test.op"() {a = 99999999999999999999 : i8} : () -> i32',
+        b"",
+    ],
+)
+def test_text_of_models(text: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "x.mlir"
+    path.write_bytes(text)
+    code = main(["run", str(path), "-o", str(tmp_path / "out")])
+    out, err = capsys.readouterr()
+    assert code == (0 if b"return" in text else 1), err
+    assert "Traceback" not in out + err

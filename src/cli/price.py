@@ -1,0 +1,37 @@
+"""Price the mappings of a file with Timeloop's model.
+
+FILE holds machines, problems and mappings in JSON (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`).
+The answer has cycles, energy and the reads, fills and updates of every tensor at every level, one result per mapping.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .tables import energy, number, print_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a .json file of mappings")
+    parser.add_argument("--model", choices=["timeloop"], default="timeloop", help="cost model (default: timeloop)")
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..costs.timeloop import price_file
+
+    return price_file(arguments.file, arguments.model)
+
+
+def show(answer: dict[str, Any]) -> None:
+    rows = [
+        [
+            str(index),
+            "yes" if result["valid"] else "no",
+            "-" if result["cycles"] is None else number(result["cycles"]),
+            "-" if result["cycles"] is None else energy(result["energy_pJ"]),
+        ]
+        for index, result in enumerate(answer["results"])
+    ]
+    print_table("Mappings", ["mapping", "valid", "cycles", "energy"], rows)
