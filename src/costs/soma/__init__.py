@@ -11,26 +11,27 @@ from .encoding import fusion_as_json, parse_fusion, parse_transfers, transfers_a
 from .evaluate import Price, evaluate
 from .fusion import FusedGroup, Fusion
 from .hardware import CoreArray, Hardware, hardware
-from .plan import CostCache, Plan, Stage, Tensors, plan
+from .plan import Plan, Stage, Tensors, Tiling
+from .planner import Planner, plan
 from .price_file import price_schedule_document, price_schedule_file
 from .tile_cost import TileCost
-from .timeline import Timeline, timeline
-from .transfers import Transfers, buffer_usage, double_buffered
+from .timeline import Timeline, plan_columns, timeline
+from .transfers import Transfers, double_buffered
 
 __all__ = [
     "CoreArray",
-    "CostCache",
     "FusedGroup",
     "Fusion",
     "Hardware",
     "Plan",
+    "Planner",
     "Price",
     "Stage",
     "Tensors",
     "TileCost",
+    "Tiling",
     "Timeline",
     "Transfers",
-    "buffer_usage",
     "double_buffered",
     "evaluate",
     "fusion_as_json",
@@ -38,6 +39,7 @@ __all__ = [
     "parse_fusion",
     "parse_transfers",
     "plan",
+    "plan_columns",
     "price_schedule_document",
     "price_schedule_file",
     "timeline",

@@ -6,22 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .plan import Ints, Plan
+from .plan import Plan
 from .timeline import Timeline, timeline
-from .transfers import Transfers, buffer_usage, double_buffered
+from .transfers import Transfers, double_buffered
 
 
 @dataclass(frozen=True)
 class Price:
-    """Times and buffer use of a plan with transfers; energy is the plan's alone.
-
-    `usage_bytes` is the buffer's use at positions -1, 0, ..., N - 1.
-    """
+    """Times and buffer use of a plan with transfers; energy is the plan's alone."""
 
     plan: Plan
     transfers: Transfers
     times: Timeline
-    usage_bytes: Ints
 
     @property
     def latency_cycles(self) -> int:
@@ -36,14 +32,14 @@ class Price:
     @property
     def max_buffer_bytes(self) -> int:
         """The largest use of the buffer."""
-        return int(self.usage_bytes.max())
+        return int(self.times.usage_bytes.max())
 
     @property
     def mean_buffer_bytes(self) -> float:
         """Mean use of the buffer over time; as SoMa does, each interval is charged with the use at its end."""
         begin, latency = self.times.tile_begin, self.latency_cycles
         lengths = np.diff(np.concatenate([[0], begin, [latency]]))
-        return float((lengths * np.append(self.usage_bytes[1:], 0)).sum() / latency) if latency else 0.0
+        return float((lengths * np.append(self.times.usage_bytes[1:], 0)).sum() / latency) if latency else 0.0
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -81,4 +77,4 @@ class Price:
 def evaluate(plan: Plan, transfers: Transfers | None = None) -> Price:
     """Price `plan` with `transfers`, or double buffered as SoMa's first stage assumes."""
     moved = double_buffered(plan) if transfers is None else transfers
-    return Price(plan, moved, timeline(plan, moved), buffer_usage(plan, moved))
+    return Price(plan, moved, timeline(plan, moved))

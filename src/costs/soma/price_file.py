@@ -13,7 +13,7 @@ from ..timeloop.fields import Json, bad, list_of, object_of
 from .encoding import parse_fusion, parse_request, parse_transfers
 from .evaluate import evaluate
 from .hardware import Hardware, hardware
-from .plan import CostCache, plan
+from .planner import plan
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ def _price_run(run: Json, order: object, where: str) -> Json:
     network, machine, batch = _setting(request, f"{where}.args")
     first = object_of(run.get("stage1", run), f"{where}.stage1")
     fusion = parse_fusion(first.get("enc"), f"{where}.stage1.enc")
-    found = _located(lambda: plan(network, machine, fusion, batch, CostCache(network, machine)), where)
+    found = _located(lambda: plan(network, machine, fusion, batch), where)
     answer: Json = {"network": network.name, "batch": batch, "stage1": evaluate(found).as_json()}
     if run.get("stage2") is not None:
         second = object_of(run["stage2"], f"{where}.stage2")

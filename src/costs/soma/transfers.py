@@ -29,11 +29,3 @@ def double_buffered(plan: Plan) -> Transfers:
     kind = tensors.kind[moved]
     keys = rank[kind], tensors.end[moved], kind != WEIGHT, tensors.start[moved]
     return Transfers(moved[np.lexsort(keys)], tensors.start, tensors.end)
-
-
-def buffer_usage(plan: Plan, transfers: Transfers) -> Ints:
-    """Bytes of the buffer in use at positions -1, 0, ..., N - 1."""
-    change = np.zeros(len(plan.tile_cycles) + 2, np.int64)
-    np.add.at(change, transfers.start + 1, plan.tensors.size_bytes)
-    np.add.at(change, transfers.end + 1, -plan.tensors.size_bytes)
-    return np.cumsum(change)[:-1]

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from tilewright.costs.soma import Fusion, Hardware, Plan, buffer_usage, double_buffered, evaluate, hardware, plan
+from tilewright.costs.soma import Fusion, Hardware, Plan, double_buffered, evaluate, hardware, plan
 from tilewright.costs.soma.fusion import FusedGroup
 from tilewright.costs.soma.layer_cost import Box, input_box, source_box, tile_cost
 from tilewright.costs.soma.tiling import tiles_of
@@ -159,7 +159,7 @@ def test_double_buffered_order():
 
 def test_buffer_usage():
     found = fused(tiles=(2,))
-    usage = buffer_usage(found, double_buffered(found)).tolist()
+    usage = evaluate(found).times.usage_bytes.tolist()
     assert usage == [
         928,
         928 + 1152 + 576,
