@@ -7,6 +7,6 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (0 done, 1 bad input or infeasible, 2 wrong usage)."""
-    from .main import run
+    from .command_line import run
 
     return run(arguments)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from tilewright.cli import main
-from tilewright.cli.main import finite
+from tilewright.cli.command_line import finite
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["run"], ["run", "a", "--seed", "x"], ["compile", "a", "--no"]])
