@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -142,10 +143,13 @@ def parse_mlir(path: Path) -> ModuleOp:
     """The module in a `.mlir` file; its resource file is looked for beside it."""
     from xdsl.parser import Parser
 
-    text = path.read_text()
-    check_strings(text, str(path))
-    module = Parser(make_context(), text, str(path)).parse_module()
-    module.verify()
+    try:
+        text = path.read_text()
+        check_strings(text, str(path))
+        module = Parser(make_context(), text, str(path)).parse_module()
+        module.verify()
+    except (ValueError, KeyError, struct.error) as error:  # bytes that are no text; values that xDSL cannot hold
+        raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error)) from error
     resources_of(module, path.parent)
     return module
 

@@ -184,12 +184,15 @@ def _root(value: SSAValue) -> SSAValue:
 
 def _names(function: FuncOp, attribute: str) -> list[str]:
     """Names of the function's inputs or outputs; made up where it has none."""
-    names = function.attributes.get(attribute)
-    if isinstance(names, ArrayAttr):
-        return [name.data for name in names if isinstance(name, StringAttr)]
     inputs = attribute == "graph.inputs"
     count = len(function.function_type.inputs if inputs else function.function_type.outputs)
-    return [f"{'input' if inputs else 'output'}{i}" for i in range(count)]
+    names = function.attributes.get(attribute)
+    if not isinstance(names, ArrayAttr):
+        return [f"{'arg' if inputs else 'result'}{i}" for i in range(count)]
+    given = [name.data for name in names if isinstance(name, StringAttr)]
+    if len(given) != count or len(set(given)) != count:
+        raise TilewrightError("ir", attribute, f"{count} different strings", str(names))
+    return given
 
 
 def _result_name(op: GroupOp, result: OpResult) -> str:
