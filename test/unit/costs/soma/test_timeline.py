@@ -153,22 +153,23 @@ def slow(found: Plan, given: Transfers) -> int | None:
 
 
 def shaken(found: Plan, random: Random) -> Transfers:
-    """Random lives, and an order near that of the default."""
-    tensors, given = found.tensors, double_buffered(found)
-    start, end = tensors.start.copy(), tensors.end.copy()
-    for tensor in found.moved:
+    """Random lives; transfers near the order of their deadlines, so that about half are legal."""
+    tensors, start, end = found.tensors, found.tensors.start.copy(), found.tensors.end.copy()
+    rank: dict[int, float] = {}
+    reach, late = random.choice((0.0, 0.0, 0.5, 3.0)), random.random() < 0.5
+    for tensor in found.moved.tolist():
         position = int(tensors.position[tensor])
         if tensors.kind[tensor] == 2:
-            end[tensor] = random.randint(position + 1, len(found.tile_cycles))
+            death = random.randint(position + 1, len(found.tile_cycles))
+            end[tensor] = death
+            rank[tensor] = random.uniform(position, death - 1)
         else:
-            low = position - random.choice((0, 1, 1, 3, 8))
-            start[tensor] = max(-1, low)
-    reach = random.choice((0, 0, 1.5, 6))
-    rank = {tensor: place + random.uniform(0, reach) for place, tensor in enumerate(given.order.tolist())}
+            start[tensor] = max(-1, position - random.choice((0, 1, 1, 3, 8) if late else (1, 1, 3, 8)))
+            rank[tensor] = position - 0.5 + random.uniform(-reach, 0)
     return Transfers(np.array(sorted(rank, key=rank.__getitem__)), start, end)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_transfers(seed: int):
     random = Random(seed)
     network = schedule_network("gpt2_small_prefill", 64)
