@@ -6,6 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....errors import TilewrightError
 from .compiled import compiled, inner
@@ -105,25 +106,37 @@ def outer_words(model: Model, lattice: Lattice, patterns: Patterns, tile: int, p
 
 
 @compiled
-def outer_table(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints) -> Floats:
-    """Per tile of the middle memory, the least energy beyond it for the `kept` (T,) tensors (inf: no room)."""
-    found = np.full(lattice.tile.shape[0], np.inf)
-    words = np.empty(sizes.shape[1], np.int64)
-    for i in range(found.shape[0]):
-        used = 0
-        for t in range(words.shape[0]):
-            used += sizes[i, t] * kept[t]
-        if used > model.capacity[1]:
+def outer_tables(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints) -> Floats:
+    """Per choice of kept tensors (`kept` (C, T)) and middle tile, the least energy beyond the middle memory (C, L).
+
+    It is inf where a tile does not fit.
+    """
+    found = np.full((kept.shape[0], lattice.tile.shape[0]), np.inf)
+    room = np.empty(kept.shape[0], np.bool_)
+    words, energy = np.empty(sizes.shape[1], np.int64), np.empty(sizes.shape[1])
+    for i in range(found.shape[1]):
+        for c in range(room.shape[0]):
+            room[c] = (sizes[i] * kept[c]).sum() <= model.capacity[1]
+        if not room.any():
             continue
         for p in range(patterns.length.shape[0]):
             if not outer_words(model, lattice, patterns, i, p, words):
                 continue
-            energy = 0.0
             for t in range(words.shape[0]):
-                if kept[t]:
-                    energy += outer_energy(model, t, words[t])
-            found[i] = min(found[i], energy)
+                energy[t] = outer_energy(model, t, words[t])
+            _lower(found[:, i], room, kept, energy)
     return found
+
+
+@inner
+def _lower(found: Floats, room: NDArray[np.bool_], kept: Ints, energy: Floats) -> None:
+    for c in range(room.shape[0]):
+        if room[c]:
+            total = 0.0
+            for t in range(energy.shape[0]):
+                if kept[c, t]:
+                    total += energy[t]
+            found[c] = min(found[c], total)
 
 
 @compiled

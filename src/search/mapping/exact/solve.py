@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 from time import process_time
@@ -11,29 +11,20 @@ import numpy as np
 
 from ....costs.timeloop import Architecture, LevelMapping, Loop, LoopMapping, Problem, evaluate
 from ....errors import InfeasibleError, TilewrightError
-from .bound import Spread, new_inner
-from .lattice import Lattice, footprints, lattice_of, outer_table, spread
+from .bound import new_inner
+from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
 from .links import Links, new_links, place
 from .model import Floats, Ints, Model, model_of
 from .patterns import Patterns, cross_masks, patterns_of
 from .scan import Field, scan
 from .spatial import Factors, Layout, layouts_by_product, ordered
+from .spreads import Candidate, Kept, Spreads
 from .values import Mapped, Objective, Space
 from .visit import Best, Task
 
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A spread with a lower bound of its objective: factors below the inner memories and above, tensors kept."""
-
-    low: float
-    near: Factors
-    far: Factors
-    kept: tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class _Search:
@@ -57,9 +48,9 @@ class _Search:
         ]
         tiles = len(self.lattice.tile)
         self.room = np.zeros(tiles, np.int64), np.zeros(tiles, np.int64), np.zeros(tiles)
-        self.beyond: dict[tuple[int, ...], tuple[Floats, Floats]] = {}
-        self.fixed: dict[tuple[int, ...], Floats] = {}
-        self.fitting: dict[tuple[int, ...], Ints] = {}
+        self.beyond: dict[Kept, tuple[Floats, Floats]] = {}
+        self.fixed: dict[Kept, Floats] = {}
+        self.fitting: dict[Kept, Ints] = {}
         self.ordered: dict[tuple[Factors, Factors], Ints] = {}
         self.best = Best(
             np.array([np.inf, np.inf, np.inf]),
@@ -70,78 +61,30 @@ class _Search:
             np.ones((2, 4, self.dim_count), np.int64),
         )
 
-    def tables(self, kept: tuple[int, ...]) -> tuple[Floats, Floats]:
+    def tables(self, kept: Kept) -> tuple[Floats, Floats]:
         """Energy beyond the middle memory by its tile, and the superset minimum."""
-        if kept not in self.beyond:
-            table = outer_table(self.model, self.lattice, self.patterns, self.sizes, np.array(kept, np.int64))
-            self.beyond[kept] = table, spread(self.lattice, table, np.zeros(self.dim_count, np.int64))
+        if not self.beyond:
+            energies = outer_tables(self.model, self.lattice, self.patterns, self.sizes, np.array(self.kept, np.int64))
+            free = np.zeros(self.dim_count, np.int64)
+            for which, table in zip(self.kept, energies, strict=True):
+                self.beyond[which] = table, spread(self.lattice, table, free)
         return self.beyond[kept]
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> Iterator[Candidate]:
         """All spreads, most promising first."""
-        found: list[Candidate] = []
-        for kept1 in self.kept:
-            beyond = float(self.tables(kept1)[1].min())
-            if beyond == np.inf:
-                continue
-            for near, far, kept0 in product(self.layouts[0], self.layouts[1], self.kept):
-                if any(b % (n * f) for b, n, f in zip(self.model.bounds.tolist(), near, far, strict=True)):
-                    continue
-                low = self._low(near, far, (kept0, kept1), beyond)
-                found.append(Candidate(low, near, far, (kept0, kept1)))
-        return sorted(found, key=lambda c: c.low)
-
-    def _low(self, near: Factors, far: Factors, kept: tuple[tuple[int, ...], tuple[int, ...]], beyond: float) -> float:
-        made = self.spread_of(near, far, kept)
-        model = self.model
-        instances, compute = made.scale.tolist()
-        energy = beyond + model.macs * model.mac_energy
-        for t in range(self.tensors):
-            if model.slides[t].any():
-                continue
-            output = bool(model.is_output[t])
-            points = prod(int(b) for b, axis in zip(model.bounds, model.axis[t], strict=True) if axis >= 0)
-            words = points // prod(f for d, f in enumerate(far) if model.axis[t, d] >= 0)
-            if kept[0][t]:
-                count = int(made.operands[t]) * (2 if output else 1) + (0 if output else words)
-                owned = int(model.full[t]) if (model.step[t] > 1).any() else words
-                energy += max(0, count - (owned if output else 0)) * instances * float(model.energy[0])
-                served = points
-            else:
-                served = int(made.operands[t]) * prod(f for d, f in enumerate(far) if model.axis[t, d] >= 0)
-            level = 1 if kept[1][t] else 2
-            served += max(0, served - int(model.full[t])) if output else 0
-            energy += served / int(model.block[level]) * float(model.energy[level])
-        return (energy * compute, energy, float(compute))[self.objective]
-
-    def spread_of(self, near: Factors, far: Factors, kept: tuple[tuple[int, ...], tuple[int, ...]]) -> Spread:
-        """The arrays of a spread."""
-        model = self.model
-        left = model.bounds // np.array(near) // np.array(far)
-        compute = int(left.prod())
-        operands, copies = np.zeros(self.tensors, np.int64), np.ones(self.tensors, np.int64)
-        for t in range(self.tensors):
-            uses = model.axis[t] >= 0
-            copies[t] = prod(f for f, use in zip(far, uses, strict=True) if not use)
-            groups = prod(n for n, use in zip(near, uses, strict=True) if use)
-            if prod(near) == 1:
-                operands[t] = compute
-            elif not model.slides[t].any():
-                operands[t] = groups * int(left[uses].prod())
-        return Spread(
-            np.array(near, np.int64), np.array(far, np.int64), np.array(kept, np.int64), operands, copies,
-            np.array([prod(far), compute], np.int64),
-        )  # fmt: skip
+        spreads = Spreads(self.model, list(self.layouts[0]), list(self.layouts[1]))
+        return spreads.ranked(
+            self.objective, self.kept, {kept: float(self.tables(kept)[0].min()) for kept in self.kept}
+        )
 
     def explore(self, candidate: Candidate) -> None:
         """Search one spread to the end."""
         kept0, kept1 = candidate.kept
-        made = self.spread_of(candidate.near, candidate.far, candidate.kept)
         near, far = self.links
         self._place_near(near, candidate.near)
         model = self.model
         base = model.macs * model.mac_energy
-        task = Task(model, self.lattice, self.patterns, made, self.inner, near, far, self.objective, base)
+        task = Task(model, self.lattice, self.patterns, candidate.spread, self.inner, near, far, self.objective, base)
         table, lowest = self.tables(kept1)
         field = Field(
             self._fitting(kept0), table, lowest, self._fixed(kept1), self.cross,
@@ -155,14 +98,14 @@ class _Search:
         layout = next(ordered(self.layouts[0][factors], self.dim_count))
         place(near, self.model, np.ones(self.dim_count, np.int64), layout, int(self.model.mesh[0, 0]))
 
-    def _fixed(self, kept: tuple[int, ...]) -> Floats:
+    def _fixed(self, kept: Kept) -> Floats:
         if kept not in self.fixed:
             table = self.tables(kept)[0]
             rows = [spread(self.lattice, table, group.astype(np.int64)) for group in self.patterns.members]
             self.fixed[kept] = np.stack(rows)
         return self.fixed[kept]
 
-    def _fitting(self, kept: tuple[int, ...]) -> Ints:
+    def _fitting(self, kept: Kept) -> Ints:
         if kept not in self.fitting:
             used = self.sizes @ np.array(kept, np.int64)
             self.fitting[kept] = np.flatnonzero(used <= self.model.capacity[0]).astype(np.int64)
@@ -212,9 +155,8 @@ def solve(
         raise TilewrightError("usage", "objective", "edp, energy or latency", objective)
     start = process_time()
     search = _Search(arch, problem, objective, space or Space())
-    candidates = search.candidates()
     proven, low = True, np.inf
-    for candidate in candidates:
+    for candidate in search.candidates():
         if candidate.low * (1 - ROUNDING) >= search.best.value[0]:
             break
         if time_limit_s is not None and process_time() - start > time_limit_s and search.best.value[0] < np.inf:
