@@ -33,16 +33,6 @@ def element_dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
-def element_name(dtype: np.dtype[Any]) -> str:
-    """The element type's name for a NumPy type; booleans are `u8`."""
-    if dtype == np.bool_:
-        return "u8"
-    for name, candidate in ELEMENT_TYPES.items():
-        if candidate == dtype:
-            return name
-    raise TilewrightError("unsupported", str(dtype), f"an element type among {', '.join(ELEMENT_TYPES)}", str(dtype))
-
-
 def value_to_bits(value: float, type_name: str) -> int:
     """The bits of `value` in `type_name`, as an unsigned integer; integers wrap."""
     dtype = element_dtype(type_name)

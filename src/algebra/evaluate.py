@@ -11,7 +11,6 @@ from numpy.lib.stride_tricks import as_strided
 from ..errors import TilewrightError
 from .affine import Affine, index_forms
 from .expr import Access, Statement, Strided
-from .formula import evaluate_formula as evaluate_formula
 from .kernel import make_kernel
 from .layout import Array, Layout, Operand
 from .printer import print_expr

@@ -75,11 +75,6 @@ def to_int64(value: Array) -> Array:
     return np.asarray(clamped).astype(np.int64)
 
 
-def to_float(value: Array) -> Array:
-    """float32, or float64 if it is that already."""
-    return value if value.dtype == np.float64 else value.astype(np.float32, copy=False)
-
-
 def cast(value: Array, dtype: np.dtype[Any]) -> Array:
     """`value` in another element type: integers wrap, floats truncate toward zero on the way to integers."""
     if dtype.kind == "f":
@@ -254,3 +249,9 @@ def _table() -> dict[str, Function]:
 
 FUNCTIONS: dict[str, Function] = _table()
 """All functions by name."""
+
+COMMUTATIVE = ("add", "mul", "max", "min")
+"""Functions of two arguments that may change places."""
+
+REVERSED = {"sub": "rsub", "div": "rdiv", "pow": "rpow"}
+"""Function -> the one that takes its two arguments the other way round."""

@@ -70,11 +70,6 @@ def free_names(expr: Expr) -> tuple[str, ...]:
     return _unique(e.id for e in walk(expr) if isinstance(e, Name))
 
 
-def functions_of(expr: Expr) -> tuple[str, ...]:
-    """Names of the functions that `expr` calls (function variables too), in order of first appearance."""
-    return _unique(e.fn for e in walk(expr) if isinstance(e, Call))
-
-
 def substitute(
     expr: Expr,
     names: Mapping[str, Expr] | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -17,11 +16,6 @@ OpT = TypeVar("OpT", bound=Operation)
 def producer(value: SSAValue, kind: type[OpT]) -> OpT | None:
     """The operation that makes `value`, if it is of this class."""
     return value.owner if isinstance(value.owner, kind) else None
-
-
-def is_returned(value: SSAValue) -> bool:
-    """Whether `value` is a result of the function."""
-    return any(isinstance(use.operation, func.ReturnOp) for use in value.uses)
 
 
 def renamed(op: Operation, like: Operation) -> Any:

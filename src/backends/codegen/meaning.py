@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...algebra.expr import Access, Call, Expr, Name, Num, Strided
+from ...algebra.functions import COMMUTATIVE, REVERSED
 from ...algebra.printer import print_statement
 from ...algebra.statement import access_dims, accesses
 from ...errors import TilewrightError
@@ -12,8 +13,7 @@ from ...machine import Capability, Machine
 from .isa import find_capability
 from .tree import Codelet, Issue, tile_extents, visits
 
-_COMMUTATIVE = ("add", "mul", "max", "min")
-_REVERSED = {"rsub": "sub", "rdiv": "div", "rpow": "pow"}
+_PLAIN = {reversed_: plain for plain, reversed_ in REVERSED.items()}
 
 
 def check_meanings(machine: Machine, codelet: Codelet) -> None:
@@ -82,10 +82,10 @@ def _canonical(value: Expr) -> Expr:
             return Name(tensor)
         case Call("identity", (arg,)):
             return _canonical(arg)
-        case Call(fn, (first, second)) if fn in _REVERSED:
-            return _canonical(Call(_REVERSED[fn], (second, first)))
+        case Call(fn, (first, second)) if fn in _PLAIN:
+            return _canonical(Call(_PLAIN[fn], (second, first)))
         case Call(fn, args):
             inner = [_canonical(arg) for arg in args]
-            return Call(fn, tuple(sorted(inner, key=repr) if fn in _COMMUTATIVE else inner))
+            return Call(fn, tuple(sorted(inner, key=repr) if fn in COMMUTATIVE else inner))
         case _:
             return value

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from ...algebra.expr import Access, Call, Expr, Name, Num, Strided
+from ...algebra.functions import COMMUTATIVE, REVERSED
 from ...algebra.printer import print_statement
 from ...algebra.statement import accesses
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
 from .problem import Kernel
-
-COMMUTATIVE = ("add", "mul", "max", "min")
-REVERSED = {"sub": "rsub", "div": "rdiv", "pow": "rpow"}
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from tilewright.algebra.element import bits_to_value, element_name, value_to_bits
-from tilewright.algebra.evaluate import evaluate_formula
-from tilewright.algebra.formula import FORMULA_FUNCTIONS
+from tilewright.algebra.element import ELEMENT_TYPES, bits_to_value, value_to_bits
+from tilewright.algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
 from tilewright.algebra.functions import FUNCTIONS, call_function
 from tilewright.algebra.parser import parse_expr
 from tilewright.errors import TilewrightError
@@ -63,7 +62,7 @@ def test_activations():
 def test_bits(type_name: str):
     for value in (0, 1, 3.5, -2) if type_name.startswith("f") else (0, 1, 100):
         assert bits_to_value(value_to_bits(value, type_name), type_name) == value
-    assert element_name(bits_to_value(0, type_name).dtype) == type_name
+    assert bits_to_value(0, type_name).dtype == ELEMENT_TYPES[type_name]
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMULA_FUNCTIONS) & set(FUNCTIONS)))
