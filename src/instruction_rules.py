@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .algebra.element import ELEMENT_TYPES
-from .algebra.statement import accesses
+from .algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
 from .machine import Capability, Field, Machine, Mnemonic, OperandBinding
 
@@ -146,7 +146,7 @@ def _operands(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> I
     bound = [operand.operand for operand in mnemonic.operands]
     subject = f"mnemonic {mnemonic.name}"
     yield from _exactly(subject, "operands", capability.operands, bound)
-    dims = {access.tensor: access_dims for access in accesses(capability.statement) if (access_dims := _dims(access))}
+    dims = {access.tensor: access_dims(access) for access in accesses(capability.statement) if access_dims(access)}
     for operand in mnemonic.operands:
         if operand.operand not in capability.operands:
             continue
@@ -156,10 +156,6 @@ def _operands(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> I
         yield from _exactly(subject, what, dims.get(operand.operand, ()), [dim for dim, _ in operand.strides])
         for dim, word in operand.strides:
             yield from _ifield(machine, mnemonic, word, f"the stride of {operand.operand} over {dim}", False)
-
-
-def _dims(access: object) -> tuple[str, ...]:
-    return getattr(access, "dims", ())
 
 
 def _place(

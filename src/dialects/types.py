@@ -23,6 +23,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ..algebra.element import ELEMENT_TYPES
+
 si8 = IntegerType(8, Signedness.SIGNED)
 ui8 = IntegerType(8, Signedness.UNSIGNED)
 si16 = IntegerType(16, Signedness.SIGNED)
@@ -33,21 +35,21 @@ ui64 = IntegerType(64, Signedness.UNSIGNED)
 ElementType = IntegerType | Float16Type | Float32Type | Float64Type
 Tensor = TensorType[Attribute]
 
-_TYPES: dict[str, tuple[ElementType, np.dtype[Any]]] = {
-    "i8": (si8, np.dtype(np.int8)),
-    "u8": (ui8, np.dtype(np.uint8)),
-    "i16": (si16, np.dtype(np.int16)),
-    "u16": (ui16, np.dtype(np.uint16)),
-    "i32": (i32, np.dtype(np.int32)),
-    "u32": (ui32, np.dtype(np.uint32)),
-    "i64": (i64, np.dtype(np.int64)),
-    "u64": (ui64, np.dtype(np.uint64)),
-    "f16": (f16, np.dtype(np.float16)),
-    "f32": (f32, np.dtype(np.float32)),
-    "f64": (f64, np.dtype(np.float64)),
+_TYPES: dict[str, ElementType] = {
+    "i8": si8,
+    "u8": ui8,
+    "i16": si16,
+    "u16": ui16,
+    "i32": i32,
+    "u32": ui32,
+    "i64": i64,
+    "u64": ui64,
+    "f16": f16,
+    "f32": f32,
+    "f64": f64,
 }
-_NAMES = {element: name for name, (element, _) in _TYPES.items()}
-_FROM_DTYPE = {dtype: element for element, dtype in _TYPES.values()}
+_NAMES = {element: name for name, element in _TYPES.items()}
+_FROM_DTYPE = {ELEMENT_TYPES[name]: element for name, element in _TYPES.items()}
 
 
 def is_element_type(element: Attribute) -> bool:
@@ -67,12 +69,12 @@ def element_type(name: str) -> ElementType:
     """The element type of a name; inverse of `element_type_name`."""
     if name not in _TYPES:
         raise VerifyException(f"expected an element type name among {', '.join(_TYPES)}, found {name}")
-    return _TYPES[name][0]
+    return _TYPES[name]
 
 
 def dtype_of(element: Attribute) -> np.dtype[Any]:
     """The NumPy type of an element type."""
-    return _TYPES[element_type_name(element)][1]
+    return ELEMENT_TYPES[element_type_name(element)]
 
 
 def element_type_of(dtype: np.dtype[Any]) -> ElementType:

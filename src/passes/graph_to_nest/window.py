@@ -10,23 +10,14 @@ from xdsl.dialects.builtin import f32
 
 from ...algebra.affine import to_affine
 from ...algebra.expr import Num
+from ...algebra.kernel import identity_of
 from ...dialects import graph
-from ...dialects.types import Tensor, dtype_of, shape_of, tensor, tensor_type
+from ...dialects.types import dtype_of, shape_of, tensor, tensor_type
 from .builder import GroupBuilder, Term, call, copy, fresh_indices, index, out_of_bounds, scaled, with_numbers
 from .contraction import SPATIAL
 from .scope import Scope
 
 REDUCE = {"sum": "+=", "mean": "+=", "average": "+=", "max": "max=", "min": "min="}
-
-
-def identity_of(reduce: str, type_: Tensor) -> int | float:
-    """The value that takes no part in a reduction."""
-    if reduce == "+=":
-        return 0.0 if dtype_of(type_.element_type).kind == "f" else 0
-    dtype = dtype_of(type_.element_type)
-    if dtype.kind == "f":
-        return float("-inf") if reduce == "max=" else float("inf")
-    return int(np.iinfo(dtype).min if reduce == "max=" else np.iinfo(dtype).max)
 
 
 def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
@@ -45,7 +36,7 @@ def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
     kind, y_type, target = op.kind.data.value, tensor_type(op.result), (n, c, *(index(p) for p in places))
     outside = out_of_bounds(x.indices, x_shape, builder.dims)
     reduce = REDUCE[kind]
-    pad = {0: identity_of(reduce, x.type)} if outside else None
+    pad = {0: identity_of(reduce, dtype_of(x.type.element_type)).item()} if outside else None
     y = builder.kernel(kind, y_type, target, copy, [x], reduce, pad=pad)
     if kind != "average":
         return y
