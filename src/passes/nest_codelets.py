@@ -11,11 +11,12 @@ from math import prod
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ..algebra.affine import Affine, index_forms
 from ..algebra.expr import Access, Call, Expr, Statement, Strided
 from ..algebra.printer import print_expr
-from ..algebra.statement import accesses, substitute, tensors_of
+from ..algebra.statement import substitute, tensors_of
 from ..algebra.window import window
+from ..costs.mapping.place import memory_path
+from ..costs.mapping.tree import BufferUse, buffer_use
 from ..dialects import nest
 from ..dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp, entry
 from ..dialects.codelet_attributes import SurrogateType
@@ -23,7 +24,7 @@ from ..dialects.codelet_rules import surrogate
 from ..dialects.nest_attributes import BindingAttr, StatementAttr
 from ..errors import TilewrightError
 from ..machine import Machine
-from .memory_paths import memory_path
+from .nest_trees import group_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class _Builder:
     def __init__(self, machine: Machine, op: nest.GroupOp) -> None:
         self.machine = machine
         self.op = op
+        self.group = group_of(op)
         self.buffers = op.buffers()
         self.types = op.buffer_types()
         self.kernels = {kernel.sym_name.data: kernel for kernel in op.kernels}
@@ -101,13 +103,13 @@ class _Builder:
         yield from self.nodes(node.body, replace(frame, where=where))
         yield from stores
 
-    def _hops(self, name: str, use: _Use, node: nest.HoldOp, frame: _Frame) -> list[LocalOp]:
+    def _hops(self, name: str, use: BufferUse, node: nest.HoldOp, frame: _Frame) -> list[LocalOp]:
         """A local in each memory on the way from where the buffer is to the memory of the hold."""
         memory = node.memory.root_reference.data
         path = [memory]
         if name in frame.where and (use.loaded or use.stored):
             outer = surrogate(frame.where[name]).memory
-            path = memory_path(self.machine, outer, memory)[1:]
+            path = [link.dst for link in memory_path(self.machine, outer, memory)]
         if use.loaded and name not in frame.where:
             raise TilewrightError(
                 "unsupported", f"group @{self.op.sym_name.data}", f"{name} to be computed before", "not"
@@ -122,23 +124,11 @@ class _Builder:
             locals_.append(local)
         return locals_
 
-    def _use(self, name: str, inside: set[str]) -> _Use:
-        touched: list[tuple[Affine, ...]] = []
-        written: list[tuple[Affine, ...]] = []
-        loaded: bool | None = None
-        outside = any(self.buffers[value] == name for value in self.op.yielded)
-        for kernel in self.op.kernels:
-            reads, writes = self._touches(kernel, name)
-            if kernel.sym_name.data not in inside:
-                outside = outside or reads or writes
-                continue
-            loaded = reads if loaded is None and (reads or writes) else loaded
-            forms = self._forms(kernel, name)
-            touched += forms
-            written += forms[:1] if writes else []
-        touched, written = list(dict.fromkeys(touched)), list(dict.fromkeys(written))
-        stored = bool(written) and outside
-        if stored and set(written) != set(touched):
+    def _use(self, name: str, inside: set[str]) -> BufferUse:
+        """How kernels use a buffer; each access once."""
+        use = buffer_use(self.group, name, frozenset(inside))
+        touched = tuple(dict.fromkeys(use.touched))
+        if use.stored and set(use.written) != set(touched):
             raise TilewrightError(
                 "unsupported",
                 f"group @{self.op.sym_name.data}",
@@ -149,18 +139,7 @@ class _Builder:
             raise TilewrightError(
                 "unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none"
             )
-        return _Use(touched, bool(loaded), stored)
-
-    def _touches(self, kernel: nest.KernelOp, name: str) -> tuple[bool, bool]:
-        writes = self.buffers[kernel.result] == name
-        continues = writes and kernel.init is not None and kernel.statement.data.reduce != "="
-        return continues or any(self.buffers[value] == name for value in kernel.inputs), writes
-
-    def _forms(self, kernel: nest.KernelOp, name: str) -> list[tuple[Affine, ...]]:
-        values = kernel.operands_by_name
-        target, *used = _indexed(kernel.statement.data)
-        forms = [index_forms(target)] if self.buffers[kernel.result] == name else []
-        return forms + [index_forms(access) for access in used if self.buffers[values[access.tensor]] == name]
+        return replace(use, touched=touched)
 
     def _pad(self, name: str, inside: set[str]) -> IntegerAttr | FloatAttr | None:
         """What reads of a buffer out of its bounds give to the kernels inside a hold."""
@@ -191,13 +170,6 @@ class _Builder:
         spread = {axis: slots[dim] for axis, dim in frame.spread.items() if dim in slots}
         keeps = kernel.init is not None and kernel.statement.data.reduce != "="
         return compute(node.on, statement, tensors, node, spread, keeps)
-
-
-@dataclass(frozen=True)
-class _Use:
-    touched: list[tuple[Affine, ...]]
-    loaded: bool
-    stored: bool
 
 
 def compute(
@@ -277,7 +249,3 @@ def _both_ways(machine: Machine, a: str, b: str) -> bool:
 def _buffers_of(op: nest.GroupOp, kernel: nest.KernelOp) -> list[str]:
     buffers = op.buffers()
     return [buffers[kernel.result], *(buffers[value] for value in kernel.inputs)]
-
-
-def _indexed(statement: Statement) -> list[Access]:
-    return [access for access in accesses(statement) if isinstance(access, Access)]

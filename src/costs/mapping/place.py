@@ -75,7 +75,7 @@ def memory_of(machine: Machine, name: str) -> Memory:
     return next(memory for memory in machine.memories if memory.name == name)
 
 
-def path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
+def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
     """The links of a shortest way from one memory to another over memories.
 
     Raises `TilewrightError` (kind `target`) if there is none.

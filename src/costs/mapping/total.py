@@ -17,7 +17,7 @@ from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split
 from .footprint import step_of
-from .place import memory_of, offchip, path, place
+from .place import memory_of, memory_path, offchip, place
 from .problem import Group, Kernel, Use
 from .sweep import Tiles, split, sweep_elements
 from .tree import Hold, Leaf, Loop, Node, Spatial, buffer_use, full_tiles, kernels_below
@@ -112,7 +112,7 @@ class _Walker:
         size = sweep_elements(forms, buffer.shape, here.tiles, here.tile) * buffer.element_bytes
         machine = self.pricer.machine
         self.total.transfers += count
-        for link in path(machine, source, target):
+        for link in memory_path(machine, source, target):
             src, dst = memory_of(machine, link.src), memory_of(machine, link.dst)
             self.total.dram_read_bytes += size if src.offchip else 0
             self.total.dram_write_bytes += size if dst.offchip else 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
 from ...costs.mapping.footprint import coordinate_interval, step_of
 from ...costs.mapping.matching import matches
-from ...costs.mapping.place import Place, buffer_memories, memory_of, offchip, path, place
+from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
 from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches
 from ...costs.mapping.sweep import split, sweep_elements
 from ...costs.mapping.tree import buffer_use
@@ -172,7 +172,7 @@ def flows(problem: Problem, grid: Grid, reductions: tuple[str, ...]) -> tuple[Fl
         bursts = sweep * _burst_factor(buffer, problem, grid, cut)
         for src, dst, moves in ((outside, memory, use.loaded), (memory, outside, use.stored)):
             if moves:
-                found.append(Flow(path(machine, src, dst), cut, sweep, bursts))
+                found.append(Flow(memory_path(machine, src, dst), cut, sweep, bursts))
     return tuple(found)
 
 
