@@ -219,7 +219,7 @@ def run_deep(text: str, x: Array) -> tuple[Array, list[str]]:
     passes = "convert-nest-to-codelet,codelet-allocate,codelet-verify,convert-codelet-to-mnemonic"
     PassPipeline.parse_spec(TILEWRIGHT_UNIVERSE.all_passes, passes).apply(make_context(), module)
     program = link(module)
-    (y,) = simulate(program, {"input0": x}).outputs.values()
+    (y,) = simulate(program, {"arg0": x}).outputs.values()
     lines = disassemble(program.machine, program.code).splitlines()
     return y, sorted({line.split()[0] for line in lines})
 
