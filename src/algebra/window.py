@@ -59,10 +59,15 @@ def form_span(form: Affine, ranges: Mapping[str, Range]) -> int:
 def window(accesses: Sequence[Sequence[Affine]], extents: Mapping[str, int]) -> tuple[Axis, ...]:
     """The axes of the window of accesses (the index forms of each) whose dims vary over full tiles of `extents`."""
     full = {dim: Range(0, extent) for dim, extent in extents.items()}
-    return tuple(_axis(tuple(dict.fromkeys(forms)), full) for forms in zip(*accesses, strict=True))
+    axes: list[Axis] = []
+    for forms in zip(*accesses, strict=True):
+        unique, step = tuple(dict.fromkeys(forms)), step_of(forms, extents)
+        axes.append(Axis(unique, step, Axis(unique, step, 0).count(full)))
+    return tuple(axes)
 
 
-def _axis(forms: tuple[Affine, ...], full: Mapping[str, Range]) -> Axis:
-    varying = [c for dim, c in forms[0].terms if full[dim].extent > 1]
-    step = (gcd(*varying) or 1) if len(forms) == 1 else 1
-    return Axis(forms, step, Axis(forms, step, 0).count(full))
+def step_of(forms: Sequence[Affine], extents: Mapping[str, int]) -> int:
+    """The distance of the elements that are kept of a coordinate (see `Axis`); `extents` of a full tile."""
+    if any(form != forms[0] for form in forms):
+        return 1
+    return gcd(*(c for dim, c in forms[0].terms if extents[dim] > 1)) or 1

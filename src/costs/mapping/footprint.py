@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
 
 from ...algebra.affine import Affine
+from ...algebra.window import step_of
 
 Ranges = Mapping[str, tuple[int, int]]
 """Dim -> (first, past the last)."""
@@ -25,17 +25,6 @@ class Interval:
         first = max(0, -(self.start // self.step))
         last = min(self.count, -((self.start - size) // self.step))
         return Interval(self.start + first * self.step, self.step, max(0, last - first))
-
-
-def step_of(forms: Sequence[Affine], tile: Mapping[str, int]) -> int:
-    """The distance of the elements that are kept of a coordinate.
-
-    With one form: the greatest common divisor of the coefficients of the dims whose full tile has more than one
-    iteration, so that what a strided access skips is not moved.  Accesses by several forms keep their dense hull.
-    """
-    if any(form != forms[0] for form in forms):
-        return 1
-    return gcd(*(c for name, c in forms[0].terms if tile[name] > 1)) or 1
 
 
 def coordinate_interval(forms: Sequence[Affine], ranges: Ranges, step: int) -> Interval:

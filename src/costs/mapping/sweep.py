@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.affine import Affine
-from .footprint import step_of
+from ...algebra.window import step_of
 
 Array = NDArray[Any]
 Tiles = Mapping[str, tuple[Array, Array]]

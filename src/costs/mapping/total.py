@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...algebra.window import step_of
 from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split
-from .footprint import step_of
 from .place import memory_of, memory_path, offchip, place
 from .problem import Group, Kernel, Use
 from .sweep import Tiles, split, sweep_elements

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.window import step_of
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
-from ...costs.mapping.footprint import coordinate_interval, step_of
+from ...costs.mapping.footprint import coordinate_interval
 from ...costs.mapping.matching import matches
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
 from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches

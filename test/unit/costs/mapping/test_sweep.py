@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.algebra.affine import Affine, make_affine
-from tilewright.costs.mapping.footprint import Interval, box_elements, buffer_box, step_of
+from tilewright.algebra.window import step_of
+from tilewright.costs.mapping.footprint import Interval, box_elements, buffer_box
 from tilewright.costs.mapping.sweep import split, sweep_elements
 
 
