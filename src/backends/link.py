@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import FloatAttr, ModuleOp
 
 from ..dialects.acg import machine_of
-from ..dialects.mnemonic import ProgramOp, Role, TensorOp
+from ..dialects.mnemonic import ProgramOp, TensorOp
+from ..dialects.roles import Role
 from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine

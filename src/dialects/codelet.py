@@ -57,8 +57,9 @@ from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 
 from . import codelet_syntax as syntax
-from .codelet_attributes import Role, RoleAttr, SurrogateType
+from .codelet_attributes import RoleAttr, SurrogateType
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .roles import Role
 
 
 class ProgramCallable(CallableOpInterface):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import auto
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, SymbolRefAttr
 from xdsl.dialects.utils import EnumAttribute
@@ -12,9 +11,9 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
 from . import codelet_syntax as syntax
+from .roles import Role
 
 
 @irdl_attr_definition
@@ -51,15 +50,6 @@ class SurrogateType(ParametrizedAttribute, TypeAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         syntax.print_surrogate(self, printer)
-
-
-class Role(StrEnum):
-    """What a DRAM tensor is for."""
-
-    INPUT = auto()
-    OUTPUT = auto()
-    WEIGHT = auto()
-    TEMP = auto()
 
 
 @irdl_attr_definition

@@ -15,51 +15,31 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .roles import Role
+from .syntax import (
+    parse_attributes,
+    parse_bindings,
+    parse_body,
+    parse_capability,
+    parse_number,
+    print_attributes,
+    print_bindings,
+    print_body,
+)
 
 if TYPE_CHECKING:
     from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TensorOp
     from .codelet_attributes import SurrogateType
 
 
-def _print_attributes(op: Operation, printer: Printer) -> None:
-    if op.attributes:
-        printer.print_string(" attributes ")
-        printer.print_attr_dict(op.attributes)
-
-
-def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
-    attributes = parser.parse_optional_attr_dict_with_keyword()
-    return {} if attributes is None else dict(attributes.data)
-
-
-def _parse_number(parser: Parser) -> int:
-    start = parser.pos
-    value = parser.parse_integer(allow_boolean=False)
-    if abs(value) >= 1 << 62:
-        parser.raise_error("expected a number of at most 62 bits", start, parser.pos)
-    return value
-
-
 def _parse_place(parser: AttrParser) -> SymbolRefAttr:
     return SymbolRefAttr(parser.parse_symbol_name())
-
-
-def _parse_body(parser: Parser) -> Region:
-    region = parser.parse_region()
-    if not region.blocks:
-        region.add_block(Block())
-    return region
-
-
-def _print_body(region: Region, printer: Printer) -> None:
-    printer.print_string(" ")
-    printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
 
 
 def parse_surrogate(parser: AttrParser) -> Sequence[Attribute]:
@@ -85,12 +65,12 @@ def print_surrogate(type: SurrogateType, printer: Printer) -> None:
 
 def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
     """`"name" role [at address] : type`."""
-    from .codelet_attributes import Role, RoleAttr
+    from .codelet_attributes import RoleAttr
 
     name = StringAttr(parser.parse_str_literal())
     role = RoleAttr(parser.parse_str_enum(Role))
-    address = IntegerAttr(_parse_number(parser), i64) if parser.parse_optional_keyword("at") else None
-    attributes = _parse_attributes(parser)
+    address = IntegerAttr(parse_number(parser), i64) if parser.parse_optional_keyword("at") else None
+    attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     properties: dict[str, Attribute] = {"tensor_name": name, "role": role}
     if address is not None:
@@ -105,7 +85,7 @@ def print_tensor(op: TensorOp, printer: Printer) -> None:
     printer.print_string(f" {op.role.data.value}")
     if op.address is not None:
         printer.print_string(f" at {op.address.value.data}")
-    _print_attributes(op, printer)
+    print_attributes(op, printer)
     printer.print_string(" : ")
     printer.print_attribute(op.result.type)
 
@@ -125,7 +105,7 @@ def parse_codelet(cls: type[CodeletOp], parser: Parser) -> CodeletOp:
         return arg.resolve(type), parser.resolve_operand(operand, type)
 
     pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
-    attributes = _parse_attributes(parser)
+    attributes = parse_attributes(parser)
     body = parser.parse_region([arg for arg, _ in pairs])
     return cls.create(
         operands=[value for _, value in pairs],
@@ -150,37 +130,37 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
         printer.print_string(" : ")
         printer.print_attribute(value.type)
     printer.print_string(")")
-    _print_attributes(op, printer)
-    _print_body(op.body, printer)
+    print_attributes(op, printer)
+    print_body(op.body, printer)
 
 
 def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
     """`dim step 8 {body}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_keyword("step")
-    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(_parse_number(parser), i64)}
-    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_body(parser)])
+    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
+    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_loop(op: LoopOp, printer: Printer) -> None:
     """See `parse_loop`."""
     printer.print_string(f" {op.dim.data} step {op.step.value.data}")
-    _print_attributes(op, printer)
-    _print_body(op.body, printer)
+    print_attributes(op, printer)
+    print_body(op.body, printer)
 
 
 def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
     """`"access", ... [buffers 2] [at [0, 128]] : type`."""
     texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
-    buffers = _parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
+    buffers = parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
     properties: dict[str, Attribute] = {
         "accesses": ArrayAttr(StringAttr(text) for text in texts),
         "buffers": IntegerAttr(buffers, i64),
     }
     if parser.parse_optional_keyword("at"):
-        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_number(parser))
+        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
         properties["addresses"] = DenseArrayBase.from_list(i64, slots)
-    attributes = _parse_attributes(parser)
+    attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
 
@@ -193,28 +173,24 @@ def print_local(op: LocalOp, printer: Printer) -> None:
         printer.print_string(f" buffers {op.buffers.value.data}")
     if op.slots is not None:
         printer.print_string(f" at {list(op.slots)}")
-    _print_attributes(op, printer)
+    print_attributes(op, printer)
     printer.print_string(" : ")
     printer.print_attribute(op.result.type)
 
 
-_BINDINGS = (("dims", BindingAttr), ("functions", BindingAttr), ("immediates", ValuesAttr), ("spread", BindingAttr))
+_BINDINGS = {"dims": BindingAttr, "functions": BindingAttr, "immediates": ValuesAttr, "spread": BindingAttr}
 
 
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
     """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... [keep] : (types) -> ()`."""
     start = parser.pos
-    on = parser.parse_attribute()
-    if not isinstance(on, SymbolRefAttr):
-        parser.raise_error("expected @node::@capability", start, parser.pos)
+    on = parse_capability(parser)
     properties: dict[str, Attribute] = {"on": on, "statement": StatementAttr(StatementAttr.parse_literal(parser))}
     operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
-    for key, attr in _BINDINGS:
-        if parser.parse_optional_keyword(key):
-            properties[key] = attr(attr.parse_list(parser, parser.Delimiter.BRACES))  # pyright: ignore
+    properties |= parse_bindings(_BINDINGS, parser)
     if parser.parse_optional_keyword("keep"):
         properties["keep"] = UnitAttr()
-    attributes = _parse_attributes(parser)
+    attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
     values = parser.resolve_operands(operands, types, start)
@@ -231,14 +207,10 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
     with printer.in_parens():
         printer.print_list(op.tensors, printer.print_ssa_value)
     values = (op.dims, op.functions, op.immediates, op.spread)
-    for (key, _), value in zip(_BINDINGS, values, strict=True):
-        if value is not None:
-            printer.print_string(f" {key} {{")
-            value.print_list(printer)
-            printer.print_string("}")
+    print_bindings(zip(_BINDINGS, values, strict=True), printer)
     if op.keep is not None:
         printer.print_string(" keep")
-    _print_attributes(op, printer)
+    print_attributes(op, printer)
     printer.print_string(" : ")
     with printer.in_parens():
         printer.print_list(op.tensors.types, printer.print_attribute)

@@ -18,7 +18,6 @@ module that holds the machine's `acg.graph`:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import auto
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -53,20 +52,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.str_enum import StrEnum
 
 from ..machine import Machine
 from .acg import GraphOp, graph_of
+from .roles import Role
 from .types import Tensor, dtype_of, is_element_type
-
-
-class Role(StrEnum):
-    """What a tensor is to the program: given, asked for, constant, or in between."""
-
-    INPUT = auto()
-    OUTPUT = auto()
-    WEIGHT = auto()
-    TEMP = auto()
 
 
 @irdl_attr_definition

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, StringAttr, SymbolRefAttr, i64
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .syntax import (
+    parse_attributes,
+    parse_bindings,
+    parse_body,
+    parse_capability,
+    parse_number,
+    print_attributes,
+    print_bindings,
+    print_body,
+)
 
 if TYPE_CHECKING:
     from .nest import ComputeOp, ForOp, GroupOp, HoldOp, KernelOp, SpatialOp
@@ -35,17 +45,6 @@ def _print_named_operands(names: ArrayAttr[StringAttr], op: Operation, printer: 
             printer.print_ssa_value(value)
 
 
-def _print_attributes(op: Operation, printer: Printer) -> None:
-    if op.attributes:
-        printer.print_string(" attributes ")
-        printer.print_attr_dict(op.attributes)
-
-
-def _parse_attributes(parser: Parser) -> dict[str, Attribute]:
-    attributes = parser.parse_optional_attr_dict_with_keyword()
-    return {} if attributes is None else dict(attributes.data)
-
-
 def parse_kernel(cls: type[KernelOp], parser: Parser) -> KernelOp:
     """`@name "statement" (A = %a, ...) [into %init] [pad {A = 0.0}] [attributes {...}] : (types) -> type`."""
     name = parser.parse_symbol_name()
@@ -55,7 +54,7 @@ def parse_kernel(cls: type[KernelOp], parser: Parser) -> KernelOp:
     pad = None
     if parser.parse_optional_keyword("pad"):
         pad = ValuesAttr(ValuesAttr.parse_list(parser, parser.Delimiter.BRACES))
-    attributes = _parse_attributes(parser)
+    attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     start = parser.pos
     types = parser.parse_type()
@@ -90,7 +89,7 @@ def print_kernel(op: KernelOp, printer: Printer) -> None:
         printer.print_string(" pad {")
         op.pad.print_list(printer)
         printer.print_string("}")
-    _print_attributes(op, printer)
+    print_attributes(op, printer)
     printer.print_string(" : ")
     printer.print_function_type(op.inputs.types, [op.result.type])
 
@@ -107,7 +106,7 @@ def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
     parser.parse_punctuation("->")
     types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
     types = [parser.parse_type()] if types is None else types
-    attributes = _parse_attributes(parser)
+    attributes = parse_attributes(parser)
     body = parser.parse_region()
     mapping = parser.parse_region() if parser.parse_optional_keyword("mapping") else Region()
     if not body.blocks or len(body.blocks[0].args) != len(operands):
@@ -138,24 +137,12 @@ def print_group(op: GroupOp, printer: Printer) -> None:
     else:
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)
-    _print_attributes(op, printer)
+    print_attributes(op, printer)
     printer.print_string(" ")
     printer.print_region(op.body)
     if op.mapping.blocks:
         printer.print_string(" mapping ")
         printer.print_region(op.mapping, print_empty_block=False)
-
-
-def _parse_tree(parser: Parser) -> Region:
-    region = parser.parse_region()
-    if not region.blocks:
-        region.add_block(Block())
-    return region
-
-
-def _print_tree(region: Region, printer: Printer) -> None:
-    printer.print_string(" ")
-    printer.print_region(region, print_empty_block=False)
 
 
 def _parse_names(parser: Parser) -> Sequence[str]:
@@ -166,9 +153,9 @@ def parse_hold(cls: type[HoldOp], parser: Parser) -> HoldOp:
     """`@MEM [X, W] buffers 2 {tree}`; one buffer where the number is left out."""
     memory = SymbolRefAttr(parser.parse_symbol_name())
     names = ArrayAttr(StringAttr(name) for name in _parse_names(parser))
-    slots = parser.parse_integer() if parser.parse_optional_keyword("buffers") else 1
+    slots = parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
     properties: dict[str, Attribute] = {"memory": memory, "names": names, "buffers": IntegerAttr(slots, i64)}
-    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_hold(op: HoldOp, printer: Printer) -> None:
@@ -180,35 +167,35 @@ def print_hold(op: HoldOp, printer: Printer) -> None:
     printer.print_string("]")
     if op.slots.value.data != 1:
         printer.print_string(f" buffers {op.slots.value.data}")
-    _print_attributes(op, printer)
-    _print_tree(op.body, printer)
+    print_attributes(op, printer)
+    print_body(op.body, printer)
 
 
 def parse_for(cls: type[ForOp], parser: Parser) -> ForOp:
     """`dim step 8 {tree}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_keyword("step")
-    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parser.parse_integer(), i64)}
-    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
+    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_for(op: ForOp, printer: Printer) -> None:
     """See `parse_for`."""
     printer.print_string(f" {op.dim.data} step {op.step.value.data}")
-    _print_attributes(op, printer)
-    _print_tree(op.body, printer)
+    print_attributes(op, printer)
+    print_body(op.body, printer)
 
 
 def parse_spatial(cls: type[SpatialOp], parser: Parser) -> SpatialOp:
     """`dim = 4 on @NODE x {tree}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_punctuation("=")
-    ways = IntegerAttr(parser.parse_integer(), i64)
+    ways = IntegerAttr(parse_number(parser), i64)
     parser.parse_keyword("on")
     node = SymbolRefAttr(parser.parse_symbol_name())
     axis = StringAttr(parser.parse_identifier())
     properties: dict[str, Attribute] = {"dim": dim, "ways": ways, "node": node, "axis": axis}
-    return cls.create(properties=properties, attributes=_parse_attributes(parser), regions=[_parse_tree(parser)])
+    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_spatial(op: SpatialOp, printer: Printer) -> None:
@@ -216,26 +203,20 @@ def print_spatial(op: SpatialOp, printer: Printer) -> None:
     printer.print_string(f" {op.dim.data} = {op.ways.value.data} on ")
     printer.print_attribute(op.node)
     printer.print_string(f" {op.axis.data}")
-    _print_attributes(op, printer)
-    _print_tree(op.body, printer)
+    print_attributes(op, printer)
+    print_body(op.body, printer)
 
 
-_BINDINGS = (("dims", BindingAttr), ("tensors", BindingAttr), ("functions", BindingAttr), ("immediates", ValuesAttr))
+_BINDINGS = {"dims": BindingAttr, "tensors": BindingAttr, "functions": BindingAttr, "immediates": ValuesAttr}
 
 
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
     """`@kernel [on @NODE::@capability dims {...} tensors {...} [functions {...}] [immediates {...}]]`."""
     properties: dict[str, Attribute] = {"kernel": parser.parse_symbol_name()}
     if parser.parse_optional_keyword("on"):
-        start = parser.pos
-        on = parser.parse_attribute()
-        if not isinstance(on, SymbolRefAttr):
-            parser.raise_error("expected @node::@capability", start, parser.pos)
-        properties["on"] = on
-    for key, attr in _BINDINGS:
-        if parser.parse_optional_keyword(key):
-            properties[key] = attr(attr.parse_list(parser, parser.Delimiter.BRACES))  # pyright: ignore
-    return cls.create(properties=properties, attributes=_parse_attributes(parser))
+        properties["on"] = parse_capability(parser)
+    properties |= parse_bindings(_BINDINGS, parser)
+    return cls.create(properties=properties, attributes=parse_attributes(parser))
 
 
 def print_compute(op: ComputeOp, printer: Printer) -> None:
@@ -246,9 +227,5 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
         printer.print_string(" on ")
         printer.print_attribute(op.on)
     values = op.dims, op.tensors, op.functions, op.immediates
-    for (key, _), value in zip(_BINDINGS, values, strict=True):
-        if value is not None:
-            printer.print_string(f" {key} {{")
-            value.print_list(printer)
-            printer.print_string("}")
-    _print_attributes(op, printer)
+    print_bindings(zip(_BINDINGS, values, strict=True), printer)
+    print_attributes(op, printer)

@@ -22,6 +22,7 @@ from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_o
 from ..algebra.window import Axis, Range
 from ..dialects import codelet
 from ..dialects.codelet_rules import local_axes, surrogate
+from ..dialects.roles import Role
 from ..dialects.types import dtype_of
 
 Array = NDArray[Any]
@@ -48,11 +49,11 @@ def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Map
         match inner:
             case codelet.TensorOp():
                 array = _poison(inner.result)
-                if inner.role.data == codelet.Role.INPUT:
+                if inner.role.data == Role.INPUT:
                     array[...] = next(given)
-                elif inner.role.data == codelet.Role.WEIGHT:
+                elif inner.role.data == Role.WEIGHT:
                     array[...] = constants[inner.tensor_name.data]
-                elif inner.role.data == codelet.Role.OUTPUT:
+                elif inner.role.data == Role.OUTPUT:
                     outputs.append(array)
                 values[inner.result] = array
             case codelet.ViewOp():

@@ -7,6 +7,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from ..backends.link import link
 from ..backends.simulator import simulate
 from ..dialects import mnemonic
+from ..dialects.roles import Role
 
 
 @register_impls
@@ -18,6 +19,6 @@ class MnemonicFunctions(InterpreterFunctions):
 
     @impl_callable(mnemonic.ProgramOp)
     def call_program(self, interpreter: Interpreter, op: mnemonic.ProgramOp, args: PythonValues) -> PythonValues:
-        names = (tensor.tensor_name.data for tensor in op.tensors(mnemonic.Role.INPUT))
+        names = (tensor.tensor_name.data for tensor in op.tensors(Role.INPUT))
         result = simulate(link(interpreter.module), dict(zip(names, args, strict=True)), timing=False)
-        return tuple(result.outputs[tensor.tensor_name.data] for tensor in op.tensors(mnemonic.Role.OUTPUT))
+        return tuple(result.outputs[tensor.tensor_name.data] for tensor in op.tensors(Role.OUTPUT))

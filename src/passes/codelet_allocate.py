@@ -13,8 +13,8 @@ from ..backends.codegen.read import read_codelet, read_tensors, tensor_bytes, te
 from ..backends.codegen.tree import Codelet
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
-from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
+from ..dialects.roles import Role
 from ..errors import InfeasibleError
 from ..machine import Machine, Memory
 

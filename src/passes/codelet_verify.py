@@ -14,8 +14,8 @@ from ..backends.codegen.prove import refute
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
-from ..dialects.codelet_attributes import Role
 from ..dialects.codelet_rules import surrogate
+from ..dialects.roles import Role
 from ..errors import TilewrightError
 
 

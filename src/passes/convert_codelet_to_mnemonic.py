@@ -62,8 +62,7 @@ def _tensor(op: TensorOp) -> mnemonic.TensorOp:
     type_ = surrogate(op.result)
     assert op.address is not None
     tensor = TensorType(type_.element, type_.sizes)
-    role = mnemonic.Role(op.role.data.value)
-    return mnemonic.TensorOp(op.tensor_name.data, role, tensor, type_.memory, op.address.value.data)
+    return mnemonic.TensorOp(op.tensor_name.data, op.role.data, tensor, type_.memory, op.address.value.data)
 
 
 def _predicted(program: ProgramOp) -> dict[str, float] | None:

@@ -11,13 +11,15 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ..dialects.acg import machine_of
-from ..dialects.codelet import ProgramOp, Role, SurrogateType, TensorOp, ViewOp
+from ..dialects.codelet import ProgramOp, SurrogateType, TensorOp, ViewOp
 from ..dialects.graph import WeightOp
 from ..dialects.nest import GroupOp
 from ..dialects.nest import ViewOp as NestViewOp
+from ..dialects.roles import Role
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources, resources_of
+from .names import unique_name
 from .nest_codelets import build_codelet, build_copy
 
 
@@ -134,7 +136,8 @@ class _Converter:
         if root in self.outputs:
             role = Role.OUTPUT
         else:
-            output = self._unique(output)
+            output = unique_name(output, self.taken)
+            self.taken.add(output)
         op = TensorOp(output, role, self._surrogate(returned))
         op.result.name_hint = value.name_hint
         self.block.add_op(op)
@@ -152,14 +155,6 @@ class _Converter:
         op = TensorOp(name, Role.OUTPUT, self._surrogate(value))
         self.block.add_op(op)
         self.block.add_ops(build_copy(self.machine, name, self.values[value], op.result))
-
-    def _unique(self, name: str) -> str:
-        candidate, number = name, 0
-        while candidate in self.taken:
-            number += 1
-            candidate = f"{name}.{number}"
-        self.taken.add(candidate)
-        return candidate
 
     def _surrogate(self, value: SSAValue) -> SurrogateType:
         assert isinstance(value.type, TensorType)

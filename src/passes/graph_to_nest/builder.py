@@ -12,6 +12,7 @@ from ...algebra.affine import make_affine, to_affine
 from ...algebra.expr import Access, Call, Expr, Num, Statement
 from ...dialects import nest
 from ...dialects.types import Tensor, shape_of, tensor_type
+from ..names import unique_name
 
 Indices = tuple[Expr, ...]
 
@@ -44,13 +45,13 @@ class GroupBuilder:
         """A new dim as the term `{name: 1}` of an index; nothing (index 0) if the extent is 1."""
         if extent == 1:
             return {}
-        unique = _unique(name, self.dims)
+        unique = unique_name(name, self.dims, "")
         self.dims[unique] = extent
         return {unique: 1}
 
     def read(self, value: SSAValue, name: str) -> SSAValue:
         """A new argument of the body for an outer value."""
-        unique = _unique(name, self.names)
+        unique = unique_name(name, self.names, "")
         self.names.append(unique)
         self.inputs[unique] = value
         arg = self.block.insert_arg(value.type, len(self.block.args))
@@ -93,7 +94,7 @@ class GroupBuilder:
             if pad is not None and i in pad:
                 pads[letter] = pad[i]
         statement = Statement(Access("Y", tuple(target)), reduce, value(*accesses))
-        unique = _unique(name, self.names)
+        unique = unique_name(name, self.names, "")
         self.names.append(unique)
         op = nest.KernelOp(unique, statement, operands, type_, init=into, pad=pads)
         self.block.add_op(op)
@@ -164,11 +165,3 @@ def copy(a: Expr) -> Expr:
 
 def _letter(names: str, i: int) -> str:
     return names[i] if i < len(names) else f"d{i}"
-
-
-def _unique(name: str, taken: Mapping[str, object] | Sequence[str]) -> str:
-    candidate, number = name, 0
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}{number}"
-    return candidate

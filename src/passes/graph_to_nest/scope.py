@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import graph, nest
 from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
 from ...resources import Resources
+from ..names import unique_name
 
 Array = np.ndarray[Any, Any]
 
@@ -52,12 +53,9 @@ class Scope:
 
     def unique(self, name: str) -> str:
         """`name`, or `name.1`, `name.2`, ... if it is taken."""
-        candidate, number = name, 0
-        while candidate in self.taken:
-            number += 1
-            candidate = f"{name}.{number}"
-        self.taken.add(candidate)
-        return candidate
+        unique = unique_name(name, self.taken)
+        self.taken.add(unique)
+        return unique
 
     @staticmethod
     def number(value: float, like: SSAValue) -> int | float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType, f32
 
-from tilewright.dialects.mnemonic import InstrOp, ProgramCallable, ProgramOp, Role, TensorOp, packed
+from tilewright.dialects.mnemonic import InstrOp, ProgramCallable, ProgramOp, TensorOp, packed
+from tilewright.dialects.roles import Role
 from tilewright.dialects.types import si8
 from tilewright.frontends.acg import load_target
 
