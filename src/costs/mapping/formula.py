@@ -24,6 +24,11 @@ def _div(a: Any, b: Any) -> Any:
     return np.where((first < 0) == (second < 0), quotient, -quotient)
 
 
+def _rshift_round(a: Any, s: Any) -> Any:
+    value, shift = np.asarray(a, np.int64), np.asarray(s, np.int64)
+    return (value + np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)) >> shift
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -38,9 +43,16 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceildiv": lambda a, b: -(-a // b),
     "pow": lambda a, b: a**b,
     "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
     "log2": np.log2,
     "floor": np.floor,
     "ceil": np.ceil,
+    "rint": np.rint,
+    "clip": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    "relu": lambda a: np.maximum(a, 0),
+    "identity": lambda a: a,
+    "rshift_round": _rshift_round,
     "select": np.where,
     "eq": np.equal,
     "ne": np.not_equal,
