@@ -117,6 +117,16 @@ class Field:
     enum: tuple[tuple[str, int], ...] = ()
     at_bit: int | None = None
 
+    @property
+    def lowest(self) -> int:
+        """The smallest value that fits."""
+        return -(1 << (self.width_bits - 1)) if self.signed else 0
+
+    @property
+    def highest(self) -> int:
+        """The largest value that fits."""
+        return (1 << (self.width_bits - self.signed)) - 1
+
 
 @dataclass(frozen=True)
 class OperandBinding:

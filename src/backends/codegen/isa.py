@@ -57,13 +57,14 @@ class Binding:
         if dim not in self.extents:
             return 1
         capability = next(d.limit for d in self.capability.dims if d.name == dim)
-        return min(capability, field_range(self.fields[self.extents[dim]])[1])
+        return min(capability, self.fields[self.extents[dim]].highest)
 
     def stride_range(self, operand: int, dim: str) -> tuple[int, int]:
         """Lowest and highest stride in bytes of an operand along a capability dim."""
         slot = self.operands[operand]
         if dim in slot.strides:
-            return field_range(self.fields[slot.strides[dim]])
+            field = self.fields[slot.strides[dim]]
+            return field.lowest, field.highest
         fixed = slot.fixed_strides.get(dim, 0)
         return fixed, fixed
 
@@ -91,13 +92,6 @@ def represents(type_name: str, value: float) -> bool:
     return isfinite(value) and value == int(value) and limits.min <= value <= limits.max
 
 
-def field_range(field: Field) -> tuple[int, int]:
-    """Lowest and highest value of a field."""
-    if field.signed:
-        return -(1 << (field.width_bits - 1)), (1 << (field.width_bits - 1)) - 1
-    return 0, (1 << field.width_bits) - 1
-
-
 @dataclass(frozen=True)
 class Control:
     """The header's part in ordering: where an instruction's own tag and its waits go."""
@@ -108,9 +102,12 @@ class Control:
 
 
 class Isa:
-    """All bindings of a machine, by the capability they do."""
+    """All bindings of a machine, by the capability they do; `TilewrightError` for a control model other than queues."""
 
     def __init__(self, machine: Machine) -> None:
+        if machine.control != "queues":
+            subject = f"machine {machine.name}"
+            raise TilewrightError("unsupported", subject, "control model `queues`", f"`{machine.control}`")
         self.machine = machine
         self.units = [unit.name for unit in machine.units] or [""]
         header = [field.name for field in machine.header]
