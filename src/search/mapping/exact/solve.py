@@ -157,7 +157,7 @@ def solve(
     search = _Search(arch, problem, objective, space or Space())
     proven, low = True, np.inf
     for candidate in search.candidates():
-        if candidate.low * (1 - ROUNDING) >= search.best.value[0]:
+        if candidate.low * (1 + ROUNDING) >= search.best.value[0]:
             break
         if time_limit_s is not None and process_time() - start > time_limit_s and search.best.value[0] < np.inf:
             proven, low = False, candidate.low
