@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto, defs
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -127,6 +127,7 @@ class _Import:
         return decode(proto, position, self.version)
 
     def _import_node(self, node: Node, read: set[str]) -> None:
+        _check_count(node)
         folded = self._fold(node)
         results = folded if folded is not None else self._make(node)
         for name, value in zip(node.outputs, results, strict=False):
@@ -177,6 +178,20 @@ class _Import:
         module = ModuleOp([function])
         attach(module, self.scope.resources)
         return module
+
+
+def _check_count(node: Node) -> None:
+    """A node has as many inputs as its operator takes, where ONNX defines it."""
+    if not defs.has(node.op):
+        return
+    try:
+        schema = defs.get_schema(node.op, node.version)
+    except defs.SchemaError:  # younger than the model's opset
+        return
+    low, high = schema.min_input, schema.max_input
+    if not low <= len(node.inputs) <= high:
+        wanted = f"{low}" if low == high else f"at least {low}" if high > 1000 else f"{low} to {high}"
+        raise node.error(f"{wanted} inputs", f"{len(node.inputs)}", kind="parse")
 
 
 def _static_shape(value: ValueInfoProto) -> tuple[int, ...] | None:

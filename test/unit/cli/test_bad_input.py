@@ -63,7 +63,14 @@ def test_models(content: bytes, words: list[str], tmp_path: Path, capsys: pytest
 
 
 BAD_TARGETS = {
-    "cycle": (r"  unit DM", "  link SPAD -> DRAM { bandwidth 1; }\n  unit DM", "SPAD"),
+    "second link": (r"  unit DM", "  link SPAD -> DRAM { bandwidth 1; }\n  unit DM", "SPAD->DRAM"),
+    "cycle": (
+        r"  compute MXU",
+        "  memory B { data_width 8; banks 1; depth 64; read_energy 1; write_energy 1; }\n"
+        "  link SPAD -> B { bandwidth 1; }\n  link B -> SPAD { bandwidth 1; }\n  compute MXU",
+        "cycle through SPAD, B",
+    ),
+    "control model": (r"control queues", "control packets", "queues"),
     "missing link": (r"link SPAD <-> MXU \{.*\}", "", "MXU"),
     "unknown node": (r"link SPAD <-> MXU", "link SPAD <-> NONE", "NONE"),
     "zero capacity": (r"depth 256", "depth 0", "depth"),

@@ -107,6 +107,13 @@ def test_value_made_twice() -> None:
     refused(model(nodes, {"x": (2,)}, ["y"]), "once", "'y'")
 
 
+@pytest.mark.parametrize(
+    ("op", "count", "wanted"), [("Add", 1, "2 inputs"), ("Relu", 2, "1 inputs"), ("Clip", 4, "1 to 3")]
+)
+def test_number_of_inputs(op: str, count: int, wanted: str) -> None:
+    refused(model([node(op, ["x"] * count)], {"x": (2,)}, ["y"]), f"{op} node 'n'", wanted, str(count))
+
+
 def test_output_nobody_makes() -> None:
     refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y", "z"]), "output 'z'")
 
@@ -195,7 +202,7 @@ def test_declared_shape_disagrees() -> None:
     ("nodes", "words"),
     [
         (node("Conv", ["x", "x"], group=7), "Conv node 'n'"),
-        (node("Conv", ["x"]), "input 1"),
+        (node("Conv", ["x"]), "2 to 3 inputs"),
         (node("Conv", ["x", "x"], auto_pad="SAME"), "auto_pad"),
         (node("MaxPool", ["x"]), "kernel_shape"),
         (node("MaxPool", ["x"], kernel_shape=[9, 9]), "MaxPool node 'n'"),
