@@ -74,6 +74,8 @@ class _Converter:
     def convert(self) -> ProgramOp:
         """The program of the function."""
         for value, name in zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True):
+            if name in self.taken:
+                raise TilewrightError("unsupported", name, "inputs and outputs with different names", "one of both")
             self._tensor(value, name, Role.INPUT)
         for op in self.function.body.block.ops:
             self._op(op)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -16,6 +16,7 @@ from tilewright.arrays import compare
 from tilewright.driver import load_model, reference
 from tilewright.errors import InfeasibleError
 from tilewright.frontends.acg import target_files
+from tilewright.zoo.quantized import quantized
 from tilewright.zoo.weights import random_inputs
 
 
@@ -114,7 +115,7 @@ def draw_model(draw: st.DataObject) -> onnx.ModelProto:
         [helper.make_tensor_value_info(net.value, TensorProto.FLOAT, [1, *net.shape])],
         net.weights,
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
 
 
 @pytest.fixture(scope="module")
@@ -140,4 +141,19 @@ def test_random_networks(data: st.DataObject, size: int, machines: dict[int, Pat
     inputs = random_inputs(model)
     result = tilewright.simulate(program, inputs)
     assert compare(result.outputs, reference(load_model(model), inputs)).max_rel_error < 1e-4
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+
+
+@settings(max_examples=15)
+@given(data=st.data(), size=st.sampled_from([8, 64]))
+def test_random_quantised_networks(data: st.DataObject, size: int, machines: dict[int, Path]):
+    model = quantized(draw_model(data))
+    assume(model.graph.node)
+    program = tilewright.compile(model, target=machines[size])
+    inputs = random_inputs(model)
+    result = tilewright.simulate(program, inputs)
+    comparison = compare(result.outputs, reference(load_model(model), inputs))
+    integers = not {"Softmax", "Sigmoid", "Tanh", "HardSwish"} & {node.op_type for node in model.graph.node}
+    assert comparison.equal or not integers
+    assert comparison.max_rel_error < 0.05
     assert result.dram_bytes == program.predicted["dram_bytes"]
