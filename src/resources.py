@@ -11,13 +11,16 @@ import zipfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from .errors import TilewrightError
+
+if TYPE_CHECKING:
+    from .dialects.graph import WeightOp
 
 Array = NDArray[Any]
 
@@ -123,6 +126,24 @@ def resources_of(module: ModuleOp, folder: str | Path = ".") -> Resources:
         if isinstance(op, WeightOp) and op.value is not None and op.resource not in resources:
             resources[op.resource] = dense_array(op.value)
     return resources
+
+
+def weight_array(op: WeightOp, resources: Resources) -> Array | None:
+    """The array of a weight, from the text or from `resources`; None where neither has it.
+
+    Raises `TilewrightError` (kind `weights`) for an array of another type than the operation's.
+    """
+    from .dialects.graph import dense_array
+    from .dialects.types import dtype_of
+
+    if op.value is not None:
+        return dense_array(op.value)
+    array = resources.get(op.resource)
+    expected = op.result.type
+    if array is not None and (array.shape != expected.get_shape() or array.dtype != dtype_of(expected.element_type)):
+        found = f"{array.dtype} of shape {list(array.shape)}"
+        raise TilewrightError("weights", f"graph.weight @{op.resource}", f"an array of type {expected}", found)
+    return array
 
 
 def save_module_resources(module: ModuleOp, path: str | Path) -> None:

@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ..dialects import graph
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
-from ..resources import Resources, resources_of
+from ..resources import Resources, resources_of, weight_array
 from . import graph_numpy as numpy_layers
 
 Array = NDArray[Any]
@@ -50,9 +50,7 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.WeightOp)
     def run_weight(self, interpreter: Interpreter, op: graph.WeightOp, args: PythonValues) -> PythonValues:
-        if op.value is not None:
-            return (graph.dense_array(op.value),)
-        array = self.resources.get(op.resource)
+        array = weight_array(op, self.resources)
         if array is None:
             raise InterpretationError(f"no bytes for graph.weight @{op.resource}")
         return (array,)

@@ -13,10 +13,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..dialects import graph
-from ..dialects.types import dtype_of, size_bytes, tensor_of, tensor_type
-from ..errors import TilewrightError
+from ..dialects.types import size_bytes, tensor_of, tensor_type
 from ..interpreters.graph import GraphFunctions
-from ..resources import Resources, resources_of
+from ..resources import Resources, resources_of, weight_array
 
 Array = NDArray[Any]
 
@@ -46,18 +45,7 @@ class Constants:
     def array(self, value: SSAValue) -> Array | None:
         """The array of a value that is a `graph.weight` with bytes at hand, else None."""
         op = value.owner
-        if not isinstance(op, graph.WeightOp):
-            return None
-        if op.value is not None:
-            return graph.dense_array(op.value)
-        array = self.resources.get(op.resource)
-        if array is None:
-            return None
-        expected = tensor_type(op.result)
-        if array.shape != tuple(expected.get_shape()) or array.dtype != dtype_of(expected.element_type):
-            found = f"{array.dtype} of shape {list(array.shape)}"
-            raise TilewrightError("weights", f"graph.weight @{op.resource}", f"an array of type {expected}", found)
-        return array
+        return weight_array(op, self.resources) if isinstance(op, graph.WeightOp) else None
 
     def scalar(self, value: SSAValue) -> float | None:
         """The number in a constant of one element, else None."""

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import graph, nest
 from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
-from ...resources import Resources
+from ...resources import Resources, weight_array
 from ..names import unique_name
 
 Array = np.ndarray[Any, Any]
@@ -33,9 +33,7 @@ class Scope:
     def constant(self, value: SSAValue) -> Array | None:
         """The elements of a weight, where they are known."""
         owner = self.outer(value).owner
-        if not isinstance(owner, graph.WeightOp):
-            return None
-        return graph.dense_array(owner.value) if owner.value is not None else self.resources.get(owner.resource)
+        return weight_array(owner, self.resources) if isinstance(owner, graph.WeightOp) else None
 
     def weight(self, name: str, array: Array) -> SSAValue:
         """A new constant tensor."""
