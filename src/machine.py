@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .algebra.expr import Expr, Statement
+from .algebra.statement import tensors_of
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,6 @@ class Capability:
     @property
     def operands(self) -> tuple[str, ...]:
         """Tensor names, target first, in the order of `types`."""
-        from .algebra.statement import tensors_of
-
         return tensors_of(self.statement)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..errors import TilewrightError
 from .expr import Access, Call, Expr, Name, Num, Statement, Strided
 from .functions import FUNCTIONS
+from .statement import reduction_dims
 
 MAX_CHARACTERS = 8192
 MAX_DEPTH = 64
@@ -138,8 +139,6 @@ class _Parser:
         return symbol
 
     def check(self, statement: Statement, offset: int) -> None:
-        from .statement import reduction_dims
-
         extra = reduction_dims(statement)
         if statement.reduce == "=" and extra:
             expected = "a reduction (`+=`, `max=`, `min=`), or every dim in the target"

@@ -11,6 +11,7 @@ from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
+from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .syntax import (
     parse_attributes,
@@ -77,8 +78,6 @@ def print_kernel(op: KernelOp, printer: Printer) -> None:
     printer.print_string(" ")
     printer.print_symbol_name(op.sym_name.data)
     printer.print_string(" ")
-    from ..algebra.printer import print_statement
-
     printer.print_string_literal(print_statement(op.statement.data))
     printer.print_string(" ")
     _print_named_operands(op.operand_names, op, printer)

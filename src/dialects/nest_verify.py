@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import TensorType
@@ -83,15 +84,8 @@ def _verify_init(op: KernelOp, where: str) -> None:
 def verify_view(op: ViewOp) -> None:
     """The same elements: type and number."""
     source, result = cast(TensorType[Attribute], op.source.type), op.result.type
-    if source.element_type != result.element_type or _size(source) != _size(result):
+    if source.element_type != result.element_type or prod(source.get_shape()) != prod(result.get_shape()):
         raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
-
-
-def _size(type: TensorType[Attribute]) -> int:
-    size = 1
-    for extent in type.get_shape():
-        size *= extent
-    return size
 
 
 def verify_group(op: GroupOp) -> None:

@@ -92,7 +92,7 @@ class Binder:
             extents,
             tuple(_operand(binding, types[binding.operand], fields) for binding in mnemonic.operands),
             _functions(capability, mnemonic, fields),
-            _scalars(capability, mnemonic, types, fields),
+            _scalars(capability, mnemonic, fields),
             bool(mnemonic.accumulate) and field_value(mnemonic.accumulate, fields) == 1,
             _ways(capability, mnemonic, node, fields),
         )
@@ -152,14 +152,14 @@ def _function(mnemonic: Mnemonic, text: str, fields: Fields) -> str:
     return enumerator(mnemonic, text, fields) if text in fields else text
 
 
-def _scalars(capability: Capability, mnemonic: Mnemonic, types: Mapping[str, str], fields: Fields) -> dict[str, Any]:
-    """Immediates; one whose type is an operand's name has that operand's type."""
+def _scalars(capability: Capability, mnemonic: Mnemonic, fields: Fields) -> dict[str, Any]:
+    """Immediates by name; integers of any type as int64."""
     kinds = dict(capability.immediates)
     texts = dict(mnemonic.immediates)
     result: dict[str, Any] = {}
     for name, kind in kinds.items():
         bits = field_value(texts[name], fields) if name in texts else 0
-        value = bits_to_value(bits, types.get(kind, kind))
+        value = bits_to_value(bits, kind)
         result[name] = value if value.dtype.kind == "f" else np.int64(value)
     return result
 
