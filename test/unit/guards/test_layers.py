@@ -33,7 +33,7 @@ LAYERS = (
 EXCEPTIONS = {("backends/onnx_backend.py", "driver")}
 """ONNX's backend interface is a front door: it compiles and simulates."""
 
-RANKS = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+RANKS = {part: rank for rank, layer in enumerate(LAYERS) for part in sorted(layer)}
 
 
 def used(path: Path) -> Iterator[str]:
