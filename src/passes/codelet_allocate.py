@@ -55,16 +55,14 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
         passing = [op for op in own if op not in lasting]
         bottom = stack([Request(tensor_bytes(op), 0, 0) for op in lasting], memory.align_bytes)
         top = share([Request(tensor_bytes(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
-        if bottom.size + top.size > memory.capacity_bytes:
-            raise InfeasibleError(
-                memory.name,
-                bottom.size + top.size,
-                memory.capacity_bytes,
-                "B",
-                f"{bottom.size} B are inputs, outputs and weights, {top.size} B temporary tensors"
-                + ("; do not keep intermediates" if keep else ""),
-                f"program @{program.sym_name.data}",
+        size = bottom.size + top.size
+        if size > memory.capacity_bytes:
+            lever = (
+                f"{memory.name} of {size} B would hold {bottom.size} B of inputs, outputs and weights and {top.size} B "
+                f"of temporary tensors{'; do not keep intermediates' if keep else ''}"
             )
+            subject = f"program @{program.sym_name.data}"
+            raise InfeasibleError(memory.name, size, memory.capacity_bytes, "B", lever, subject)
         for op, address in zip(lasting, bottom.addresses, strict=True):
             op.address = IntegerAttr(address, i64)
         for op, address in zip(passing, top.addresses, strict=True):
