@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -70,11 +70,13 @@ class Binder:
     """Binds instructions of one machine."""
 
     def __init__(self, machine: Machine) -> None:
+        self.header = machine.header
         self.nodes: dict[str, Compute | Link] = {node.name: node for node in machine.computes}
         self.nodes |= {link.name: link for link in machine.links}
 
     def bind(self, mnemonic: Mnemonic, fields: Fields) -> Bound:
         """The meaning of `mnemonic` with these field values; `IllegalFieldsError` where it has none."""
+        mnemonic = replace(mnemonic, fields=(*self.header, *mnemonic.fields))  # the header's may be bound, too
         node = self.nodes[mnemonic.node]
         capability = next(c for c in node.capabilities if c.name == mnemonic.capability)
         extents = _extents(capability, mnemonic, fields)

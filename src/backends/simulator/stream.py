@@ -78,7 +78,7 @@ def _put(target: list[Any], places: list[int], values: list[Any]) -> None:
 
 def _plans(machine: Machine, planner: Planner, part: DecodedPart) -> list[Plan]:
     """A plan per instruction; instructions that differ in addresses, signals and waits only share theirs."""
-    names = _plan_fields(part.mnemonic)
+    names = _plan_fields(machine, part.mnemonic)
     made: dict[tuple[int, ...], Plan] = {}
     plans: list[Plan] = []
     columns = [part.fields[name].tolist() for name in names]
@@ -90,13 +90,13 @@ def _plans(machine: Machine, planner: Planner, part: DecodedPart) -> list[Plan]:
     return plans
 
 
-def _plan_fields(mnemonic: Mnemonic) -> list[str]:
-    """The fields that a binding uses for anything but addresses."""
+def _plan_fields(machine: Machine, mnemonic: Mnemonic) -> list[str]:
+    """The fields, the header's too, that a binding uses for anything but addresses."""
     used = {text for _, text in (*mnemonic.extents, *mnemonic.functions, *mnemonic.immediates)}
     used |= {text for binding in mnemonic.operands for _, text in binding.strides}
     used |= {binding.type_name for binding in mnemonic.operands}
     used |= {mnemonic.accumulate, mnemonic.spread_x, mnemonic.spread_y}
-    return [field.name for field in mnemonic.fields if field.name in used]
+    return [field.name for field in (*machine.header, *mnemonic.fields) if field.name in used]
 
 
 def _addresses(part: DecodedPart) -> list[tuple[int, ...]]:
