@@ -148,7 +148,7 @@ def _expand(
     while True:
         other = tile_at(task, tile, turn)
         low = value_of(task.objective, energy + field.table[other], cycles)
-        if low < best.value[0]:
+        if field.table[other] < np.inf and low < best.value[0]:
             if linked:
                 waiting = _wait(field, other, low, waiting)
             else:
@@ -229,5 +229,5 @@ def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
             if field.lows[n] >= best.value[0]:
                 break
             tile: int = field.waiting[n]
-            visit_all(best, task, tile, field.layouts[y], links)
+            visit_all(best, task, tile, field.table[tile], field.layouts[y], links)
     field.marks[field.waiting[:waiting]] = 0

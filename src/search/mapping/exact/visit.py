@@ -13,7 +13,7 @@ from .links import Links
 from .model import Floats, Ints, Model
 from .patterns import Patterns
 from .price import Choice, price, value_of
-from .words import prefix_words
+from .words import extents, prefix_words, traffic
 
 
 class Task(NamedTuple):
@@ -177,51 +177,60 @@ def visit_known(best: Best, task: Task, tile: int, p: int, inner_energy: float, 
 
 
 @inner
-def visit_all(best: Best, task: Task, tile: int, layout: Ints, every: bool) -> None:
+def visit_all(best: Best, task: Task, tile: int, beyond: float, layout: Ints, every: bool) -> None:
     """Price middle tile `tile` under every order that may be better than the best; with `every`, the orders beyond the
-    middle memory and of the innermost one are permuted in full too."""
+    middle memory and of the innermost one are permuted in full too.  `beyond` is the least energy of the former."""
     choice = choice_for(task, tile)
     middle = choice.tiles[3] // choice.tiles[2]
     count = first_order(middle, choice.order[1])
     inner = choice.tiles[1] // choice.tiles[0]
+    count0 = first_order(inner, choice.order[0]) if every and task.near.shape[0] > 1 else 0
+    read, write = np.zeros(3), np.zeros(3)
     while True:
-        if every and task.near.shape[0] > 1:
-            count0 = first_order(inner, choice.order[0])
+        energy = order_bound(task, choice, read, write)
+        cycles = float(level_cycles(task.model, task.spread, read, write))
+        if value_of(task.objective, energy + beyond, cycles) < best.value[0]:
             while True:
-                _outer_orders(best, task, tile, choice, layout, every)
-                if not next_order(choice.order[0], count0):
+                _outer_orders(best, task, tile, choice, energy, cycles, layout, every)
+                if count0 == 0 or not next_order(choice.order[0], count0):
                     break
-        else:
-            _outer_orders(best, task, tile, choice, layout, every)
+            if count0 > 0:
+                first_order(inner, choice.order[0])
         if not next_order(choice.order[1], count):
             break
 
 
 @inner
 def order_bound(task: Task, choice: Choice, read: Floats, write: Floats) -> float:
-    """As `free_bound`, knowing the order at the middle memory for tensors that surely settle there."""
+    """As `free_bound`, knowing the order at the middle memory for tensors that surely settle there, and the layout."""
     model, inner = task.model, task.inner
     middle = choice.tiles[3] // choice.tiles[2]
     read[:] = 0
     write[:] = 0
     energy = task.base
-    count = 0
+    count, passes = 0, inner.visits[0]
     for d in range(middle.shape[0]):
-        if middle[d] > 1:
-            count += 1
+        count += 1 if middle[d] > 1 else 0
+        passes //= middle[d]
+    order = choice.order[1, :count]
     for t in range(model.axis.shape[0]):
-        words, moved, alike = prefix_words(
-            model, t, inner.box[t], inner.words[t], choice.order[1], count, middle, inner.together, inner.visits[0]
-        )
-        if not _settles(model, t, choice.order[1], count):
-            words, moved, alike = free_words(model, inner, t, middle), 0, True
-        first = choice.order[1, 0]
-        loose = inner.linkable[t] and task.spread.kept[0, t] and alike
-        if loose and (count == 0 or model.axis[t, first] >= 0):
-            ideal = inner.ideal[t, first]
-            served = moved * ideal
-            maybe = moved * (inner.groups[t] - ideal) + (words - moved) * inner.groups[t]
+        linked = task.far.active[t] == 1 and task.spread.kept[0, t] == 1
+        if not _settles(model, t, order, count):
+            words = free_words(model, inner, t, middle)
+            if linked and (count == 0 or model.axis[t, order[0]] >= 0):
+                served, maybe = 0, words * inner.groups[t]
+            else:
+                served, maybe = contents(model, task.spread, inner, t, words), 0
+        elif linked:
+            whole = inner.words[t]
+            once = traffic(model, t, inner.box[t], whole, order, middle[order], inner.together[order], 0, task.far)
+            words, served = once[3] * passes, (once[0] - whole * inner.groups[t]) * passes
+            maybe = whole * inner.groups[t] * passes
+            energy += once[2] * passes * model.energy[0]
         else:
+            words = prefix_words(
+                model, t, inner.box[t], inner.words[t], order, count, middle, inner.together, inner.visits[0]
+            )[0]
             served, maybe = contents(model, task.spread, inner, t, words), 0
         energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
     return energy
@@ -242,10 +251,9 @@ def _settles(model: Model, t: int, order: Ints, count: int) -> bool:
 
 
 @inner
-def _outer_orders(best: Best, task: Task, tile: int, choice: Choice, layout: Ints, every: bool) -> None:
-    read, write = np.zeros(3), np.zeros(3)
-    energy = order_bound(task, choice, read, write)
-    cycles = float(level_cycles(task.model, task.spread, read, write))
+def _outer_orders(
+    best: Best, task: Task, tile: int, choice: Choice, energy: float, cycles: float, layout: Ints, every: bool
+) -> None:
     words = np.empty(task.model.axis.shape[0], np.int64)
     if not every:
         for q in range(task.patterns.length.shape[0]):
@@ -257,23 +265,22 @@ def _outer_orders(best: Best, task: Task, tile: int, choice: Choice, layout: Int
         return
     bounds = choice.tiles[4] // choice.tiles[3]
     count = first_order(bounds, choice.order[2])
-    visits = 1
-    for d in range(bounds.shape[0]):
-        visits *= bounds[d]
-    box = np.empty(task.model.axes, np.int64)
     while True:
-        for t in range(words.shape[0]):
-            box[:] = 1
-            for d in range(bounds.shape[0]):
-                if task.model.axis[t, d] >= 0:
-                    box[task.model.axis[t, d]] += task.model.step[t, d] * (choice.tiles[3, d] - 1)
-            whole = 1
-            for a in range(box.shape[0]):
-                whole *= box[a]
-            words[t] = prefix_words(task.model, t, box, whole, choice.order[2], count, bounds, choice.tiles[3], visits)[
-                0
-            ]
+        _outer_order_words(task, choice, bounds, count, words)
         if value_of(task.objective, energy + outer_sum(task, words), cycles) < best.value[0]:
             settle(best, task, choice, layout)
         if not next_order(choice.order[2], count):
             return
+
+
+@inner
+def _outer_order_words(task: Task, choice: Choice, bounds: Ints, count: int, words: Ints) -> None:
+    """Words of each tensor into the middle tile under the choice's order beyond it."""
+    model, tile = task.model, choice.tiles[3]
+    visits = 1
+    for d in range(bounds.shape[0]):
+        visits *= bounds[d]
+    box = np.empty(model.axes, np.int64)
+    for t in range(words.shape[0]):
+        whole = extents(model, t, tile, box)
+        words[t] = prefix_words(model, t, box, whole, choice.order[2], count, bounds, tile, visits)[0]

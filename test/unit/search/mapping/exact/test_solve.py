@@ -68,7 +68,8 @@ def orders(factors: list[int]) -> list[tuple[Loop, ...]]:
 def every_mapping(arch: Architecture, problem: Problem, space: Space) -> Iterator[LoopMapping]:
     """Seven slots per dimension: temporal of three levels, X and Y of the two inner ones."""
     names = [tensor.name for tensor in problem.tensors]
-    subsets = [frozenset(n for n, away in zip(names, bits, strict=True) if away) for bits in product((0, 1), repeat=3)]
+    away = product((False, True), repeat=len(names))
+    subsets = [frozenset(n for n, gone in zip(names, bits, strict=True) if gone) for bits in away]
     bypasses = subsets if space.bypass else [frozenset[str]()]
     for factors in product(*(factorisations(bound, 7) for bound in problem.bounds)):
         slots = [[row[slot] for row in factors] for slot in range(7)]
@@ -102,6 +103,7 @@ CASES = [
     ({"k": 2, "p": 4, "r": 3}, STRIDED, machine(9, 20, (2, 2), narrow=True), Space()),
     ({"k": 1, "p": 6, "r": 2}, STRIDED, machine(6, 12, (3, 1)), Space(bypass=True)),
     ({"c": 2, "p": 4, "r": 2}, DEPTHWISE, machine(7, 18, (2, 2)), Space()),
+    ({"c": 2, "p": 4, "r": 3}, CONV, machine(4, 8, (4, 1), narrow=True), Space()),
 ]
 
 
