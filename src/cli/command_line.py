@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import TilewrightError
 
-COMMANDS = ("compile", "run", "targets", "price", "price-schedule")
+COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule")
 
 Answer = dict[str, Any]
 
