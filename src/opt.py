@@ -7,6 +7,7 @@ usage.
 from __future__ import annotations
 
 import argparse
+import struct
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -112,6 +113,8 @@ def describe(error: BaseException) -> str:
             return "the input is nested too deeply"
         case MemoryError():
             return "the input needs more memory than there is"
+        case struct.error() | OverflowError():
+            return f"a number in the input is out of range: {error}"
         case UnicodeDecodeError():
             return f"the input is not UTF-8 text: {error}"
         case OSError() | UsageError():

@@ -162,6 +162,10 @@ class _Builder:
             raise TilewrightError(
                 "unsupported", f"compute @{node.kernel.data}", "a capability", "none", "run nest-map before"
             )
+        missing = set(tensors_of(kernel.statement.data)) - set(node.tensors.as_dict().values())
+        if missing:
+            subject, lever = f"compute @{node.kernel.data}", "leave the binding out and run nest-map"
+            raise TilewrightError("ir", subject, "an operand for every tensor", f"none for {min(missing)}", lever)
         statement = rename_operands(kernel.statement.data, node.tensors.as_dict())
         values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
         operands = dict(node.tensors.data)

@@ -70,7 +70,12 @@ class Binding:
 
     def code(self, index: int, name: str) -> int:
         """The code of `name` in the efield at `index` of the row."""
-        return dict(self.fields[index].enum)[name]
+        field = self.fields[index]
+        codes = dict(field.enum)
+        if name not in codes:
+            subject = f"{self.mnemonic.name}.{field.name}"
+            raise TilewrightError("target", subject, f"one of {', '.join(codes)}", name)
+        return codes[name]
 
     def immediate_bits(self, name: str, value: float, element: str) -> int:
         """The bits of an immediate of type `element`, as its field holds them."""

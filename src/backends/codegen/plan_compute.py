@@ -125,6 +125,8 @@ def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
 
 def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) -> list[int]:
     """Types, functions, immediates and the spread; extents of unused dims are 1."""
+    _check_names(node, "functions", [name for name, _ in node.functions], list(binding.functions))
+    _check_names(node, "immediates", [name for name, _ in node.immediates], list(binding.immediates))
     row = [0] * len(binding.fields)
     for index in binding.extents.values():
         row[index] = 1
@@ -140,6 +142,12 @@ def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) ->
     for axis, index in binding.spread.items():
         row[index] = binding.code(index, spread.get(axis, "none"))
     return row
+
+
+def _check_names(node: Issue, what: str, given: list[str], needed: list[str]) -> None:
+    if sorted(given) != sorted(needed):
+        subject = f"compute {node.node}.{node.capability}"
+        raise TilewrightError("ir", subject, f"{what} {sorted(needed)}", f"{sorted(given)}")
 
 
 def cannot_continue(codelet: Codelet, node: Issue, binding: Binding) -> TilewrightError:
