@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= 2
 LIGHT = $(shell $(BIN)/python -c "from tilewright.zoo.onnx_models import light_folder; print(light_folder())")
 
-.PHONY: install demo test check lint bench clean
+.PHONY: install demo test slow check lint bench clean
 
 install: .venv/.installed
 
@@ -21,6 +21,10 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# The big networks: minutes of work, gigabytes of memory.
+slow: install
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow
 
 lint: install
 	$(BIN)/ruff check .
