@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import TilewrightError
-from ..timeloop.fields import Json, bad, list_of, object_of
+from ..json_fields import Json, bad, list_of, object_of
 from .fusion import Fusion
 from .plan import Plan
 from .transfers import Transfers

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import Network, schedule_network
-from ..timeloop.fields import Json, bad, list_of, object_of
+from ..json_fields import Json, bad, list_of, object_of, read_json
 from .encoding import parse_fusion, parse_request, parse_transfers
 from .evaluate import evaluate
 from .hardware import Hardware, hardware
@@ -32,7 +31,6 @@ NETWORK_IDS = {
 
 ARGUMENTS = "net baseline seq nseg bufMB batch bwratio pedim l2bw macs seed outdir"
 
-MAX_FILE_BYTES = 256 << 20
 MAX_BATCH = 1 << 10
 MAX_TOKENS = 1 << 16
 
@@ -44,7 +42,7 @@ def price_schedule_file(path: str | Path) -> Json:
     there is a `stage2`, transfers under `stage2.enc`; or a fusion alone under `enc`, priced as stage 1.  A stage's
     answer holds `latency_cycles, energy_pj, max_buffer_bytes, dram_tensors, valid, violations` and more.
     """
-    return price_schedule_document(_read(Path(path)), str(path))
+    return price_schedule_document(read_json(Path(path)), str(path))
 
 
 def price_schedule_document(data: object, where: str = "file") -> Json:
@@ -54,17 +52,6 @@ def price_schedule_document(data: object, where: str = "file") -> Json:
     runs = list_of(document.get("runs"), f"{where}: runs")
     results = [_price_run(object_of(run, f"runs[{i}]"), order, f"{where}: runs[{i}]") for i, run in enumerate(runs)]
     return {"model": "soma", "results": results}
-
-
-def _read(path: Path) -> object:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
-    except (ValueError, RecursionError) as error:
-        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
 
 
 def _price_run(run: Json, order: object, where: str) -> Json:

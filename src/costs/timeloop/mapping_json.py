@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .fields import Json, bad, count, list_of, object_of, text
+from ..json_fields import Json, bad, count, list_of, object_of, text
 from .values import Architecture, LevelMapping, Loop, LoopMapping, Problem
 
 MAX_CHILDREN = 1 << 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .fields import Json, bad, bandwidth, count, list_of, number, object_of, text
+from ..json_fields import Json, bad, bandwidth, count, list_of, number, object_of, text
 from .values import Architecture, Level, Problem, Tensor
 
 MAX_BOUND = 1 << 31

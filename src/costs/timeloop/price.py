@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import TilewrightError
-from .fields import Json, bad, list_of, object_of, text
+from ..json_fields import Json, bad, list_of, object_of, read_json, text
 from .mapping_json import parse_mapping
 from .model import evaluate
 from .parse import parse_architecture, parse_problem
@@ -20,8 +19,6 @@ FindTarget = Callable[[str], Architecture | None]
 SECTIONS = ("random_mappings", "link_transfer_mappings")
 """Where a file lists its mappings, in the order of the answer."""
 
-MAX_FILE_BYTES = 256 << 20
-
 
 def price_file(path: str | Path, model: str = "timeloop", find_target: FindTarget | None = None) -> Json:
     """`{"results": [...]}`, one per mapping of the JSON file at `path`, in order.
@@ -33,7 +30,7 @@ def price_file(path: str | Path, model: str = "timeloop", find_target: FindTarge
     """
     if model != "timeloop":
         raise TilewrightError("usage", f"model {model}", "timeloop", "a model that this function does not have")
-    return price_document(_read(Path(path)), str(path), find_target)
+    return price_document(read_json(Path(path)), str(path), find_target)
 
 
 def price_document(data: object, where: str = "file", find_target: FindTarget | None = None) -> Json:
@@ -47,17 +44,6 @@ def price_document(data: object, where: str = "file", find_target: FindTarget | 
         for i, entry in enumerate(list_of(document.get(section, []), f"{where}: {section}")):
             results.append(_price_entry(object_of(entry, f"{section}[{i}]"), tables, f"{where}: {section}[{i}]"))
     return {"model": "timeloop", "results": results}
-
-
-def _read(path: Path) -> object:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
 
 
 class _Tables:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ....costs.json_fields import read_json
 from ....costs.timeloop import (
     Architecture,
     Problem,
@@ -20,8 +20,6 @@ from .values import Mapped, Objective, Space
 Json = dict[str, object]
 FindTarget = Callable[[str], Architecture | None]
 """Looks up a machine that the compiler knows by name."""
-
-MAX_FILE_BYTES = 256 << 20
 
 
 def cases_file(
@@ -41,7 +39,7 @@ def cases_file(
     `progress` is told how many entries of how many are done.
     """
     where = Path(path)
-    entries = _read(where)
+    entries = read_json(where)
     if not isinstance(entries, list):
         raise TilewrightError("parse", str(where), "a list of cases", type(entries).__name__)
     tables = _Tables(where, references, find_target)
@@ -110,27 +108,16 @@ class _Tables:
 
     def _open(self) -> list[tuple[Path, Json]]:
         if self._references is not None:
-            return [(path, _object(_read(path), str(path))) for path in self._references]
+            return [(path, _object(read_json(path), str(path))) for path in self._references]
         found: list[tuple[Path, Json]] = []
         for path in sorted(self._path.parent.glob("*.json")):
             try:
-                document = _read(path)
+                document = read_json(path)
             except TilewrightError:
                 continue
             if isinstance(document, dict) and ("archs" in document or "problems" in document):
                 found.append((path, {str(key): value for key, value in document.items()}))
         return found
-
-
-def _read(path: Path) -> object:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
 
 
 def _object(value: object, where: str) -> Json:

@@ -1,13 +1,17 @@
-"""Typed access to JSON values, with located errors."""
+"""JSON files and typed access to their values, with located errors."""
 
 from __future__ import annotations
 
+import json
 from math import isfinite
+from pathlib import Path
 from typing import cast
 
-from ...errors import TilewrightError
+from ..errors import TilewrightError
 
 Json = dict[str, object]
+
+MAX_FILE_BYTES = 256 << 20
 
 MAX_COUNT = 1 << 40
 """Largest bound, instance count, capacity or coefficient that is accepted."""
@@ -17,6 +21,18 @@ def bad(where: str, expected: str, found: object) -> TilewrightError:
     """The error for a value of the wrong form; long values are cut."""
     shown = str(found)
     return TilewrightError("parse", where, expected, shown if len(shown) <= 120 else shown[:117] + "...")
+
+
+def read_json(path: Path) -> object:
+    """The content of a JSON file of at most `MAX_FILE_BYTES`."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
 
 
 def object_of(data: object, where: str) -> Json:
