@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError
-from .batch import Bools, Ints, MappingBatch, pack
+from ..hierarchy.batch import Bools, Ints, MappingBatch, pack
+from ..hierarchy.values import Architecture, LoopMapping, Problem
 from .batch_nest import Nest, nest_of
 from .batch_traffic import Analysis, Flows
-from .values import Architecture, LoopMapping, Problem
 
 Floats = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .batch import Bools, Ints, MappingBatch
-from .values import Tensor
+from ..hierarchy.batch import Bools, Ints, MappingBatch
+from ..hierarchy.values import Tensor
 
 
 @dataclass(frozen=True)

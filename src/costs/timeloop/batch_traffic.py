@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Ints, MappingBatch
+from ..hierarchy.batch import Ints, MappingBatch
+from ..hierarchy.values import Architecture, LoopMapping, Problem, Tensor
 from .batch_nest import Motion, Nest, extents_of, group_counts
 from .spatial import Placement
 from .traffic import LoopShifts, Traffic, level_traffic, loop_shifts
-from .values import Architecture, LoopMapping, Problem, Tensor
 
 Floats = NDArray[np.float64]
 

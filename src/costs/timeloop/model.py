@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil, prod
 
 from ...errors import TilewrightError
+from ..hierarchy.values import Architecture, Level, LoopMapping, Problem, Tensor
 from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
 from .traffic import TensorFlow, tensor_flow
 from .validity import factor_violations, violations_of
-from .values import Architecture, Level, LoopMapping, Problem, Tensor
 
 
 def evaluate(arch: Architecture, problem: Problem, mapping: LoopMapping, *, link_transfers: bool = True) -> Prices:

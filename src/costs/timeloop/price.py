@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import TilewrightError
+from ..hierarchy.mapping_json import parse_mapping
+from ..hierarchy.parse import parse_architecture, parse_problem
+from ..hierarchy.values import Architecture, Problem
 from ..json_fields import Json, bad, list_of, object_of, read_json, text
-from .mapping_json import parse_mapping
 from .model import evaluate
-from .parse import parse_architecture, parse_problem
 from .validity import factor_violations
-from .values import Architecture, Problem
 
 FindTarget = Callable[[str], Architecture | None]
 """Looks up a machine that the compiler knows by name."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
+from ..hierarchy.values import Architecture, Loop, LoopMapping, Tensor
 from .spatial import Delivery, Placement
 from .temporal import visits
-from .values import Architecture, Loop, LoopMapping, Tensor
 
 Shift = tuple[int, ...]
 

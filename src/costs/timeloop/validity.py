@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from ..hierarchy.values import Architecture, LoopMapping, Problem
 from .report import Violation
-from .values import Architecture, LoopMapping, Problem
 
 
 def violations_of(arch: Architecture, problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:

@@ -7,8 +7,8 @@ by look-up.  Spreads over the array and inner tiles are taken in the order of su
 best mapping is priced in full.
 """
 
+from ..values import Mapped, Objective, Space
 from .cases import cases_file
 from .solve import solve
-from .values import Mapped, Objective, Space
 
 __all__ = ["Mapped", "Objective", "Space", "cases_file", "solve"]

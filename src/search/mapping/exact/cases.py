@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ....costs.hierarchy import Architecture, Problem, mapping_as_json, parse_architecture, parse_problem
 from ....costs.json_fields import read_json
-from ....costs.timeloop import (
-    Architecture,
-    Problem,
-    mapping_as_json,
-    parse_architecture,
-    parse_problem,
-)
 from ....errors import TilewrightError
+from ..values import Mapped, Objective, Space
 from .solve import solve
-from .values import Mapped, Objective, Space
 
 Json = dict[str, object]
 FindTarget = Callable[[str], Architecture | None]

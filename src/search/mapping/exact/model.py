@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....costs.timeloop import Architecture, Problem
+from ....costs.hierarchy import Architecture, Problem
 from ....errors import TilewrightError
 
 Ints = NDArray[np.int64]

@@ -9,8 +9,10 @@ from time import process_time
 
 import numpy as np
 
-from ....costs.timeloop import Architecture, LevelMapping, Loop, LoopMapping, Problem, evaluate
+from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ....costs.timeloop import evaluate
 from ....errors import InfeasibleError, TilewrightError
+from ..values import OBJECTIVES, Mapped, Objective, Space
 from .bound import new_inner
 from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
 from .links import Links, new_links, place
@@ -19,10 +21,8 @@ from .patterns import Patterns, cross_masks, patterns_of
 from .scan import Field, scan
 from .spatial import Factors, Layout, layouts_by_product, ordered
 from .spreads import Candidate, Kept, Spreads
-from .values import Mapped, Objective, Space
 from .visit import Best, Task
 
-OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
 

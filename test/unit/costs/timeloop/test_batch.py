@@ -4,18 +4,8 @@ import random
 
 import pytest
 
-from tilewright.costs.timeloop import (
-    Architecture,
-    Level,
-    LevelMapping,
-    Loop,
-    LoopMapping,
-    Problem,
-    Tensor,
-    evaluate,
-    pack,
-    price_batch,
-)
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor, pack
+from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import TilewrightError
 
 

@@ -4,17 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.costs.timeloop import (
-    Architecture,
-    Level,
-    LevelMapping,
-    Loop,
-    LoopMapping,
-    Prices,
-    Problem,
-    Tensor,
-    evaluate,
-)
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.costs.timeloop import Prices, evaluate
 from tilewright.errors import TilewrightError
 
 

@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.timeloop import (
-    Architecture,
-    mapping_as_json,
-    parse_architecture,
-    parse_mapping,
-    parse_problem,
-    price_file,
-)
+from tilewright.costs.hierarchy import Architecture, mapping_as_json, parse_architecture, parse_mapping, parse_problem
+from tilewright.costs.timeloop import price_file
 from tilewright.costs.timeloop.price import price_document
 from tilewright.errors import TilewrightError
 

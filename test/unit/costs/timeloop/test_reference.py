@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.timeloop import parse_architecture, parse_mapping, parse_problem, price_batch, price_file
+from tilewright.costs.hierarchy import parse_architecture, parse_mapping, parse_problem
+from tilewright.costs.timeloop import price_batch, price_file
 
 ROOT = Path(__file__).parents[4]
 SAMPLE = ROOT / "test" / "data" / "timeloop_sample.json"

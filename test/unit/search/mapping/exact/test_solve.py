@@ -9,17 +9,8 @@ from math import prod
 
 import pytest
 
-from tilewright.costs.timeloop import (
-    Architecture,
-    Level,
-    LevelMapping,
-    Loop,
-    LoopMapping,
-    Problem,
-    Tensor,
-    evaluate,
-    price_batch,
-)
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import TilewrightError
 from tilewright.search.mapping.exact import Objective, Space, solve
 

@@ -1,4 +1,7 @@
-"""What the model prices: a machine, a problem and a mapping.  Storage levels run from the innermost to DRAM."""
+"""A machine, a problem and a mapping, as cost models and mappers see them.
+
+Storage levels run from the innermost to DRAM.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from functools import cached_property
 class Level:
     """One storage level.
 
-    Counts are in words whatever their width; bandwidths in words per cycle and instance (None: unlimited);
-    `energy_pj` is paid per access of `block_size` words, `hop_energy_pj` per word and hop of the network below.
-    `entries` is None where capacity is unlimited; `mesh_x` is the width of the array of all `instances`.
+    Bandwidths are in words per cycle and instance (None: unlimited); `energy_pj` is paid per access of `block_size`
+    words of `word_bits`, `hop_energy_pj` per word and hop of the network below, which carries `network_bandwidth` words
+    per cycle.  `entries` (words) is None where capacity is unlimited; `mesh_x` is the width of the array of all
+    `instances`.  `write_energy_pj` (None: as a read) is paid for fills and updates.  `holds` names the operands of the
+    machine (`Architecture.operands`) that may be kept here (None: all).
     """
 
     name: str
@@ -26,6 +31,11 @@ class Level:
     shared_bandwidth: float | None = None
     hop_energy_pj: float = 0.0
     multiple_buffering: float = 1.0
+    word_bits: int = 16
+    write_energy_pj: float | None = None
+    network_bandwidth: float | None = None
+    latency_cycles: int = 0
+    holds: tuple[str, ...] | None = None
 
     @property
     def capacity_words(self) -> int | None:
@@ -35,7 +45,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Architecture:
-    """A chain of storage levels, innermost first, above an array of multiply-accumulate units."""
+    """A chain of storage levels, innermost first, above an array of multiply-accumulate units.
+
+    `operands` names what a unit works on, the output first: `("O", "I", "W")`.
+    """
 
     name: str
     levels: tuple[Level, ...]
@@ -43,6 +56,23 @@ class Architecture:
     mac_instances: int
     mac_mesh_x: int
     mac_energy_pj: float
+    operands: tuple[str, ...] = ("O", "I", "W")
+
+    def roles(self, problem: Problem) -> tuple[str, ...]:
+        """Which operand of the machine each of the problem's tensors is."""
+        output, *inputs = self.operands
+        roles: list[str] = []
+        taken = 0
+        for tensor in problem.tensors:
+            by_order = output if tensor.is_output else inputs[min(taken, len(inputs) - 1)]
+            taken += not tensor.is_output
+            roles.append(tensor.role or by_order)
+        return tuple(roles)
+
+    def may_hold(self, level: int, problem: Problem) -> tuple[bool, ...]:
+        """Which of the problem's tensors may be kept at a level."""
+        holds = self.levels[level].holds
+        return tuple(holds is None or role in holds for role in self.roles(problem))
 
     def fan_out(self, level: int) -> tuple[int, int]:
         """Columns and rows of children (instances of the level below, or MACs) under one instance of `level`."""
@@ -56,11 +86,17 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Tensor:
-    """One operand: axis `a` is indexed by the sum over dims `d` of `coefficients[a][d] * d`."""
+    """One operand: axis `a` is indexed by the sum over dims `d` of `coefficients[a][d] * d`.
+
+    An element takes `word_bits` (None: one word of whatever memory it is in); `role` is the operand of the machine that
+    it is (empty: the output, the first input, or the second for all others).
+    """
 
     name: str
     coefficients: tuple[tuple[int, ...], ...]
     is_output: bool = False
+    word_bits: int | None = None
+    role: str = ""
 
     def shift(self, dim: int, stride: int) -> tuple[int, ...]:
         """How far the tensor's box moves when `dim` advances by `stride`."""
@@ -118,7 +154,12 @@ class LevelMapping:
 
 @dataclass(frozen=True)
 class LoopMapping:
-    """A mapping: one entry per storage level of the machine, innermost first."""
+    """A mapping: one entry per storage level of the machine, innermost first.
+
+    Along each dimension the tile of a level is the inner tile times the bounds of the level's loops.  Factors are
+    perfect if they multiply to the problem's bound; where the product is larger (imperfect), tiles are cut off at the
+    bound: the last iteration of a loop covers less, or nothing and is left out, and the last spatial instances idle.
+    """
 
     levels: tuple[LevelMapping, ...]
 

@@ -1,0 +1,25 @@
+"""A perfectly general loop nest on a memory hierarchy as plain data: machines, problems and mappings, single or many.
+
+What every cost model prices and every mapper returns.
+"""
+
+from .batch import MappingBatch, pack
+from .mapping_json import mapping_as_json, parse_mapping
+from .parse import parse_architecture, parse_problem
+from .values import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+
+__all__ = [
+    "Architecture",
+    "Level",
+    "LevelMapping",
+    "Loop",
+    "LoopMapping",
+    "MappingBatch",
+    "Problem",
+    "Tensor",
+    "mapping_as_json",
+    "pack",
+    "parse_architecture",
+    "parse_mapping",
+    "parse_problem",
+]
