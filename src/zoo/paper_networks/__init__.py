@@ -1,0 +1,59 @@
+"""The networks that partitions are compared on, as layer tables with the shapes of their papers.
+
+Batch normalisation, biases and activation functions are free; a layer that reads several results reads their
+concatenation.  RandWire is drawn from fixed seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from ...errors import TilewrightError
+from ..schedule_networks import NAMES as SCHEDULE_NAMES
+from ..schedule_networks import Network, schedule_network
+from .googlenet import googlenet
+from .nasnet import nasnet
+from .plain import resnet, resnet152, vgg16
+from .randwire import randwire_a, randwire_b
+from .transformer import gpt, transformer
+
+BUILDERS: dict[str, Callable[[], Network]] = {
+    "googlenet": googlenet,
+    "gpt": gpt,
+    "nasnet": nasnet,
+    "randwire_a": randwire_a,
+    "randwire_b": randwire_b,
+    "resnet152": resnet152,
+    "transformer": transformer,
+    "vgg16": vgg16,
+}
+
+NAMES = tuple(sorted((*BUILDERS, *SCHEDULE_NAMES)))
+"""Every network that `network` makes."""
+
+COCCO_NAMES = (
+    "vgg16",
+    "resnet50",
+    "resnet152",
+    "googlenet",
+    "transformer",
+    "gpt",
+    "randwire_a",
+    "randwire_b",
+    "nasnet",
+)
+"""The nine networks of Cocco's evaluation (Tan et al. 2024, section 5.1.1)."""
+
+
+@cache
+def network(name: str) -> Network:
+    """The network called `name`, one of `NAMES`."""
+    if name in BUILDERS:
+        return BUILDERS[name]()
+    if name in SCHEDULE_NAMES:
+        return schedule_network(name)
+    raise TilewrightError("network", name, f"one of {', '.join(NAMES)}", "an unknown name")
+
+
+__all__ = ["BUILDERS", "COCCO_NAMES", "NAMES", "Network", "network", "resnet"]
