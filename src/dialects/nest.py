@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TensorType, i64
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -52,6 +52,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure
 from ..algebra.expr import Statement
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .nest_mapping import ComputeOp, ForOp, HoldOp, SpatialOp
 
 
 @irdl_op_definition
@@ -233,157 +234,6 @@ class ViewOp(IRDLOperation):
         from .nest_verify import verify_view
 
         verify_view(self)
-
-
-@irdl_op_definition
-class HoldOp(IRDLOperation):
-    """From here inward these buffers are kept in `memory`, in the size that the dims' current ranges need.
-
-    On entry a buffer is loaded from where it was kept before if the first kernel below that touches it reads it (a
-    reduction `into` it reads it too); on exit it is stored back if a kernel below wrote it and it is a result of the
-    group or used by a kernel outside.  `slots` copies are kept in turns (2: the next load overlaps this tile's work).
-    """
-
-    name = "nest.hold"
-    memory = prop_def(SymbolRefAttr)
-    names = prop_def(ArrayAttr[StringAttr])
-    slots = prop_def(IntegerAttr, prop_name="buffers")
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator())
-
-    def __init__(self, memory: str, names: Sequence[str], slots: int, body: Region) -> None:
-        super().__init__(
-            properties={
-                "memory": SymbolRefAttr(memory),
-                "names": ArrayAttr(StringAttr(n) for n in names),
-                "buffers": IntegerAttr(slots, i64),
-            },
-            regions=[body],
-        )
-
-    @property
-    def buffer_names(self) -> tuple[str, ...]:
-        """The buffers that are kept."""
-        return tuple(n.data for n in self.names)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> HoldOp:
-        return syntax.parse_hold(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_hold(self, printer)
-
-
-@irdl_op_definition
-class ForOp(IRDLOperation):
-    """Runs over the current range of `dim` in pieces of `step` iterations; the last piece may be shorter."""
-
-    name = "nest.for"
-    dim = prop_def(StringAttr)
-    step = prop_def(IntegerAttr)
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator())
-
-    def __init__(self, dim: str, step: int, body: Region) -> None:
-        super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ForOp:
-        return syntax.parse_for(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_for(self, printer)
-
-
-@irdl_op_definition
-class SpatialOp(IRDLOperation):
-    """Spreads the current range of `dim` evenly over `ways` instances of compute node `node` along `axis` (x or y)."""
-
-    name = "nest.spatial"
-    dim = prop_def(StringAttr)
-    ways = prop_def(IntegerAttr)
-    node = prop_def(SymbolRefAttr)
-    axis = prop_def(StringAttr)
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator())
-
-    def __init__(self, dim: str, ways: int, node: str, axis: str, body: Region) -> None:
-        super().__init__(
-            properties={
-                "dim": StringAttr(dim),
-                "ways": IntegerAttr(ways, i64),
-                "node": SymbolRefAttr(node),
-                "axis": StringAttr(axis),
-            },
-            regions=[body],
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SpatialOp:
-        return syntax.parse_spatial(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_spatial(self, printer)
-
-
-@irdl_op_definition
-class ComputeOp(IRDLOperation):
-    """Runs `kernel` on the current ranges of its dims; with `on`, as one issue of that capability.
-
-    `dims`: capability dim = kernel dim (a capability dim that is not named has extent 1; a kernel dim that is not named
-    must have been brought to extent 1 by loops).  `tensors`: capability operand = tensor of the kernel's statement.
-    `functions`: function variable = function.  `immediates`: immediate = value.
-    """
-
-    name = "nest.compute"
-    kernel = prop_def(StringAttr)
-    on = opt_prop_def(SymbolRefAttr)
-    dims = opt_prop_def(BindingAttr)
-    tensors = opt_prop_def(BindingAttr)
-    functions = opt_prop_def(BindingAttr)
-    immediates = opt_prop_def(ValuesAttr)
-
-    def __init__(
-        self,
-        kernel: str,
-        on: tuple[str, str] | None = None,
-        dims: Mapping[str, str] | None = None,
-        tensors: Mapping[str, str] | None = None,
-        functions: Mapping[str, str] | None = None,
-        immediates: Mapping[str, int | float] | None = None,
-    ) -> None:
-        super().__init__(
-            properties={
-                "kernel": StringAttr(kernel),
-                "on": None if on is None else SymbolRefAttr(on[0], [on[1]]),
-                "dims": None if on is None else BindingAttr.of(dims or {}),
-                "tensors": None if on is None else BindingAttr.of(tensors or {}),
-                "functions": BindingAttr.of(functions) if functions else None,
-                "immediates": ValuesAttr.of(immediates) if immediates else None,
-            }
-        )
-
-    @property
-    def node(self) -> str | None:
-        """The compute node, if one is chosen."""
-        return None if self.on is None else self.on.root_reference.data
-
-    @property
-    def capability(self) -> str | None:
-        """The capability of the node, if one is chosen."""
-        return None if self.on is None else self.on.nested_references.data[0].data
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ComputeOp:
-        return syntax.parse_compute(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_compute(self, printer)
-
-    def verify_(self) -> None:
-        from .nest_verify import verify_compute
-
-        verify_compute(self)
 
 
 def _entry(inputs: Mapping[str, SSAValue]) -> Region:

@@ -186,20 +186,24 @@ def print_for(op: ForOp, printer: Printer) -> None:
 
 
 def parse_spatial(cls: type[SpatialOp], parser: Parser) -> SpatialOp:
-    """`dim = 4 on @NODE x {tree}`."""
+    """`dim = 4 [step 8] on @NODE x {tree}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_punctuation("=")
     ways = IntegerAttr(parse_number(parser), i64)
+    step = IntegerAttr(parse_number(parser), i64) if parser.parse_optional_keyword("step") else None
     parser.parse_keyword("on")
     node = SymbolRefAttr(parser.parse_symbol_name())
     axis = StringAttr(parser.parse_identifier())
     properties: dict[str, Attribute] = {"dim": dim, "ways": ways, "node": node, "axis": axis}
+    if step is not None:
+        properties["step"] = step
     return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_spatial(op: SpatialOp, printer: Printer) -> None:
     """See `parse_spatial`."""
-    printer.print_string(f" {op.dim.data} = {op.ways.value.data} on ")
+    piece = "" if op.piece is None else f" step {op.piece}"
+    printer.print_string(f" {op.dim.data} = {op.ways.value.data}{piece} on ")
     printer.print_attribute(op.node)
     printer.print_string(f" {op.axis.data}")
     print_attributes(op, printer)

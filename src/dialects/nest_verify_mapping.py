@@ -37,11 +37,10 @@ def verify_mapping(op: GroupOp, where: str) -> None:
     if order != list(kernels):
         raise VerifyException(f"{where}: expected computes of {', '.join(kernels)} in order, got {', '.join(order)}")
     paths = {leaf.kernel.data: path for leaf, path in leaves}
-    buffers = op.buffers()
     for leaf, path in leaves:
         kernel = kernels[leaf.kernel.data]
         _verify_leaf(kernel, leaf, path, where)
-        _verify_reductions(kernel, buffers[kernel.result], path, paths, where)
+        _verify_reductions(kernel, path, paths, where)
         _verify_recomputing(kernel, path, paths, where)
         for value in kernel.operands:
             _verify_edge(kernel, value, paths, where)
@@ -64,7 +63,7 @@ def _walk(
         elif isinstance(node, ForOp):
             inner = _loop(node.dim.data, node.step.value.data, path, counter[0], where)
         elif isinstance(node, SpatialOp):
-            inner = _spatial(node, path, where)
+            inner = _spatial(node, path, counter[0], where)
         else:
             raise VerifyException(f"{where}: expected nest.hold, for, spatial or compute in a mapping, got {node.name}")
         yield from _walk(op, node.body, inner, counter, where)
@@ -94,7 +93,7 @@ def _loop(dim: str, step: int, path: _Path, number: int, where: str) -> _Path:
     return _Path((*path.loops, (number, dim)), path.holds, extents, path.depth + 1)
 
 
-def _spatial(node: object, path: _Path, where: str) -> _Path:
+def _spatial(node: object, path: _Path, number: int, where: str) -> _Path:
     from .nest import SpatialOp
 
     assert isinstance(node, SpatialOp)
@@ -104,6 +103,8 @@ def _spatial(node: object, path: _Path, where: str) -> _Path:
             f"{where}: expected a positive number of instances along x or y, "
             f"got {node.ways.value.data} along {node.axis.data}"
         )
+    if node.piece is not None:
+        return _loop(node.dim.data, node.piece, path, number, where)
     return _Path(path.loops, path.holds, path.extents, path.depth + 1)
 
 
@@ -131,8 +132,8 @@ def _verify_leaf(kernel: KernelOp, leaf: ComputeOp, path: _Path, where: str) -> 
             )
 
 
-def _verify_reductions(kernel: KernelOp, buffer: str, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
-    """A loop over a reduction dim holds just this kernel, and what it accumulates is held outside of that loop."""
+def _verify_reductions(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
+    """A loop over a reduction dim holds just this kernel."""
     name = kernel.sym_name.data
     for number, dim in path.loops:
         if dim not in reduction_dims(kernel.statement.data):
@@ -140,8 +141,6 @@ def _verify_reductions(kernel: KernelOp, buffer: str, path: _Path, paths: Mappin
         others = [n for n, p in paths.items() if n != name and (number, dim) in p.loops]
         if others:
             raise VerifyException(f"{where}: expected the loop over {dim} to hold only @{name}, got @{others[0]} too")
-        if any(number < n and buffer in names for n, _, names in path.holds):
-            raise VerifyException(f"{where}: expected {buffer} to be held outside of the loop over {dim}, its sum")
 
 
 def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path], where: str) -> None:

@@ -86,7 +86,7 @@ def _run(frame: _Frame, region: Region) -> None:
             case nest.ForOp():
                 _loop(frame, node)
             case nest.SpatialOp():
-                _run(frame, node.body)
+                _spread(frame, node)
             case nest.HoldOp():
                 _hold(frame, node)
             case nest.ComputeOp():
@@ -96,11 +96,23 @@ def _run(frame: _Frame, region: Region) -> None:
 
 
 def _loop(frame: _Frame, node: nest.ForOp) -> None:
-    dim, step = node.dim.data, node.step.value.data
-    first, last = frame.ranges[dim]
-    tile = {**frame.tile, dim: min(step, frame.tile[dim])}
-    for start in range(first, last, step):
-        ranges = {**frame.ranges, dim: (start, min(start + step, last))}
+    first, last = frame.ranges[node.dim.data]
+    _pieces(frame, node, range(first, last, node.step.value.data))
+
+
+def _spread(frame: _Frame, node: nest.SpatialOp) -> None:
+    if node.piece is None:
+        _run(frame, node.body)
+        return
+    first, last = frame.ranges[node.dim.data]
+    _pieces(frame, node, range(first, min(last, first + node.ways.value.data * node.piece), node.piece))
+
+
+def _pieces(frame: _Frame, node: nest.ForOp | nest.SpatialOp, starts: range) -> None:
+    dim, last = node.dim.data, frame.ranges[node.dim.data][1]
+    tile = {**frame.tile, dim: min(starts.step, frame.tile[dim])}
+    for start in starts:
+        ranges = {**frame.ranges, dim: (start, min(start + starts.step, last))}
         _run(replace(frame, ranges=ranges, tile=tile), node.body)
 
 
@@ -113,13 +125,23 @@ def _hold(frame: _Frame, node: nest.HoldOp) -> None:
         use = buffer_use(frame.op, frame.buffers, name, inside)
         storage[name] = poison(types[name])
         box = _box(use.touched, frame, storage[name].shape)
-        if use.loaded:
+        if use.loaded or _continues(frame, name, inside):
             storage[name][box] = frame.storage[name][box]
         if use.stored:
             stores.append((name, _box(use.written, frame, storage[name].shape)))
     _run(replace(frame, storage=storage), node.body)
     for name, box in stores:
         frame.storage[name][box] = storage[name][box]
+
+
+def _continues(frame: _Frame, name: str, inside: set[str]) -> bool:
+    """Whether a loop outside has cut a sum in this buffer, and parts of it are there already."""
+    return any(
+        frame.ranges[dim][0] > 0
+        for kernel in frame.op.kernels
+        if kernel.sym_name.data in inside and frame.buffers[kernel.result] == name
+        for dim in reduction_dims(kernel.statement.data)
+    )
 
 
 @dataclass(frozen=True)

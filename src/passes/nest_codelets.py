@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..algebra.expr import Access, Call, Expr, Statement, Strided
 from ..algebra.printer import print_expr
-from ..algebra.statement import substitute, tensors_of
+from ..algebra.statement import reduction_dims, substitute, tensors_of
 from ..algebra.window import window
 from ..costs.mapping.place import memory_path
 from ..costs.mapping.tree import BufferUse, buffer_use
@@ -76,6 +76,8 @@ class _Builder:
                     block.add_ops(self.nodes(node.body, inner))
                     yield LoopOp(dim, step, Region(block))
                 case nest.SpatialOp():
+                    if node.piece is not None:
+                        raise self._unsupported("spatial nodes without a step", f"step {node.piece}")
                     spread = {**frame.spread, node.axis.data: node.dim.data}
                     yield from self.nodes(node.body, replace(frame, spread=spread))
                 case nest.HoldOp():
@@ -89,6 +91,7 @@ class _Builder:
         inside = {leaf.kernel.data for leaf in node.walk() if isinstance(leaf, nest.ComputeOp)}
         where = dict(frame.where)
         stores: list[Operation] = []
+        self._check_sums(node, inside, frame)
         for name in node.buffer_names:
             use = self._use(name, inside)
             hops = self._hops(name, use, node, frame)
@@ -140,6 +143,19 @@ class _Builder:
                 "unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none"
             )
         return replace(use, touched=touched)
+
+    def _check_sums(self, node: nest.HoldOp, inside: set[str], frame: _Frame) -> None:
+        """Sums are complete where they leave the memory that they are made in."""
+        for kernel in self.op.kernels:
+            name = self.buffers[kernel.result]
+            if kernel.sym_name.data not in inside or name not in node.buffer_names:
+                continue
+            for dim in reduction_dims(kernel.statement.data):
+                if frame.tile[dim] < self.op.extents[dim]:
+                    raise self._unsupported(f"{name} to be held outside of the loop over {dim}, its sum", "inside")
+
+    def _unsupported(self, expected: str, found: str) -> TilewrightError:
+        return TilewrightError("unsupported", f"group @{self.op.sym_name.data}", expected, found)
 
     def _pad(self, name: str, inside: set[str]) -> IntegerAttr | FloatAttr | None:
         """What reads of a buffer out of its bounds give to the kernels inside a hold."""

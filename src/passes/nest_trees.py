@@ -66,8 +66,8 @@ def _operation(node: Node) -> Operation:
             return nest.ForOp(dim, step, tree_region(body))
         case Hold(memory, buffers, slots, body):
             return nest.HoldOp(memory, buffers, slots, tree_region(body))
-        case Spatial(dim, ways, target, axis, body):
-            return nest.SpatialOp(dim, ways, target, axis, tree_region(body))
+        case Spatial(dim, ways, target, axis, body, step):
+            return nest.SpatialOp(dim, ways, target, axis, tree_region(body), step)
         case Leaf(kernel, match, dims):
             return nest.ComputeOp(kernel) if match is None else _bound_compute(kernel, match, dims)
 
@@ -99,7 +99,7 @@ def _node(op: Operation, group: Group, machine: Machine) -> Node:
         case nest.SpatialOp():
             node = op.node.root_reference.data
             body = region_tree(op.body, group, machine)
-            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, body)
+            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, body, op.piece)
         case nest.ComputeOp():
             return Leaf(op.kernel.data) if op.on is None else _bound_leaf(op, group, machine)
         case _:

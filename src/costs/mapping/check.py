@@ -28,6 +28,8 @@ def _check(
             case Hold():
                 _check(group, node.body, machine, tile, _held(group, node, machine, tile, used))
             case Spatial():
+                if node.step is not None:
+                    raise _unspread(node, machine)
                 _check_instances(node, machine)
                 _check(group, node.body, machine, tile, used)
             case Leaf():
@@ -44,6 +46,7 @@ def _held(
     memory = memory_of(machine, node.memory)
     demand = used.get(node.memory, 0)
     kernels = tuple(k for k in group.kernels if k.name in kernels_below(node.body))
+    _check_sums(group, node, kernels, tile, machine)
     for name in node.buffers:
         size = tile_bytes(group, name, tile, kernels)
         demand += node.slots * -(-size // memory.align_bytes) * memory.align_bytes
@@ -63,6 +66,24 @@ def tile_bytes(group: Group, name: str, tile: Mapping[str, int], kernels: tuple[
     for interval in buffer_box([use.forms for use in uses], ranges, tile):
         total *= interval.count
     return total
+
+
+def _check_sums(
+    group: Group, node: Hold, kernels: tuple[Kernel, ...], tile: Mapping[str, int], machine: Machine
+) -> None:
+    """What a kernel accumulates is held outside of the loops that cut the sum."""
+    for kernel in kernels:
+        cut = [dim for dim in kernel.reductions if tile[dim] < group.extents[dim]]
+        if cut and kernel.target.buffer in node.buffers:
+            expected = f"{kernel.target.buffer} to be held outside of the loop over {cut[0]}, its sum"
+            raise TilewrightError("unsupported", f"mapping for {machine.name}", expected, "a hold inside of it")
+
+
+def _unspread(node: Spatial, machine: Machine) -> TilewrightError:
+    expected = f"{node.dim} to be spread by the computes that run it (no `step`)"
+    return TilewrightError(
+        "unsupported", f"mapping for {machine.name}", expected, f"step {node.step}", "nest-map{mapper=...} prices it"
+    )
 
 
 def _check_instances(node: Spatial, machine: Machine) -> None:

@@ -31,13 +31,14 @@ class Hold:
 
 @dataclass(frozen=True)
 class Spatial:
-    """Spreads `dim` over `ways` instances of `node` along `axis`."""
+    """Spreads `dim` over `ways` instances of `node` along `axis`; each takes `step` iterations if that is given."""
 
     dim: str
     ways: int
     node: str
     axis: str
     body: tuple[Node, ...]
+    step: int | None = None
 
 
 @dataclass(frozen=True)

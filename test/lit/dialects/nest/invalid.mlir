@@ -418,26 +418,6 @@ func.func @reduction_loop(%x : tensor<4x6xf32>, %w : tensor<6x8xf32>) -> tensor<
 
 // -----
 
-// CHECK: group @g: expected mac to be held outside of the loop over k, its sum
-func.func @partial_sums(%x : tensor<4x6xf32>, %w : tensor<6x8xf32>) -> tensor<4x8xf32> {
-  %y = nest.group @g dims {m = 4, n = 8, k = 6} ins(X = %x, W = %w) -> tensor<4x8xf32> {
-  ^bb0(%X : tensor<4x6xf32>, %W : tensor<6x8xf32>):
-    %0 = nest.kernel @mac "Y[m, n] += X[m, k] * W[k, n]" (X = %X, W = %W) : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
-    %1 = nest.kernel @relu "Y[m, n] = relu(A[m, n])" (A = %0) into %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-    nest.yield %1 : tensor<4x8xf32>
-  } mapping {
-    nest.for k step 2 {
-      nest.hold @GBUF [mac] {
-        nest.compute @mac
-      }
-    }
-    nest.compute @relu
-  }
-  func.return %y : tensor<4x8xf32>
-}
-
-// -----
-
 // CHECK: group @g: expected the loop over n to hold what @twice changes, which it would change again in each iteration
 func.func @repeated_change(%x : tensor<4xf32>) -> tensor<4xf32> {
   %y = nest.group @g dims {m = 4, n = 8} ins(X = %x) -> tensor<4xf32> {
