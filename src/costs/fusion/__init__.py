@@ -1,0 +1,26 @@
+"""What it costs to run groups of layers tile by tile on chip.
+
+The scheme and the cost model: Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mapping Co-Exploration towards Memory
+Capacity-Communication Optimization", ASPLOS 2024, sections 3, 4.1 and 5.
+"""
+
+from .from_network import layer_graph
+from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, mask_of, nodes_of
+from .values import Buffers, Metric, SubgraphCost
+
+__all__ = [
+    "POINT",
+    "WHOLE",
+    "Buffers",
+    "Edge",
+    "Input",
+    "Layer",
+    "LayerGraph",
+    "Metric",
+    "Shape",
+    "SubgraphCost",
+    "Window",
+    "layer_graph",
+    "mask_of",
+    "nodes_of",
+]

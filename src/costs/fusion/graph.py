@@ -1,0 +1,231 @@
+"""A network as the partitioner sees it: layers on feature maps, and the windows through which they read each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ...errors import TilewrightError
+
+
+class Shape(NamedTuple):
+    """A feature map of one sample, in elements."""
+
+    channels: int
+    height: int
+    width: int
+
+    @property
+    def volume(self) -> int:
+        """Elements."""
+        return self.channels * self.height * self.width
+
+
+class Window(NamedTuple):
+    """What result p reads along one axis: positions `p * stride - pad + dilation * i` for i below `kernel`.
+
+    Positions outside of the producer's map are padding and cost nothing.  `whole`: every result reads the whole extent
+    (the other numbers then mean nothing).
+    """
+
+    kernel: int = 1
+    stride: int = 1
+    pad: int = 0
+    dilation: int = 1
+    whole: bool = False
+
+    @property
+    def reach(self) -> int:
+        """Positions from the first to the last that one result reads."""
+        return self.dilation * (self.kernel - 1) + 1
+
+
+POINT = Window()
+"""Result p reads position p."""
+
+WHOLE = Window(whole=True)
+
+
+class Edge(NamedTuple):
+    """All channels of a feature map, read through a window: producer >= 0 is a layer, -1 - i is network input i."""
+
+    producer: int
+    rows: Window = POINT
+    columns: Window = POINT
+
+
+@dataclass(frozen=True)
+class Input:
+    """A feature map that the network is given."""
+
+    name: str
+    shape: Shape
+    element_bytes: int = 1
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer; several edges are a concatenation along channels, or the operands of an elementwise layer.
+
+    Each result sums `reduction * taps` products (`reduction` input channels of its group, `taps` positions of the
+    window); a layer without weights does as many elementary operations.
+    """
+
+    name: str
+    kind: str
+    shape: Shape
+    edges: tuple[Edge, ...]
+    weight_bytes: int = 0
+    reduction: int = 1
+    taps: int = 1
+    groups: int = 1
+    element_bytes: int = 1
+
+    @property
+    def macs(self) -> int:
+        """Products (or elementary operations) for one sample."""
+        return self.shape.volume * self.reduction * self.taps
+
+    @property
+    def output_bytes(self) -> int:
+        """The result for one sample."""
+        return self.shape.volume * self.element_bytes
+
+
+@dataclass(frozen=True)
+class LayerGraph:
+    """`layers` in a topological order; a layer's number is its place.
+
+    `outputs` are results that the network gives; those that no layer reads always are (`exits`).
+    """
+
+    name: str
+    inputs: tuple[Input, ...]
+    layers: tuple[Layer, ...]
+    outputs: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for number, layer in enumerate(self.layers):
+            self._check(number, layer)
+        if any(not 0 <= number < len(self.layers) for number in self.outputs):
+            raise TilewrightError("network", self.name, f"outputs below {len(self.layers)}", str(self.outputs))
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    @cached_property
+    def consumers(self) -> tuple[tuple[int, ...], ...]:
+        """For each layer those that read its result, ascending."""
+        found: list[list[int]] = [[] for _ in self.layers]
+        for number in range(len(self.layers)):
+            for producer in self.producers[number]:
+                found[producer].append(number)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def producers(self) -> tuple[tuple[int, ...], ...]:
+        """For each layer the layers whose results it reads, ascending."""
+        return tuple(tuple(sorted({e.producer for e in layer.edges if e.producer >= 0})) for layer in self.layers)
+
+    @cached_property
+    def exits(self) -> frozenset[int]:
+        """Layers whose results leave the network."""
+        return frozenset(self.outputs) | {number for number, found in enumerate(self.consumers) if not found}
+
+    @cached_property
+    def ancestors(self) -> tuple[int, ...]:
+        """For each layer the layers before it on any path, as bits (bit i: layer i)."""
+        found: list[int] = []
+        for number in range(len(self.layers)):
+            mask = 0
+            for producer in self.producers[number]:
+                mask |= found[producer] | 1 << producer
+            found.append(mask)
+        return tuple(found)
+
+    @cached_property
+    def descendants(self) -> tuple[int, ...]:
+        """For each layer the layers after it on any path, as bits."""
+        found = [0] * len(self.layers)
+        for number in reversed(range(len(self.layers))):
+            for consumer in self.consumers[number]:
+                found[number] |= found[consumer] | 1 << consumer
+        return tuple(found)
+
+    @cached_property
+    def neighbours(self) -> tuple[int, ...]:
+        """For each layer its producers and consumers, as bits."""
+        pairs = zip(self.producers, self.consumers, strict=True)
+        return tuple(mask_of((*before, *after)) for before, after in pairs)
+
+    def source(self, producer: int) -> Input | Layer:
+        """The layer or network input of an edge; both have `name`, `shape` and `element_bytes`."""
+        return self.layers[producer] if producer >= 0 else self.inputs[-1 - producer]
+
+    def is_connected(self, nodes: Iterable[int]) -> bool:
+        """Whether edges among `nodes`, in either direction, join them all."""
+        mask = mask_of(nodes)
+        reached = fresh = mask & -mask
+        while fresh:
+            near = 0
+            for node in nodes_of(fresh):
+                near |= self.neighbours[node]
+            fresh = near & mask & ~reached
+            reached |= fresh
+        return reached == mask
+
+    def is_convex(self, nodes: Iterable[int]) -> bool:
+        """Whether no path leaves `nodes` and comes back."""
+        mask = before = after = 0
+        for node in nodes:
+            mask |= 1 << node
+            before |= self.ancestors[node]
+            after |= self.descendants[node]
+        return before & after & ~mask == 0
+
+    def _check(self, number: int, layer: Layer) -> None:
+        where = f"layer {number} ({layer.name}) of {self.name}"
+
+        def refuse(expected: str, found: object) -> TilewrightError:
+            return TilewrightError("network", where, expected, str(found))
+
+        if not layer.edges:
+            raise refuse("at least one thing to read", "no edge")
+        if min(*layer.shape, layer.reduction, layer.taps, layer.groups, layer.element_bytes) < 1:
+            raise refuse("positive sizes", layer)
+        if layer.weight_bytes < 0:
+            raise refuse("a count of weight bytes", layer.weight_bytes)
+        for edge in layer.edges:
+            if not -len(self.inputs) <= edge.producer < number:
+                raise refuse("network inputs and layers before it", edge.producer)
+            given = self.source(edge.producer).shape
+            for window, extent, read in zip(edge[1:], layer.shape[1:], given[1:], strict=True):
+                if not window.whole and min(window.kernel, window.stride, window.dilation, window.pad + 1) < 1:
+                    raise refuse("windows of positive kernel, stride and dilation", window)
+                if not window.whole and not _meets(window, extent, read):
+                    raise refuse(f"windows that meet a map of {read}", f"{extent} of {window}")
+
+
+def _meets(window: Window, extent: int, read: int) -> bool:
+    """Whether the first and the last of `extent` windows hold a position of a map of `read`."""
+    return window.pad < window.reach and (extent - 1) * window.stride - window.pad < read
+
+
+def mask_of(nodes: Iterable[int]) -> int:
+    """Nodes as bits."""
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask
+
+
+def nodes_of(mask: int) -> tuple[int, ...]:
+    """Bits as nodes, ascending."""
+    found: list[int] = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return tuple(found)

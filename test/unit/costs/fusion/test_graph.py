@@ -1,0 +1,92 @@
+"""Graphs of layers: connected and convex sets of nodes, and networks that make no sense."""
+
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, Window, layer_graph, mask_of, nodes_of
+from tilewright.errors import TilewrightError
+from tilewright.zoo.paper_networks import COCCO_NAMES, network
+
+
+def random_graph(random: Random, count: int) -> LayerGraph:
+    shape = Shape(4, 6, 6)
+    layers = [
+        Layer(
+            f"l{i}",
+            "eltwise",
+            shape,
+            tuple(Edge(p) for p in sorted({random.randrange(-1, i) for _ in range(random.randint(1, 3))})),
+        )
+        for i in range(count)
+    ]
+    return LayerGraph("random", (Input("x", shape),), tuple(layers))
+
+
+def paths(graph: LayerGraph, node: int) -> set[int]:
+    """Nodes reached from `node`."""
+    found = set[int]()
+    for consumer in graph.consumers[node]:
+        found |= {consumer} | paths(graph, consumer)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_convex_and_connected_by_their_definitions(seed: int):
+    graph = random_graph(Random(seed), 7)
+    reached = [paths(graph, node) for node in range(7)]
+    for size in range(1, 8):
+        for nodes in combinations(range(7), size):
+            outside = set(range(7)) - set(nodes)
+            leaves = any(b in reached[a] for a in nodes for b in outside if reached[b] & set(nodes))
+            assert graph.is_convex(nodes) != leaves
+            component = {nodes[0]}
+            for _ in nodes:
+                component |= {b for a in component for b in nodes if b in graph.consumers[a] or a in graph.consumers[b]}
+            assert graph.is_connected(nodes) == (component == set(nodes))
+
+
+def test_bits():
+    assert nodes_of(mask_of([70, 3, 5])) == (3, 5, 70)
+    assert nodes_of(0) == ()
+
+
+@pytest.mark.parametrize("name", COCCO_NAMES)
+def test_networks_of_the_zoo(name: str):
+    table = network(name)
+    graph = layer_graph(table)
+    assert [layer.weight_bytes for layer in graph.layers] == [table.weight_bytes(i) for i in range(len(graph))]
+    assert graph.consumers == table.consumers
+    assert graph.exits == {len(graph) - 1}
+    # a layer of weights multiplies each of them with each result of its channel
+    for layer in graph.layers:
+        if layer.weight_bytes:
+            assert layer.macs == layer.weight_bytes * layer.shape.height * layer.shape.width
+
+
+def test_macs_of_published_networks():
+    """Multiplications of He et al. (2016, table 1: 3.8 and 11.3 Gflops) and of VGG16 (15.5)."""
+    macs = {n: sum(x.macs for x in layer_graph(network(n)).layers if x.weight_bytes) for n in COCCO_NAMES[:3]}
+    assert macs == pytest.approx({"vgg16": 15.47e9, "resnet50": 3.86e9, "resnet152": 11.28e9}, rel=2e-3)
+
+
+def conv(shape: Shape, window: Window, producer: int = -1) -> Layer:
+    return Layer("conv", "conv", shape, (Edge(producer, window, window),))
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        (conv(Shape(1, 4, 4), Window(3, 1, 1), 0), "layers before it"),
+        (conv(Shape(1, 4, 4), Window(3, 1, 1), -2), "layers before it"),
+        (conv(Shape(1, 9, 9), Window(3, 1, 0)), "meet a map of 8"),
+        (conv(Shape(1, 4, 4), Window(3, 1, 3)), "meet a map of 8"),
+        (conv(Shape(1, 4, 4), Window(3, 0, 1)), "positive kernel"),
+        (conv(Shape(0, 4, 4), Window(3, 1, 1)), "positive sizes"),
+        (Layer("none", "conv", Shape(1, 4, 4), ()), "at least one thing to read"),
+    ],
+)
+def test_networks_that_make_no_sense(layer: Layer, words: str):
+    with pytest.raises(TilewrightError, match=words):
+        LayerGraph("bad", (Input("x", Shape(1, 8, 8)),), (layer,))
