@@ -1,0 +1,12 @@
+"""The cost model without simplifications: what a mapped loop nest really moves, takes and costs.
+
+Imperfect factors, sliding windows counted element by element, words of different widths, draining and filling: see
+docs/cost-model.md for the definition and for each difference from Timeloop's model.
+"""
+
+from .axes import axes_of, distinct
+from .model import evaluate
+from .report import ExactPrices, TensorTotals
+from .validity import violations_of
+
+__all__ = ["ExactPrices", "TensorTotals", "axes_of", "distinct", "evaluate", "violations_of"]
