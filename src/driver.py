@@ -305,7 +305,10 @@ def describe_target(name: str) -> dict[str, Any]:
         "name": machine.name,
         "file": str(target_files().get(name, name)),
         "levels": [memory.name for memory in machine.memories],
-        "memories": [{"name": m.name, "capacity_bytes": m.capacity_bytes} for m in machine.memories],
+        "memories": [
+            {"name": m.name, "capacity_bytes": m.capacity_bytes if m.depth is not None else None}
+            for m in machine.memories
+        ],
         "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),
         "has_mnemonics": bool(machine.mnemonics),
         "mnemonics": [mnemonic.name for mnemonic in machine.mnemonics],

@@ -136,6 +136,8 @@ def _extents(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> It
     limits = {dim.name: dim.limit for dim in capability.dims}
     subject = f"mnemonic {mnemonic.name}"
     yield from _exactly(subject, "extents of", limits, [dim for dim, _ in mnemonic.extents])
+    if not limits:
+        yield Complaint(subject, f"a capability with dims, as {mnemonic.node}.{mnemonic.capability} has not", "none")
     for dim, word in mnemonic.extents:
         yield from _ifield(machine, mnemonic, word, f"the extent of {dim}", True)
         if word.isdigit() and not 1 <= int(word) <= limits.get(dim, 1):
@@ -178,6 +180,10 @@ def _place(
         yield Complaint(subject, f"a memory that {mnemonic.node} is linked with {way}", operand.memory, "add a link")
     what = f"the address of {operand.operand}"
     yield from _ifield(machine, mnemonic, operand.address, what, True)
+    if memories[operand.memory].instances_x * memories[operand.memory].instances_y != 1:
+        yield Complaint(subject, f"one instance of {operand.memory}, which the address is in", "several")
+    if memories[operand.memory].depth is None:
+        yield Complaint(subject, f"a depth of {operand.memory}, for addresses in it", "none")
     if operand.address.isdigit() and int(operand.address) >= memories[operand.memory].capacity_bytes:
         yield Complaint(subject, f"{what} inside {operand.memory}", operand.address)
 

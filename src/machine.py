@@ -12,24 +12,57 @@ from functools import cached_property
 from .algebra.expr import Expr, Statement
 from .algebra.statement import tensors_of
 
+UNLIMITED_BYTES = 1 << 62
+"""What is said of the capacity of a memory without a depth."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """How an instance of a memory is accessed: rates in words of its `data_width_bits` per cycle (None: no limit).
+
+    `read_energy_pj` and `write_energy_pj` are paid per access, which moves up to `block_words` (None: see the energies
+    per byte; a write without its own costs what a read does).  The network to what the memory feeds carries
+    `network_bandwidth` and takes `hop_energy_pj` per word and hop; `latency_cycles` pass until a word is there.
+    """
+
+    block_words: int = 1
+    read_energy_pj: float | None = None
+    write_energy_pj: float | None = None
+    read_bandwidth: float | None = None
+    write_bandwidth: float | None = None
+    shared_bandwidth: float | None = None
+    network_bandwidth: float | None = None
+    hop_energy_pj: float = 0.0
+    latency_cycles: int = 0
+
 
 @dataclass(frozen=True)
 class Memory:
-    """A storage node; an element is `data_width_bits * banks` wide and `depth` elements deep (Covenant, section 2)."""
+    """A storage node; an element is `data_width_bits * banks` wide and `depth` elements deep (Covenant, section 2).
+
+    There are `instances_x * instances_y` of it in an array, each with all of that.  Without a depth there is no limit.
+    `holds` names the operands of a multiply-accumulate that may be kept here (None: all that links let pass); of each
+    `buffering` copies are kept, so that one fills while another is used.
+    """
 
     name: str
     data_width_bits: int
     banks: int
-    depth: int
+    depth: int | None
     offchip: bool = False
     align_bytes: int = 1
     read_energy_pj_per_byte: float = 0.0
     write_energy_pj_per_byte: float = 0.0
+    instances_x: int = 1
+    instances_y: int = 1
+    holds: tuple[str, ...] | None = None
+    buffering: float = 1.0
+    ports: Ports = Ports()
 
     @property
     def capacity_bytes(self) -> int:
-        """Bytes that fit."""
-        return self.data_width_bits * self.banks * self.depth // 8
+        """Bytes that fit into one instance; `UNLIMITED_BYTES` without a depth."""
+        return UNLIMITED_BYTES if self.depth is None else self.data_width_bits * self.banks * self.depth // 8
 
 
 @dataclass(frozen=True)
@@ -82,7 +115,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class Link:
-    """A directed edge; `src <-> dst` in the text makes two."""
+    """A directed edge; `src <-> dst` in the text makes two.  Its bandwidth is infinite where the text names none."""
 
     src: str
     dst: str

@@ -19,6 +19,7 @@ from .complaint import Complaint, repeated
 from .errors import TilewrightError
 from .instruction_rules import instruction_complaints
 from .machine import Capability, Compute, Link, Machine, Memory
+from .memory_chain import chain_complaints
 
 CONTROLS = ("queues", "packets", "loops")
 MAX_BYTES = 1 << 62
@@ -51,6 +52,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     yield from _cycle(machine)
     for compute in machine.computes:
         yield from _compute(machine, compute)
+    yield from chain_complaints(machine)
     yield from instruction_complaints(machine)
 
 
@@ -67,7 +69,8 @@ def _repetitions(machine: Machine) -> Iterator[Complaint]:
 
 def _memory(memory: Memory) -> Iterator[Complaint]:
     subject = f"memory {memory.name}"
-    sizes = {"data_width": memory.data_width_bits, "banks": memory.banks, "depth": memory.depth}
+    sizes = {"data_width": memory.data_width_bits, "banks": memory.banks}
+    sizes |= {} if memory.depth is None else {"depth": memory.depth}
     sizes["align"] = memory.align_bytes
     for name, value in sizes.items():
         if value < 1:
@@ -75,11 +78,39 @@ def _memory(memory: Memory) -> Iterator[Complaint]:
     if memory.align_bytes > max(memory.capacity_bytes, 1):
         yield Complaint(subject, "an alignment within the memory", f"{memory.align_bytes} bytes")
     bits = memory.data_width_bits * memory.banks
-    if bits % 8 or not memory.capacity_bytes < MAX_BYTES:
+    if bits % 8 or not (memory.capacity_bytes < MAX_BYTES or memory.depth is None):
         yield Complaint(subject, "elements of whole bytes, below 2^62 bytes in all", f"{bits} bits by {memory.depth}")
+    if memory.depth is None and not memory.offchip:
+        yield Complaint(subject, "a depth", "none", "only what is `offchip` may be without a limit")
     for energy in (memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte):
         if not 0 <= energy < math.inf:
             yield Complaint(subject, "finite energies of at least 0 pJ", f"{energy}")
+    if min(memory.instances_x, memory.instances_y) < 1 or memory.instances_x * memory.instances_y > MAX_INSTANCES:
+        yield Complaint(subject, f"1 to {MAX_INSTANCES} instances", f"[{memory.instances_x}][{memory.instances_y}]")
+    if not 1 <= memory.buffering < math.inf:
+        yield Complaint(subject, "a buffering of at least 1", f"{memory.buffering}", "2 is double buffering")
+    yield from _ports(subject, memory)
+
+
+def _ports(subject: str, memory: Memory) -> Iterator[Complaint]:
+    ports = memory.ports
+    if not 1 <= ports.block_words < MAX_BYTES:
+        yield Complaint(subject, "a block of at least 1 word", f"{ports.block_words}")
+    if not 0 <= ports.latency_cycles < MAX_BYTES:
+        yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{ports.latency_cycles}")
+    for energy in (ports.read_energy_pj, ports.write_energy_pj, ports.hop_energy_pj):
+        if energy is not None and not 0 <= energy < math.inf:
+            yield Complaint(subject, "finite energies of at least 0 pJ", f"{energy}")
+    for rate in (ports.read_bandwidth, ports.write_bandwidth, ports.shared_bandwidth, ports.network_bandwidth):
+        if rate is not None and not 0 < rate < math.inf:
+            yield Complaint(
+                subject, "positive bandwidths, in words per cycle", f"{rate}", "without one it is unlimited"
+            )
+    per_byte = memory.read_energy_pj_per_byte or memory.write_energy_pj_per_byte
+    if per_byte and (ports.read_energy_pj is not None or ports.write_energy_pj is not None):
+        yield Complaint(subject, "energies per byte or per access", "both", "leave one out")
+    if ports.write_energy_pj is not None and ports.read_energy_pj is None:
+        yield Complaint(subject, "access_energy beside write_access_energy", "none")
 
 
 def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
@@ -91,8 +122,9 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
         yield Complaint(subject, f"nodes among {', '.join(sorted(nodes))}", f"`{unknown[0]}`")
     if link.src == link.dst:
         yield Complaint(subject, "two different nodes", f"{link.src} twice")
-    if not 0 < link.bandwidth_bytes_per_cycle < math.inf:
-        found = f"{link.bandwidth_bytes_per_cycle}"
+    limited = link.bandwidth_bytes_per_cycle < math.inf
+    if not 0 < link.bandwidth_bytes_per_cycle or (machine.mnemonics and not limited):
+        found = f"{link.bandwidth_bytes_per_cycle}" if limited else "none"
         yield Complaint(subject, "a positive bandwidth", found, "give the bytes that it moves in a cycle")
     if not 0 <= link.latency_cycles < MAX_BYTES:
         yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{link.latency_cycles}")
@@ -182,8 +214,6 @@ def _dims(subject: str, capability: Capability) -> Iterator[Complaint]:
     yield from repeated([(name, subject) for name in names], "dims with different names")
     if any(isinstance(access, Access) for access in accesses(capability.statement)):
         yield Complaint(subject, "accesses with free strides, like `O{i, j}`", "indices in brackets")
-    if not names:
-        yield Complaint(subject, "at least one dim", "none")
     if set(names) != set(used):
         yield Complaint(subject, f"dims {', '.join(used)}, those of the statement", ", ".join(names))
     for dim in capability.dims:

@@ -25,7 +25,7 @@ def show(answer: dict[str, Any]) -> None:
     rows = [
         [
             target["name"],
-            ", ".join(f"{level['name']} {size(level['capacity_bytes'])}" for level in target["memories"]),
+            ", ".join(map(_memory, target["memories"])),
             " ".join(target["dtypes"]),
             str(len(target["mnemonics"])) if target["has_mnemonics"] else "none",
             Path(target["file"]).name,
@@ -33,3 +33,8 @@ def show(answer: dict[str, Any]) -> None:
         for target in answer["targets"]
     ]
     print_table("Targets", ["name", "memories", "element types", "mnemonics", "file"], rows)
+
+
+def _memory(memory: dict[str, Any]) -> str:
+    capacity = memory["capacity_bytes"]
+    return f"{memory['name']} {size(capacity)}" if capacity is not None else str(memory["name"])

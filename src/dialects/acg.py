@@ -53,6 +53,7 @@ from .acg_attributes import (
     NamesAttr,
     OperandsAttr,
     PairsAttr,
+    PortsAttr,
     StatementAttr,
     TypesAttr,
 )
@@ -88,21 +89,30 @@ class CapabilityOp(IRDLOperation):
 
 @irdl_op_definition
 class MemoryOp(IRDLOperation):
-    """A storage node of `depth` elements of `data_width * banks` bits; `align` in bytes, energies in pJ per byte."""
+    """`x` by `y` storage nodes of `depth` elements of `data_width * banks` bits each, unlimited without a depth.
+
+    `align` in bytes, energies in pJ per byte; `holds` and `buffering` as in `machine.Memory`.
+    """
 
     name = "acg.memory"
     sym_name = prop_def(SymbolNameConstraint())
     data_width_bits = prop_def(INTEGER)
     banks = prop_def(INTEGER)
-    depth = prop_def(INTEGER)
+    depth = opt_prop_def(INTEGER)
     align_bytes = prop_def(INTEGER)
     read_energy_pj = prop_def(NUMBER)
     write_energy_pj = prop_def(NUMBER)
+    instances_x = opt_prop_def(INTEGER)
+    instances_y = opt_prop_def(INTEGER)
+    holds = opt_prop_def(NamesAttr)
+    buffering = opt_prop_def(NUMBER)
+    ports = opt_prop_def(PortsAttr)
     offchip = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     assembly_format = (
-        "$sym_name `data_width` $data_width_bits `banks` $banks `depth` $depth `align` $align_bytes "
-        "`read_energy` $read_energy_pj `write_energy` $write_energy_pj (`offchip` $offchip^)? attr-dict"
+        "$sym_name (`x` $instances_x^)? (`y` $instances_y^)? `data_width` $data_width_bits `banks` $banks "
+        "(`depth` $depth^)? `align` $align_bytes `read_energy` $read_energy_pj `write_energy` $write_energy_pj "
+        "(`holds` $holds^)? (`buffering` $buffering^)? (`ports` $ports^)? (`offchip` $offchip^)? attr-dict"
     )
 
 
@@ -121,19 +131,22 @@ class ComputeOp(IRDLOperation):
 
 @irdl_op_definition
 class LinkOp(IRDLOperation):
-    """An edge for `bandwidth` bytes per cycle; `both` adds the way back.  Links of one `channel` exclude each other."""
+    """An edge for `bandwidth` bytes per cycle (without one unlimited); `both` adds the way back.
+
+    Links of one `channel` exclude each other.
+    """
 
     name = "acg.link"
     src = prop_def(SymbolNameConstraint())
     dst = prop_def(SymbolNameConstraint())
     both = opt_prop_def(UnitAttr)
-    bandwidth = prop_def(NUMBER)
+    bandwidth = opt_prop_def(NUMBER)
     latency_cycles = prop_def(INTEGER)
     channel = prop_def(StringAttr)
     body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
     assembly_format = (
-        "$src `->` $dst (`both` $both^)? `bandwidth` $bandwidth `latency` $latency_cycles `channel` $channel "
+        "$src `->` $dst (`both` $both^)? (`bandwidth` $bandwidth^)? `latency` $latency_cycles `channel` $channel "
         "attr-dict-with-keyword ($body^)?"
     )
 
@@ -277,5 +290,6 @@ Acg = Dialect(
         PairsAttr,
         FieldsAttr,
         OperandsAttr,
+        PortsAttr,
     ],
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -14,7 +15,7 @@ from ..algebra.expr import Expr, Statement
 from ..algebra.parser import parse_expr, parse_statement
 from ..algebra.printer import print_expr, print_statement
 from ..errors import TilewrightError
-from ..machine import CapabilityDim, Field, OperandBinding
+from ..machine import CapabilityDim, Field, OperandBinding, Ports
 from ..machine_rules import NAME
 
 _T = TypeVar("_T")
@@ -243,3 +244,38 @@ def _parse_operand(parser: AttrParser) -> OperandBinding:
 def _print_operand(item: OperandBinding) -> str:
     strides = ", ".join(_pairs(item.strides))
     return f"{item.operand} = {item.memory}[{item.address}] {item.type_name} {{{strides}}}"
+
+
+@irdl_attr_definition
+class PortsAttr(Data[Ports]):
+    """How a memory is accessed, where that is not the default: `#acg.ports<block_words 4, read_energy_pj 2.5>`."""
+
+    name = "acg.ports"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Ports:
+        known = {item.name: item.type == "int" for item in fields(Ports)}
+        values: dict[str, Any] = {}
+        start = parser.pos
+        for name, value in _list(parser, lambda p: (_name(p), p.parse_number()), parser.Delimiter.ANGLE):
+            if name not in known or name in values or not 0 <= value < _MAX_PORT:
+                expected = f"each of {', '.join(known)} at most once, with a number of at least 0"
+                parser.raise_error(f"expected {expected}", start, parser.pos)
+            if known[name] and not isinstance(value, int):
+                parser.raise_error(f"expected an integer for {name}", start, parser.pos)
+            values[name] = value if known[name] else float(value)
+        return Ports(**values)
+
+    def print_parameter(self, printer: Printer) -> None:
+        values = {item.name: getattr(self.data, item.name) for item in fields(Ports)}
+        given = {name: value for name, value in values.items() if value != getattr(Ports(), name)}
+        _print(printer, (f"{name} {_number(value)}" for name, value in given.items()))
+
+
+_MAX_PORT = 1 << 63
+
+
+def _number(value: float) -> str:
+    """As MLIR spells it: a float has a point, also before an exponent."""
+    text = repr(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text

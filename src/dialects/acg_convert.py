@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, f64, i64
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
+from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Ports, Unit
 from .acg import (
     CapabilityOp,
     ComputeOp,
@@ -28,6 +29,7 @@ from .acg_attributes import (
     NamesAttr,
     OperandsAttr,
     PairsAttr,
+    PortsAttr,
     StatementAttr,
     TypesAttr,
 )
@@ -94,10 +96,15 @@ def _memory_op(memory: Memory) -> MemoryOp:
         "sym_name": StringAttr(memory.name),
         "data_width_bits": _int(memory.data_width_bits),
         "banks": _int(memory.banks),
-        "depth": _int(memory.depth),
+        "depth": None if memory.depth is None else _int(memory.depth),
         "align_bytes": _int(memory.align_bytes),
         "read_energy_pj": _float(memory.read_energy_pj_per_byte),
         "write_energy_pj": _float(memory.write_energy_pj_per_byte),
+        "instances_x": _int(memory.instances_x) if memory.instances_x != 1 else None,
+        "instances_y": _int(memory.instances_y) if memory.instances_y != 1 else None,
+        "holds": NamesAttr(memory.holds) if memory.holds is not None else None,
+        "buffering": _float(memory.buffering) if memory.buffering != 1 else None,
+        "ports": PortsAttr(memory.ports) if memory.ports != Ports() else None,
         "offchip": UnitAttr() if memory.offchip else None,
     }
     return MemoryOp.create(properties=_present(properties))
@@ -108,11 +115,16 @@ def _memory(op: MemoryOp) -> Memory:
         op.sym_name.data,
         op.data_width_bits.value.data,
         op.banks.value.data,
-        op.depth.value.data,
+        op.depth.value.data if op.depth is not None else None,
         op.offchip is not None,
         op.align_bytes.value.data,
         op.read_energy_pj.value.data,
         op.write_energy_pj.value.data,
+        op.instances_x.value.data if op.instances_x is not None else 1,
+        op.instances_y.value.data if op.instances_y is not None else 1,
+        op.holds.data if op.holds is not None else None,
+        op.buffering.value.data if op.buffering is not None else 1.0,
+        op.ports.data if op.ports is not None else Ports(),
     )
 
 
@@ -131,11 +143,12 @@ def _compute(op: ComputeOp) -> Compute:
 
 
 def _link_op(link: Link, both: bool) -> LinkOp:
+    bandwidth = link.bandwidth_bytes_per_cycle
     properties = {
         "src": StringAttr(link.src),
         "dst": StringAttr(link.dst),
         "both": UnitAttr() if both else None,
-        "bandwidth": _float(link.bandwidth_bytes_per_cycle),
+        "bandwidth": None if math.isinf(bandwidth) else _float(bandwidth),
         "latency_cycles": _int(link.latency_cycles),
         "channel": StringAttr(link.channel),
     }
@@ -143,7 +156,8 @@ def _link_op(link: Link, both: bool) -> LinkOp:
 
 
 def _links(op: LinkOp) -> tuple[Link, ...]:
-    forth = Link(op.src.data, op.dst.data, op.bandwidth.value.data, op.latency_cycles.value.data, op.channel.data)
+    bandwidth = op.bandwidth.value.data if op.bandwidth is not None else math.inf
+    forth = Link(op.src.data, op.dst.data, bandwidth, op.latency_cycles.value.data, op.channel.data)
     forth = replace(forth, capabilities=_capabilities(op.body, forth.name))
     return (forth,) if op.both is None else (forth, forth.reversed())
 

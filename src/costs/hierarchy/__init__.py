@@ -5,6 +5,7 @@ What every cost model prices and every mapper returns.
 
 from .batch import MappingBatch, pack
 from .mapping_json import mapping_as_json, parse_mapping
+from .of_machine import architecture_of
 from .parse import parse_architecture, parse_problem
 from .values import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 
@@ -17,6 +18,7 @@ __all__ = [
     "MappingBatch",
     "Problem",
     "Tensor",
+    "architecture_of",
     "mapping_as_json",
     "pack",
     "parse_architecture",

@@ -7,6 +7,9 @@ from math import prod
 from ..json_fields import Json, bad, bandwidth, count, list_of, number, object_of, text
 from .values import Architecture, Level, Problem, Tensor
 
+ROLES = {"Outputs": "O", "Inputs": "I", "Weights": "W"}
+"""Operands of a machine that tensors are by name: the names of Timeloop's layers."""
+
 MAX_BOUND = 1 << 31
 MAX_COEFFICIENT = 1 << 20
 MAX_RANK = 16
@@ -16,15 +19,19 @@ MAX_MACS = 1 << 100
 
 
 def parse_architecture(data: object, where: str = "arch") -> Architecture:
-    """A machine: `{name, mac: {name, instances, meshX, energy}, levels: [{name, entries, instances, ...}]}`.
+    """A machine: `{name, operands, mac: {name, instances, meshX, energy}, levels: [{name, entries, instances, ...}]}`.
 
-    Levels run from the innermost to DRAM; energies in pJ, bandwidths in words per cycle.
+    Levels run from the innermost to DRAM; energies in pJ, bandwidths in words per cycle.  A level's `keep` lists the
+    operands that it may hold, one character each or as a list (`*` or nothing: all); `operands` are O, I, W if not
+    given, the output first.
     """
     arch = object_of(data, where)
     name = text(arch, "name", where)
     mac = object_of(arch.get("mac"), f"{where}.mac")
+    operands = tuple(str(item) for item in list_of(arch.get("operands") or ["O", "I", "W"], f"{where}.operands"))
     levels = tuple(
-        _level(item, f"{where}.levels[{i}]") for i, item in enumerate(list_of(arch.get("levels"), f"{where}.levels"))
+        _level(item, operands, f"{where}.levels[{i}]")
+        for i, item in enumerate(list_of(arch.get("levels"), f"{where}.levels"))
     )
     if not levels or len({level.name for level in levels}) != len(levels):
         raise bad(
@@ -37,12 +44,13 @@ def parse_architecture(data: object, where: str = "arch") -> Architecture:
         count(mac, "instances", f"{where}.mac"),
         count(mac, "meshX", f"{where}.mac", 1),
         number(mac, "energy", f"{where}.mac"),
+        operands,
     )
     _check_instances(found, where)
     return found
 
 
-def _level(data: object, where: str) -> Level:
+def _level(data: object, operands: tuple[str, ...], where: str) -> Level:
     level = object_of(data, where)
     buffering = number(level, "multiple_buffering", where, 1.0)
     if buffering < 1:
@@ -59,7 +67,21 @@ def _level(data: object, where: str) -> Level:
         shared_bandwidth=bandwidth(level, "shared_bandwidth", where),
         hop_energy_pj=number(level, "energy_per_hop", where, 0.0),
         multiple_buffering=buffering,
+        word_bits=count(level, "word_bits", where, 16),
+        write_energy_pj=number(level, "write_energy", where) if level.get("write_energy") is not None else None,
+        network_bandwidth=bandwidth(level, "network_bandwidth", where),
+        latency_cycles=int(number(level, "latency", where, 0.0)),
+        holds=_holds(level.get("keep"), operands, f"{where}.keep"),
     )
+
+
+def _holds(data: object, operands: tuple[str, ...], where: str) -> tuple[str, ...] | None:
+    if data is None or data == "*":
+        return None
+    names = [str(name) for name in (data if isinstance(data, str) else list_of(data, where))]
+    if unknown := [name for name in names if name not in operands]:
+        raise bad(where, f"operands among {', '.join(operands)}", unknown[0])
+    return None if set(names) == set(operands) else tuple(name for name in operands if name in names)
 
 
 def _check_instances(arch: Architecture, where: str) -> None:
@@ -108,7 +130,10 @@ def _tensor(data: object, dims: tuple[str, ...], coefficients: Json, where: str)
             dim, coefficient = _term(term, dims, coefficients, f"{where}.proj[{i}][{j}]")
             row[dim] += coefficient
         rows.append(tuple(row))
-    return Tensor(text(tensor, "name", where), tuple(rows), bool(tensor.get("write", False)))
+    name = text(tensor, "name", where)
+    role = text(tensor, "role", where) if "role" in tensor else ROLES.get(name, "")
+    bits = count(tensor, "word_bits", where) if tensor.get("word_bits") is not None else None
+    return Tensor(name, tuple(rows), bool(tensor.get("write", False)), bits, role)
 
 
 def _term(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -> tuple[int, int]:

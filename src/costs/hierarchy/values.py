@@ -59,14 +59,18 @@ class Architecture:
     operands: tuple[str, ...] = ("O", "I", "W")
 
     def roles(self, problem: Problem) -> tuple[str, ...]:
-        """Which operand of the machine each of the problem's tensors is."""
+        """Which operand of the machine each tensor of the problem is; a role that no operand has means a free one."""
         output, *inputs = self.operands
+        given = {tensor.role for tensor in problem.tensors}
+        free = [name for name in inputs if name not in given]
         roles: list[str] = []
         taken = 0
         for tensor in problem.tensors:
             by_order = output if tensor.is_output else inputs[min(taken, len(inputs) - 1)]
+            if tensor.role and tensor.role not in self.operands and free and not tensor.is_output:
+                by_order = free[0]
             taken += not tensor.is_output
-            roles.append(tensor.role or by_order)
+            roles.append(tensor.role if tensor.role in self.operands else by_order)
         return tuple(roles)
 
     def may_hold(self, level: int, problem: Problem) -> tuple[bool, ...]:

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from ...algebra.expr import Expr, Num
 from ...algebra.parser import parse_expr, parse_statement
 from ...errors import TilewrightError
-from ...machine import Capability, CapabilityDim, Compute, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Unit
+from ...machine import (
+    Capability,
+    CapabilityDim,
+    Compute,
+    Field,
+    Link,
+    Machine,
+    Memory,
+    Mnemonic,
+    OperandBinding,
+    Ports,
+    Unit,
+)
+from .reader import Node, Reader, given, names_of, nodes_of, quote, token_of
 
 MAX_CHARACTERS = 1 << 20
 
-Node = Tree[Token]
+PORTS = (
+    "block",
+    "latency",
+    "access_energy",
+    "write_access_energy",
+    "read_bandwidth",
+    "write_bandwidth",
+    "shared_bandwidth",
+    "network_bandwidth",
+    "hop_energy",
+)
 
 
 @cache
@@ -60,9 +82,9 @@ def _syntax_error(error: UnexpectedInput, file: str, text: str) -> TilewrightErr
     match error:
         case UnexpectedToken():
             words = str(error.token).split()
-            terminals, found = error.expected, _quote(words[0]) if words else "the end of the file"
+            terminals, found = error.expected, quote(words[0]) if words else "the end of the file"
         case UnexpectedCharacters():
-            terminals, found = error.allowed or (), _quote(error.char)
+            terminals, found = error.allowed or (), quote(error.char)
         case UnexpectedEOF():
             terminals, found = error.expected, "the end of the file"
         case _:
@@ -70,10 +92,6 @@ def _syntax_error(error: UnexpectedInput, file: str, text: str) -> TilewrightErr
     expected = " or ".join(sorted({_terminal(name) for name in terminals})) or "a target description"
     line, column = (error.line, error.column) if error.line > 0 else (text.count("\n") + 1, 1)
     return TilewrightError("parse", f"{file}:{line}:{column}", expected, found)
-
-
-def _quote(text: str) -> str:
-    return f"`{text}`" if len(text) <= 40 else f"`{text[:40]}...`"
 
 
 def _terminal(name: str) -> str:
@@ -88,49 +106,22 @@ def _terminal(name: str) -> str:
     return name.lower()
 
 
-class _Builder:
+class _Builder(Reader):
     """Walks the tree; one method per rule of the grammar."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.lines: dict[str, int] = {}
-
-    def error(self, token: Token | Node, expected: str, found: str) -> TilewrightError:
-        place = token if isinstance(token, Token) else token.meta
-        return TilewrightError("parse", f"{self.file}:{place.line}:{place.column}", expected, found)
-
-    def mark(self, subject: str, node: Node) -> None:
-        self.lines[subject] = node.meta.line
-
-    def number(self, token: Token) -> float:
-        if "x" in token.lower():
-            return float(self.integer(token))
-        value = float(token)
-        if not math.isfinite(value) or value < 0:
-            raise self.error(token, "a finite number that is not negative", _quote(token))
-        return value
-
-    def integer(self, token: Token) -> int:
-        if len(token) > 20 or not re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", token):
-            raise self.error(token, "a whole number below 2^63", _quote(token))
-        value = int(token, 16) if token[:2] in ("0x", "0X") else int(token)
-        if value >= 1 << 63:
-            raise self.error(token, "a whole number below 2^63", _quote(token))
-        return value
-
     def machine(self, tree: Node) -> Machine:
-        machine = Machine(str(_token(tree, 0)), "queues", (), (), ())
+        machine = Machine(str(token_of(tree, 0)), "queues", (), (), ())
         self.mark(f"acg {machine.name}", tree)
-        for node in _nodes(tree):
+        for node in nodes_of(tree):
             machine = self.item(machine, node)
         return machine
 
     def item(self, machine: Machine, node: Node) -> Machine:
         match node.data:
             case "control":
-                return replace(machine, control=str(_token(node, 0)))
+                return replace(machine, control=str(token_of(node, 0)))
             case "frequency":
-                return replace(machine, frequency_hz=self.number(_token(node, 0)))
+                return replace(machine, frequency_hz=self.number(token_of(node, 0)))
             case "memory":
                 return replace(machine, memories=(*machine.memories, self.memory(node)))
             case "compute":
@@ -144,107 +135,113 @@ class _Builder:
             case _:
                 return replace(machine, mnemonics=(*machine.mnemonics, self.mnemonic(node)))
 
-    def properties(self, node: Node, allowed: Iterable[str]) -> dict[str, Token | None]:
-        """The `name value;` pairs of a body, each at most once and among `allowed`."""
-        found: dict[str, Token | None] = {}
-        for item in (child for child in _nodes(node) if child.data == "property"):
-            name = _token(item, 0)
-            if name not in allowed:
-                raise self.error(name, " or ".join(allowed), _quote(name))
-            if str(name) in found:
-                raise self.error(name, f"{name} once", "it twice")
-            value = item.children[1]
-            found[str(name)] = value if isinstance(value, Token) else None
-        return found
-
-    def value(self, node: Node, properties: dict[str, Token | None], name: str, kind: str = "NUMBER") -> Token | None:
-        """The value of a property, which must be a token of `kind`; None where the property is absent."""
-        if name not in properties:
-            return None
-        token = properties[name]
-        if token is None or token.type != kind:
-            raise self.error(token or node, f"a {kind.lower()} after {name}", _quote(token) if token else "none")
-        return token
-
     def memory(self, node: Node) -> Memory:
-        name = str(_token(node, 0))
+        name = str(token_of(node, 0))
         self.mark(f"memory {name}", node)
-        keys = ("data_width", "banks", "depth", "align", "read_energy", "write_energy", "offchip")
-        properties = self.properties(node, keys)
-        integers = {key: self.value(node, properties, key) for key in keys[:4]}
-        missing = [key for key in ("data_width", "depth") if integers[key] is None]
-        if missing:
-            raise self.error(node, f"{missing[0]} of memory {name}", "none")
-        width, banks, depth, align = (1 if t is None else self.integer(t) for t in integers.values())
-        energies = (self.value(node, properties, key) for key in keys[4:6])
-        read, write = (0.0 if token is None else self.number(token) for token in energies)
-        return Memory(name, width, banks, depth, "offchip" in properties, align, read, write)
+        keys = ("data_width", "banks", "depth", "align", "read_energy", "write_energy", "offchip", "buffering")
+        properties = self.properties(node, (*keys, *PORTS))
+        whole = {key: self.optional(node, properties, key, self.integer) for key in keys[:4]}
+        width = whole["data_width"]
+        if width is None or (whole["depth"] is None and "offchip" not in properties):
+            missing = "data_width" if width is None else "depth"
+            raise self.error(node, f"{missing} of memory {name}", "none")
+        real = {key: self.optional(node, properties, key, self.number) for key in (*keys[4:6], "buffering")}
+        x, y = (self.integer(t) if isinstance(t, Token) else 1 for t in node.children[1:3])
+        return Memory(
+            name,
+            width,
+            given(whole["banks"], 1),
+            whole["depth"],
+            "offchip" in properties,
+            given(whole["align"], 1),
+            given(real["read_energy"], 0.0),
+            given(real["write_energy"], 0.0),
+            x,
+            y,
+            self.holds(node),
+            given(real["buffering"], 1.0),
+            self.ports(node, properties),
+        )
+
+    def holds(self, node: Node) -> tuple[str, ...] | None:
+        found = [child for child in nodes_of(node) if child.data == "holds"]
+        if len(found) > 1:
+            raise self.error(found[1], "holds once", "it twice")
+        return names_of(found[0]) if found else None
+
+    def ports(self, node: Node, properties: dict[str, Token | None]) -> Ports:
+        real = {key: self.optional(node, properties, key, self.number) for key in PORTS[2:]}
+        return Ports(
+            given(self.optional(node, properties, "block", self.integer), 1),
+            real["access_energy"],
+            real["write_access_energy"],
+            real["read_bandwidth"],
+            real["write_bandwidth"],
+            real["shared_bandwidth"],
+            real["network_bandwidth"],
+            given(real["hop_energy"], 0.0),
+            given(self.optional(node, properties, "latency", self.integer), 0),
+        )
 
     def compute(self, node: Node) -> Compute:
-        name = str(_token(node, 0))
+        name = str(token_of(node, 0))
         self.mark(f"compute {name}", node)
         x, y = (self.integer(t) if isinstance(t, Token) else 1 for t in node.children[1:3])
-        return Compute(name, x, y, tuple(self.capability(child, name) for child in _nodes(node)))
+        return Compute(name, x, y, tuple(self.capability(child, name) for child in nodes_of(node)))
 
     def capability(self, node: Node, owner: str) -> Capability:
-        name = str(_token(node, 0))
+        name = str(token_of(node, 0))
         subject = f"capability {owner}.{name}"
         self.mark(subject, node)
-        parts = {str(child.data): child for child in _nodes(node) if child.data != "functions"}
-        repeated = [child for child in _nodes(node) if child.data != "functions" and parts[child.data] is not child]
+        parts = {str(child.data): child for child in nodes_of(node) if child.data != "functions"}
+        repeated = [child for child in nodes_of(node) if child.data != "functions" and parts[child.data] is not child]
         if repeated:
             raise self.error(repeated[0], f"{repeated[0].data} once in {subject}", "it twice")
-        missing = [part for part in ("dims", "statement", "types", "cycles") if part not in parts]
+        single = "dims" not in parts  # one point per issue, a cycle each
+        missing = [part for part in ("statement", "types", *(() if single else ("cycles",))) if part not in parts]
         if missing:
             raise self.error(node, f"{missing[0]} in {subject}", "none")
-        token = _token(parts["statement"], 0)
+        token = token_of(parts["statement"], 0)
         return Capability(
             name=name,
             node=owner,
-            dims=tuple(self.dim(child) for child in _nodes(parts["dims"])),
+            dims=() if single else tuple(self.dim(child) for child in nodes_of(parts["dims"])),
             statement=parse_statement(str(token), self.file, token.line or 1, token.column or 1),
-            types=tuple(_names(row) for row in _nodes(parts["types"])),
-            cycles=self.formula(parts["cycles"]),
+            types=tuple(names_of(row) for row in nodes_of(parts["types"])),
+            cycles=self.formula(parts["cycles"]) if "cycles" in parts else Num(1),
             energy_pj=self.formula(parts["energy"]) if "energy" in parts else Num(0),
-            functions=tuple((n[0], n[1:]) for c in _nodes(node) if c.data == "functions" for n in [_names(c)]),
+            functions=tuple((n[0], n[1:]) for c in nodes_of(node) if c.data == "functions" for n in [names_of(c)]),
             immediates=self.pairs(parts.get("immediates")),
-            splits=_names(parts["splits"]) if "splits" in parts else (),
+            splits=names_of(parts["splits"]) if "splits" in parts else (),
         )
 
     def dim(self, node: Node) -> CapabilityDim:
         lanes = node.children[2]
-        limit = self.integer(_token(node, 1))
-        return CapabilityDim(str(_token(node, 0)), limit, self.integer(lanes) if isinstance(lanes, Token) else 1)
+        limit = self.integer(token_of(node, 1))
+        return CapabilityDim(str(token_of(node, 0)), limit, self.integer(lanes) if isinstance(lanes, Token) else 1)
 
     def formula(self, node: Node) -> Expr:
-        token = _token(node, 0)
+        token = token_of(node, 0)
         return parse_expr(str(token), self.file, token.line or 1, token.column or 1)
 
-    def pairs(self, node: Node | None) -> tuple[tuple[str, str], ...]:
-        """The `name word` pairs of a list; integer literals become decimal text."""
-        return tuple((str(_token(c, 0)), self.word(_token(c, 1))) for c in _nodes(node)) if node is not None else ()
-
-    def word(self, token: Token) -> str:
-        return str(token) if token.type == "NAME" else str(self.integer(token))
-
     def link(self, node: Node) -> tuple[Link, ...]:
-        src, arrow, dst = (str(_token(node, i)) for i in range(3))
+        """The links of a chain `A -> B <-> C`, each with what the braces say."""
+        names = [str(child) for child in node.children if isinstance(child, Token)]
+        return tuple(link for i in range(0, len(names) - 2, 2) for link in self.edges(node, *names[i : i + 3]))
+
+    def edges(self, node: Node, src: str, arrow: str, dst: str) -> tuple[Link, ...]:
         name = f"{src}->{dst}"
         self.mark(f"link {name}", node)
         properties = self.properties(node, ("bandwidth", "latency", "channel"))
-        bandwidth = self.value(node, properties, "bandwidth")
-        if bandwidth is None:
-            raise self.error(node, f"bandwidth of link {name}", "none")
-        latency = self.value(node, properties, "latency")
         channel = self.value(node, properties, "channel", "NAME")
         default = f"{src}<->{dst}" if arrow == "<->" else ""
         forth = Link(
             src,
             dst,
-            self.number(bandwidth),
-            0 if latency is None else self.integer(latency),
+            given(self.optional(node, properties, "bandwidth", self.number), math.inf),
+            given(self.optional(node, properties, "latency", self.integer), 0),
             default if channel is None else str(channel),
-            tuple(self.capability(c, name) for c in _nodes(node) if c.data == "capability"),
+            tuple(self.capability(c, name) for c in nodes_of(node) if c.data == "capability"),
         )
         if arrow != "<->":
             return (forth,)
@@ -255,7 +252,7 @@ class _Builder:
         return (forth, back)
 
     def unit(self, node: Node) -> Unit:
-        name, depth = str(_token(node, 0)), node.children[1]
+        name, depth = str(token_of(node, 0)), node.children[1]
         self.mark(f"unit {name}", node)
         return Unit(name, self.integer(depth) if isinstance(depth, Token) else 0)
 
@@ -266,26 +263,26 @@ class _Builder:
         properties = self.properties(node, ("opcode_bits", "align", "width"))
         tokens = (self.value(node, properties, key) for key in ("opcode_bits", "align", "width"))
         opcode, align, width = (d if t is None else self.integer(t) for t, d in zip(tokens, (8, 8, 0), strict=True))
-        header = tuple(f for child in _nodes(node) if child.data == "header" for f in self.fields(child, "header"))
+        header = tuple(f for child in nodes_of(node) if child.data == "header" for f in self.fields(child, "header"))
         return replace(
             machine,
             opcode_bits=opcode,
             instruction_align_bits=align,
             instruction_bits=width,
             header=header,
-            signal="".join(str(_token(c, 0)) for c in _nodes(node) if c.data == "signal"),
-            waits=tuple(pair for c in _nodes(node) if c.data == "wait" for pair in self.pairs(c)),
+            signal="".join(str(token_of(c, 0)) for c in nodes_of(node) if c.data == "signal"),
+            waits=tuple(pair for c in nodes_of(node) if c.data == "wait" for pair in self.pairs(c)),
         )
 
     def fields(self, node: Node, owner: str) -> tuple[Field, ...]:
         """The fields declared in a body, in order."""
-        found = [c for child in _nodes(node) for c in (_nodes(child) if child.data == "ifield" else [child])]
+        found = [c for child in nodes_of(node) for c in (nodes_of(child) if child.data == "ifield" else [child])]
         return tuple(self.field(child, owner) for child in found if child.data in ("plain", "efield"))
 
     def field(self, node: Node, owner: str) -> Field:
-        name = str(_token(node, 0))
+        name = str(token_of(node, 0))
         self.mark(f"field {owner}.{name}", node)
-        width, at = self.integer(_token(node, 1)), node.children[-1]
+        width, at = self.integer(token_of(node, 1)), node.children[-1]
         at_bit = self.integer(at) if isinstance(at, Token) else None
         if node.data == "plain":
             return Field(name, width, isinstance(node.children[2], Token), at_bit=at_bit)
@@ -294,17 +291,17 @@ class _Builder:
     def enumerators(self, node: Node) -> tuple[tuple[str, int], ...]:
         """Names with codes; a name without one has the code after its predecessor's, the first 0."""
         found: list[tuple[str, int]] = []
-        for child in _nodes(node):
+        for child in nodes_of(node):
             code = child.children[1]
             following = found[-1][1] + 1 if found else 0
-            found.append((str(_token(child, 0)), self.integer(code) if isinstance(code, Token) else following))
+            found.append((str(token_of(child, 0)), self.integer(code) if isinstance(code, Token) else following))
         return tuple(found)
 
     def mnemonic(self, node: Node) -> Mnemonic:
-        name = str(_token(node, 0))
+        name = str(token_of(node, 0))
         self.mark(f"mnemonic {name}", node)
         single: dict[str, Node] = {}
-        for child in _nodes(node):
+        for child in nodes_of(node):
             kind = str(child.data)
             if kind in ("on_unit", "execute", "extents", "values", "accumulate") and kind in single:
                 raise self.error(child, f"this once in mnemonic {name}", "it twice")
@@ -312,19 +309,19 @@ class _Builder:
         if "on_unit" not in single:
             raise self.error(node, f"unit of mnemonic {name}", "none")
         at, capability = self.executed(single.get("execute"))
-        spreads = [pair for c in _nodes(node) if c.data == "spread" for pair in self.pairs(c)]
+        spreads = [pair for c in nodes_of(node) if c.data == "spread" for pair in self.pairs(c)]
         return Mnemonic(
             name=name,
-            opcode=self.integer(_token(node, 1)),
-            unit=str(_token(single["on_unit"], 0)),
+            opcode=self.integer(token_of(node, 1)),
+            unit=str(token_of(single["on_unit"], 0)),
             fields=self.fields(node, name),
             node=at,
             capability=capability,
             extents=self.pairs(single.get("extents")),
-            operands=tuple(self.operand(c) for c in _nodes(node) if c.data == "operand"),
-            functions=tuple(pair for c in _nodes(node) if c.data == "function" for pair in self.pairs(c)),
+            operands=tuple(self.operand(c) for c in nodes_of(node) if c.data == "operand"),
+            functions=tuple(pair for c in nodes_of(node) if c.data == "function" for pair in self.pairs(c)),
             immediates=self.pairs(single.get("values")),
-            accumulate=str(_token(single["accumulate"], 0)) if "accumulate" in single else "",
+            accumulate=str(token_of(single["accumulate"], 0)) if "accumulate" in single else "",
             spread_x=self.spread(node, spreads, "x"),
             spread_y=self.spread(node, spreads, "y"),
         )
@@ -342,21 +339,5 @@ class _Builder:
         return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
 
     def operand(self, node: Node) -> OperandBinding:
-        operand, memory, address, type_name = (_token(node, i) for i in range(4))
+        operand, memory, address, type_name = (token_of(node, i) for i in range(4))
         return OperandBinding(str(operand), str(memory), self.word(address), str(type_name), self.pairs(node))
-
-
-def _token(node: Node, index: int) -> Token:
-    child = node.children[index]
-    assert isinstance(child, Token)
-    return child
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    for child in node.children:
-        if isinstance(child, Tree):
-            yield child
-
-
-def _names(node: Node) -> tuple[str, ...]:
-    return tuple(str(child) for child in node.children if isinstance(child, Token))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
-from ...machine import Capability, Compute, Field, Link, Machine, Memory, Mnemonic, OperandBinding
+from ...machine import Capability, Compute, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
 from ...machine_rules import default_channel
 
 COLUMNS = 120
@@ -17,16 +18,25 @@ GLUE = "\0"  # a blank at which a line is not broken
 def print_target(machine: Machine) -> str:
     """Text that `parse_target` reads back as an equal machine; the same for equal machines."""
     groups = [
-        [f"  control {machine.control};", f"  frequency {_number(machine.frequency_hz)};"],
+        list(_head(machine)),
         [_memory(memory) for memory in machine.memories],
         *(list(_compute(compute)) for compute in machine.computes),
-        [line for link in machine.links for line in _link(machine, link)],
+        list(_links(machine)),
         _packed((f"unit {u.name} depth {u.depth};" if u.depth else f"unit {u.name};" for u in machine.units), 2),
         list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
     ]
     body = "\n\n".join("\n".join(group) for group in groups if group)
     return f"acg {machine.name} {{\n{body}\n}}\n"
+
+
+def _head(machine: Machine) -> Iterator[str]:
+    """The control model where something is controlled, the frequency there and where it is not 1 GHz."""
+    runs = machine.has_isa or machine.units or machine.control != "queues"
+    if runs:
+        yield f"  control {machine.control};"
+    if runs or machine.frequency_hz != 1e9:
+        yield f"  frequency {_number(machine.frequency_hz)};"
 
 
 def _number(value: float) -> str:
@@ -59,24 +69,50 @@ def _packed(items: Iterable[str], indent: int) -> list[str]:
 
 
 def _memory(memory: Memory) -> str:
-    parts = [f"data_width {memory.data_width_bits};", f"banks {memory.banks};", f"depth {memory.depth};"]
+    parts = [f"data_width {memory.data_width_bits};"]
+    parts += [f"banks {memory.banks};"] if memory.banks != 1 else []
+    parts += [f"depth {memory.depth};"] if memory.depth is not None else []
     parts += [f"align {memory.align_bytes};"] if memory.align_bytes != 1 else []
     parts += [f"read_energy {_number(memory.read_energy_pj_per_byte)};"] if memory.read_energy_pj_per_byte else []
     parts += [f"write_energy {_number(memory.write_energy_pj_per_byte)};"] if memory.write_energy_pj_per_byte else []
+    parts += [f"{name} {_number(value)};" for name, value in _ports(memory.ports)]
+    parts += [f"buffering {_number(memory.buffering)};"] if memory.buffering != 1 else []
+    parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
     parts += ["offchip;"] if memory.offchip else []
-    return f"  memory {memory.name} {{ {' '.join(parts)} }}"
+    head = f"memory {memory.name}{_instances(memory)} {{"
+    if len(line := f"  {head} {' '.join(parts)} }}") <= COLUMNS:
+        return line
+    return "\n".join([f"  {head}", *_packed(parts, 4), "  }"])
+
+
+def _ports(ports: Ports) -> Iterator[tuple[str, float]]:
+    values = {"block": ports.block_words, "access_energy": ports.read_energy_pj}
+    values |= {"write_access_energy": ports.write_energy_pj, "read_bandwidth": ports.read_bandwidth}
+    values |= {"write_bandwidth": ports.write_bandwidth, "shared_bandwidth": ports.shared_bandwidth}
+    values |= {"network_bandwidth": ports.network_bandwidth, "hop_energy": ports.hop_energy_pj}
+    values["latency"] = ports.latency_cycles
+    defaults = {"block": 1, "hop_energy": 0.0, "latency": 0}
+    yield from ((name, float(value)) for name, value in values.items() if value not in (None, defaults.get(name)))
+
+
+def _instances(node: Memory | Compute) -> str:
+    single = (node.instances_x, node.instances_y) == (1, 1)
+    return "" if single else f"[{node.instances_x}][{node.instances_y}]"
 
 
 def _compute(compute: Compute) -> Iterator[str]:
-    single = (compute.instances_x, compute.instances_y) == (1, 1)
-    instances = "" if single else f"[{compute.instances_x}][{compute.instances_y}]"
-    yield f"  compute {compute.name}{instances} {{"
+    yield f"  compute {compute.name}{_instances(compute)} {{"
     for capability in compute.capabilities:
         yield from _capability(capability)
     yield "  }"
 
 
 def _capability(capability: Capability) -> Iterator[str]:
+    items = [f"{item};" for line in _capability_lines(capability) for item in line]
+    short = f"    capability {capability.name} {{ {' '.join(items)} }}".replace(GLUE, " ")
+    if not capability.dims and len(short) <= COLUMNS:
+        yield short
+        return
     yield f"    capability {capability.name} {{"
     for items in _capability_lines(capability):
         yield from _packed([f"{item};" for item in items], 6)
@@ -86,14 +122,15 @@ def _capability(capability: Capability) -> Iterator[str]:
 def _capability_lines(capability: Capability) -> Iterator[list[str]]:
     lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in capability.dims}
     dims = (f"{dim.name} <= {dim.limit}{lanes[dim]}".replace(" ", GLUE) for dim in capability.dims)
-    yield [f"dims {', '.join(dims)}"]
+    yield [f"dims {', '.join(dims)}"] if capability.dims else []
     yield [print_statement(capability.statement)]
     yield [f"functions {variable} = {', '.join(functions)}" for variable, functions in capability.functions]
     immediates = [f"immediates {_pairs(capability.immediates)}"] if capability.immediates else []
     splits = [f"splits {', '.join(capability.splits)}"] if capability.splits else []
     yield [*immediates, f"types {' | '.join(_types(row) for row in capability.types)}", *splits]
     energy = [f"energy {print_expr(capability.energy_pj)}"] if capability.energy_pj != Num(0) else []
-    yield [f"cycles {print_expr(capability.cycles)}", *energy]
+    single = not capability.dims and capability.cycles == Num(1)
+    yield [*([] if single else [f"cycles {print_expr(capability.cycles)}"]), *energy]
 
 
 def _types(row: tuple[str, ...]) -> str:
@@ -105,19 +142,35 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{name}{GLUE}{word}" for name, word in pairs)
 
 
+def _links(machine: Machine) -> Iterator[str]:
+    """A statement for each link; links of which nothing is said, and that follow on each other, are one chain."""
+    chain, end = "", ""
+    for link in (link for link in machine.links if not link.back):
+        first, *rest = _link(machine, link)
+        if chain and (rest or not first.endswith(";") or link.src != end):
+            yield f"{chain};"
+            chain = ""
+        if rest or not first.endswith(";"):
+            yield from (first, *rest)
+        else:
+            step = first.removesuffix(";")
+            chain, end = chain + step.removeprefix(f"  link {end}") if chain else step, link.dst
+    if chain:
+        yield f"{chain};"
+
+
 def _link(machine: Machine, link: Link) -> Iterator[str]:
-    if link.back:
-        return
     both = any(other.back and (other.dst, other.src) == (link.src, link.dst) for other in machine.links)
     arrow = "<->" if both else "->"
-    parts = [f"bandwidth {_number(link.bandwidth_bytes_per_cycle)};"]
+    unlimited = math.isinf(link.bandwidth_bytes_per_cycle)
+    parts = [] if unlimited else [f"bandwidth {_number(link.bandwidth_bytes_per_cycle)};"]
     parts += [f"latency {link.latency_cycles};"] if link.latency_cycles else []
     parts += [f"channel {link.channel};"] if link.channel != default_channel(machine, link) else []
-    head = f"  link {link.src} {arrow} {link.dst} {{ {' '.join(parts)}"
+    head = f"  link {link.src} {arrow} {link.dst}"
     if not link.capabilities:
-        yield f"{head} }}"
+        yield f"{head} {{ {' '.join(parts)} }}" if parts else f"{head};"
         return
-    yield head
+    yield " ".join([head, "{", *parts])
     for capability in link.capabilities:
         yield from _capability(capability)
     yield "  }"

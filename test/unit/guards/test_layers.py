@@ -12,7 +12,7 @@ LAYERS = (
     {"errors"},
     {"algebra"},
     {"complaint", "machine"},
-    {"instruction_rules"},
+    {"instruction_rules", "memory_chain"},
     {"machine_rules"},
     {"zoo"},
     {"costs"},
@@ -25,6 +25,7 @@ LAYERS = (
     {"passes"},
     {"targets", "universe"},
     {"driver"},
+    {"mapping"},
     {"cli", "opt"},
     {"__init__"},
 )

@@ -10,6 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tools").rglob("*.py")])
 TARGETS = [path.stem for path in (ROOT / "src/targets").glob("*.acg")]
+WORDS = ("lanes",)
+"""Targets whose names are words of the `.acg` language."""
 FILE_LINES = 400
 FUNCTION_LINES = 60
 
@@ -60,7 +62,8 @@ def test_sources_are_not_imported_by_folder_name():
 
 
 def test_no_target_is_named_where_every_target_must_work():
-    pattern = re.compile(rf"[\"'@]({'|'.join(TARGETS)})\b")
+    names = [name for name in TARGETS if name not in WORDS]
+    pattern = re.compile(rf"[\"'@]({'|'.join(names)})\b")
     files = below("passes", "dialects", "search", "costs", "backends", "interpreters", "algebra")
     assert [name(path) for path in files if pattern.search(path.read_text())] == []
 

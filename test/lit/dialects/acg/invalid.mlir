@@ -118,13 +118,15 @@ acg.graph @a control "queues" frequency 1.0 {
 
 // -----
 
-// CHECK: capability C.c: expected at least one dim, found none
+// CHECK: mnemonic A: expected a capability with dims, as C.c has not, found none
 acg.graph @a control "queues" frequency 1.0 {
   acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
   acg.compute @C x 1 y 1 {
     acg.capability @c dims <> <"O{} = 1"> types <[i8]> cycles <"1"> energy <"0">
   }
   acg.link @M -> @C both bandwidth 1.0 latency 0 channel "bus"
+  acg.unit @U depth 0
+  acg.mnemonic @A 1 unit @U fields <> execute @C::@c extents <> operands <O = M[0] i8 {}>
 }
 
 // -----

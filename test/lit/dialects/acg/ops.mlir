@@ -55,3 +55,29 @@ acg.graph @least control "queues" frequency 1.0 {
 // CHECK-SAME: h = #acg.statement<"O{i} max= A{i, j}">
 // CHECK-SAME: i = #acg.formula<"2 * (i + 1)">
 "test.op"() {a = #acg.dims<i to 3 lanes 2>, b = #acg.names<i, j>, c = #acg.types<[i32, i8], [f32]>, d = #acg.choices<F [add, sub], G []>, e = #acg.pairs<a 1, b NB>, f = #acg.fields<A 3 signed at 4, B 2 [x = 1]>, g = #acg.operands<D = M[A] u8 {a 1}, S = M[0] T {}>, h = #acg.statement<"O{i} max= A{i,j}">, i = #acg.formula<"2*(i+1)">} : () -> ()
+
+// CHECK-LABEL: acg.graph @mapping
+acg.graph @mapping control "queues" frequency 1.0e9 {
+  // CHECK-NEXT: acg.memory @DRAM data_width 16 banks 1 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00
+  // CHECK-SAME: ports <block_words 4, read_energy_pj 512.0, write_energy_pj 1.0e-07, shared_bandwidth 20.5, latency_cycles 7> offchip
+  acg.memory @DRAM data_width 16 banks 1 align 1 read_energy 0.0 write_energy 0.0 ports <block_words 4, latency_cycles 7, read_energy_pj 512, write_energy_pj 1.0e-7, shared_bandwidth 20.5> offchip
+  // CHECK-NEXT: acg.memory @L1 x 4 y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00
+  // CHECK-SAME: holds <I, O> buffering 2.000000e+00 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
+  acg.memory @L1 x 4 y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 holds <I, O> buffering 2.0 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
+  // CHECK-NEXT: acg.memory @W y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00 holds <W>
+  acg.memory @W y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 holds <W>
+  // CHECK-NEXT: acg.compute @MAC x 4 y 2 {
+  acg.compute @MAC x 4 y 2 {
+    // CHECK-NEXT: acg.capability @mac dims <> <"O{} += I{} * W{}"> types <[i16, i16, i16]> cycles <"1"> energy <"2.2">
+    acg.capability @mac dims <> <"O{} += I{} * W{}"> types <[i16, i16, i16]> cycles <"1"> energy <"2.2">
+  // CHECK-NEXT: }
+  }
+  // CHECK-NEXT: acg.link @DRAM -> @L1 both latency 0 channel "DRAM<->L1"
+  acg.link @DRAM -> @L1 both latency 0 channel "DRAM<->L1"
+  // CHECK-NEXT: acg.link @L1 -> @MAC both latency 0 channel "L1<->MAC"
+  acg.link @L1 -> @MAC both latency 0 channel "L1<->MAC"
+  // CHECK-NEXT: acg.link @DRAM -> @W latency 0 channel ""
+  acg.link @DRAM -> @W latency 0 channel ""
+  // CHECK-NEXT: acg.link @W -> @MAC latency 0 channel ""
+  acg.link @W -> @MAC latency 0 channel ""
+}

@@ -70,6 +70,11 @@ RULES: dict[str, tuple[str, str, str]] = {
         "control threads",
         "toy.acg:1 (acg toy): expected control queues or packets or loops",
     ),
+    "bandwidth missing": (
+        "bandwidth 4;",
+        "",
+        "toy.acg:17 (link SPAD->ALU): expected a positive bandwidth, found none; give the bytes",
+    ),
     "frequency": ("frequency 1000", "frequency 0", "expected a positive frequency"),
     "node named twice": ("memory SPAD", "memory DRAM", "toy.acg:5 (memory DRAM): expected a name for one node only"),
     "capacity zero": (
@@ -261,7 +266,6 @@ SYNTAX: dict[str, tuple[str, str, str]] = {
     "property without a value": ("banks 2;", "banks;", "expected a number after banks, found none"),
     "property of another kind": ("banks 2;", "banks two;", "toy.acg:5:38: expected a number after banks, found `two`"),
     "depth missing": (" depth 16;", "", "expected depth of memory SPAD, found none"),
-    "bandwidth missing": ("bandwidth 4;", "", "expected bandwidth of link SPAD->ALU, found none"),
     "number too large": ("depth 16", "depth " + "9" * 5000, "expected a whole number below 2^63"),
     "number just too large": ("depth 16", f"depth {2**63}", "expected a whole number below 2^63"),
     "number with a fraction": ("depth 16", "depth 1.5", "expected a whole number below 2^63, found `1.5`"),
@@ -319,7 +323,7 @@ def test_shipped_files_are_canonical_apart_from_comments(name: str) -> None:
 
 
 def test_unknown_targets(tmp_path: Path) -> None:
-    with pytest.raises(TilewrightError, match=r"nosuch: expected one of edge16, .* or an \.acg file, found neither"):
+    with pytest.raises(TilewrightError, match=r"nosuch: expected one of conventional, .* or an \.acg file"):
         load_target("nosuch")
     binary = tmp_path / "binary.acg"
     binary.write_bytes(b"\xff\xfe\x00")

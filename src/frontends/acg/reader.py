@@ -1,0 +1,113 @@
+"""Values out of a tree of the grammar: tokens, numbers and properties, with located errors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from lark import Token, Tree
+
+from ...errors import TilewrightError
+
+Node = Tree[Token]
+
+_N = TypeVar("_N", int, float)
+
+
+def quote(text: str) -> str:
+    """The text as an error shows it."""
+    return f"`{text}`" if len(text) <= 40 else f"`{text[:40]}...`"
+
+
+class Reader:
+    """Reads the parts of a tree and remembers the line of each declaration (`memory DRAM` -> 7)."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.lines: dict[str, int] = {}
+
+    def error(self, token: Token | Node, expected: str, found: str) -> TilewrightError:
+        place = token if isinstance(token, Token) else token.meta
+        return TilewrightError("parse", f"{self.file}:{place.line}:{place.column}", expected, found)
+
+    def mark(self, subject: str, node: Node) -> None:
+        self.lines[subject] = node.meta.line
+
+    def number(self, token: Token) -> float:
+        if "x" in token.lower():
+            return float(self.integer(token))
+        value = float(token)
+        if not math.isfinite(value) or value < 0:
+            raise self.error(token, "a finite number that is not negative", quote(token))
+        return value
+
+    def integer(self, token: Token) -> int:
+        if len(token) > 20 or not re.fullmatch(r"0[xX][0-9a-fA-F]+|[0-9]+", token):
+            raise self.error(token, "a whole number below 2^63", quote(token))
+        value = int(token, 16) if token[:2] in ("0x", "0X") else int(token)
+        if value >= 1 << 63:
+            raise self.error(token, "a whole number below 2^63", quote(token))
+        return value
+
+    def properties(self, node: Node, allowed: Iterable[str]) -> dict[str, Token | None]:
+        """The `name value;` pairs of a body, each at most once and among `allowed`."""
+        found: dict[str, Token | None] = {}
+        for item in (child for child in nodes_of(node) if child.data == "property"):
+            name = token_of(item, 0)
+            if name not in allowed:
+                raise self.error(name, " or ".join(allowed), quote(name))
+            if str(name) in found:
+                raise self.error(name, f"{name} once", "it twice")
+            value = item.children[1]
+            found[str(name)] = value if isinstance(value, Token) else None
+        return found
+
+    def value(self, node: Node, properties: dict[str, Token | None], name: str, kind: str = "NUMBER") -> Token | None:
+        """The value of a property, which must be a token of `kind`; None where the property is absent."""
+        if name not in properties:
+            return None
+        token = properties[name]
+        if token is None or token.type != kind:
+            raise self.error(token or node, f"a {kind.lower()} after {name}", quote(token) if token else "none")
+        return token
+
+    def optional(
+        self, node: Node, properties: dict[str, Token | None], name: str, read: Callable[[Token], _N]
+    ) -> _N | None:
+        """The number under `name`, None where the property is absent."""
+        token = self.value(node, properties, name)
+        return None if token is None else read(token)
+
+    def pairs(self, node: Node | None) -> tuple[tuple[str, str], ...]:
+        """The `name word` pairs of a list; integer literals become decimal text."""
+        children = () if node is None else nodes_of(node)
+        return tuple((str(token_of(child, 0)), self.word(token_of(child, 1))) for child in children)
+
+    def word(self, token: Token) -> str:
+        return str(token) if token.type == "NAME" else str(self.integer(token))
+
+
+def given(value: _N | None, default: _N) -> _N:
+    """The value, or what is meant where none is given."""
+    return default if value is None else value
+
+
+def token_of(node: Node, index: int) -> Token:
+    """The child of that number, which the grammar makes a token."""
+    child = node.children[index]
+    assert isinstance(child, Token)
+    return child
+
+
+def nodes_of(node: Node) -> Iterator[Node]:
+    """The children that are trees."""
+    for child in node.children:
+        if isinstance(child, Tree):
+            yield child
+
+
+def names_of(node: Node) -> tuple[str, ...]:
+    """The children that are tokens, as text."""
+    return tuple(str(child) for child in node.children if isinstance(child, Token))

@@ -1,0 +1,84 @@
+"""Machines as chains of storage levels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tilewright.costs.hierarchy import Architecture, Level, architecture_of, parse_architecture
+from tilewright.errors import TilewrightError
+from tilewright.frontends.acg import load_target, parse_target, target_files
+
+ROOT = Path(__file__).parents[4]
+REFERENCES = [ROOT / "test/data/timeloop_sample.json", ROOT.parent / "shared/data/timeloop_ref.json"]
+
+
+@pytest.mark.parametrize("path", [path for path in REFERENCES if path.exists()], ids=lambda path: path.stem)
+def test_targets_equal_the_descriptions_they_are_compared_with(path: Path) -> None:
+    archs = json.loads(path.read_text())["archs"]
+    assert archs
+    for name, description in archs.items():
+        assert architecture_of(load_target(name)) == parse_architecture(description)
+
+
+@pytest.mark.parametrize("name", target_files())
+def test_every_target_can_be_mapped_on(name: str) -> None:
+    arch = architecture_of(load_target(name))
+    counts = [arch.mac_instances, *(level.instances for level in arch.levels)]
+    for i in range(len(arch.levels)):
+        columns, rows = arch.fan_out(i)
+        assert columns * rows * counts[i + 1] == counts[i]
+    for operand in arch.operands:
+        assert any(level.holds is None or operand in level.holds for level in arch.levels[:-1])
+    assert arch.levels[-1].holds is None
+
+
+def test_machine_with_instructions() -> None:
+    """Lanes are multipliers of their own; links limit DRAM's ports and the network below a buffer."""
+    arch = architecture_of(load_target("tiny"))
+    spad = Level("SPAD", 256, 1, 1, 1, 1.2, word_bits=32, write_energy_pj=1.6, network_bandwidth=4.0)
+    dram = Level("DRAM", 65536, 1, 1, 1, 84.0, shared_bandwidth=4.0, word_bits=8, latency_cycles=8)
+    assert arch == Architecture("tiny", (spad, dram), "MXU", 16, 4, 0.018, ("O", "X", "W"))
+    edge = architecture_of(load_target("edge16"))
+    assert (edge.mac_instances, edge.mac_mesh_x, edge.fan_out(0)) == (4 * 4 * 32 * 16, 4 * 32, (128, 64))
+
+
+SPLIT = """acg split {
+  memory DRAM { data_width 16; read_energy 2; write_energy 3; offchip; }
+  memory A { data_width 16; depth 64; block 4; access_energy 5; write_access_energy 7; latency 2; buffering 2; }
+  memory B[2][1] { data_width 32; depth 8; banks 4; network_bandwidth 9; }
+  compute M[4][2] {
+    capability mac {
+      dims k <= 8 lanes 2, c <= 8 lanes 3;
+      O{k} += I{c} * W{k, c};
+      types i32 = i8, i8; cycles c; energy 6 * ops + 12;
+    }
+  }
+  link DRAM -> A { bandwidth 8; latency 3; }
+  link A -> DRAM { bandwidth 4; }
+  link A <-> B { bandwidth 16; }
+  link B <-> M { bandwidth 64; latency 1; }
+}
+"""
+
+
+def test_rates_energies_and_lanes() -> None:
+    dram = Level("DRAM", None, 1, 1, 1, 4.0, 4.0, 2.0, write_energy_pj=6.0, latency_cycles=3)
+    a = Level("A", 64, 1, 1, 4, 5.0, None, None, None, 0.0, 2.0, 16, 7.0, 8.0, 2)
+    b = Level("B", 32, 2, 2, 1, 0.0, word_bits=32, network_bandwidth=9.0, latency_cycles=1)
+    expected = Architecture("split", (b, a, dram), "M", 8 * 6, 4 * 2, 6 + 12 / 6, ("O", "I", "W"))
+    assert architecture_of(parse_target(SPLIT)) == expected
+
+
+def test_machine_without_products() -> None:
+    text = SPLIT.replace("I{c} * W{k, c}", "I{c} + W{k, c}")
+    with pytest.raises(TilewrightError, match="expected a capability that sums products of operands, found none"):
+        architecture_of(parse_target(text))
+
+
+def test_two_memories_off_chip() -> None:
+    memory = "  memory HOST { data_width 16; offchip; }\n  link HOST -> A { bandwidth 1; }\n"
+    with pytest.raises(TilewrightError, match="one off-chip memory for all operands"):
+        architecture_of(parse_target(SPLIT.replace("  compute", memory + "  compute")))
