@@ -1,4 +1,4 @@
-"""Price the mappings of a file with Timeloop's model.
+"""Price the mappings of a file with our exact model or Timeloop's.
 
 FILE holds machines, problems and mappings in JSON (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`).
 The answer has cycles, energy and the reads, fills and updates of every tensor at every level, one result per mapping.
@@ -15,11 +15,11 @@ from .tables import energy, number, print_table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a .json file of mappings")
-    parser.add_argument("--model", choices=["timeloop"], default="timeloop", help="cost model (default: timeloop)")
+    parser.add_argument("--model", choices=["exact", "timeloop"], default="exact", help="cost model (default: exact)")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..costs.timeloop import price_file
+    from ..costs.price_file import price_file
 
     return price_file(arguments.file, arguments.model)
 

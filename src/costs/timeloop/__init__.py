@@ -6,7 +6,6 @@ The tool: A. Parashar et al., "Timeloop: A Systematic Approach to DNN Accelerato
 
 from .batch_model import BatchPrices, price_batch
 from .model import evaluate
-from .price import price_file
 from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
 
 __all__ = [
@@ -18,5 +17,4 @@ __all__ = [
     "Violation",
     "evaluate",
     "price_batch",
-    "price_file",
 ]

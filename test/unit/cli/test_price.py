@@ -24,7 +24,7 @@ def test_one_result_per_entry(command: str, sample: str, list_name: str, capsys:
 
 def test_numbers_of_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
     entries = json.loads((DATA / "timeloop_sample.json").read_text())["random_mappings"]
-    main(["price", str(DATA / "timeloop_sample.json"), "--json"])
+    main(["price", str(DATA / "timeloop_sample.json"), "--model", "timeloop", "--json"])
     results = json.loads(capsys.readouterr().out)["results"]
     assert [r["cycles"] for r in results[: len(entries)]] == [e["stats"]["cycles"] for e in entries]
 

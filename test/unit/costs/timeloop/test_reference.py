@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tilewright.costs.hierarchy import parse_architecture, parse_mapping, parse_problem
-from tilewright.costs.timeloop import price_batch, price_file
+from tilewright.costs.price_file import price_file
+from tilewright.costs.timeloop import price_batch
 
 ROOT = Path(__file__).parents[4]
 SAMPLE = ROOT / "test" / "data" / "timeloop_sample.json"
@@ -37,7 +38,7 @@ def entries(path: Path) -> list[Any]:
     "path", [SAMPLE, pytest.param(FULL, marks=pytest.mark.skipif(not FULL.exists(), reason="no reference data"))]
 )
 def test_prices_equal_the_reference(path: Path):
-    results: Any = price_file(path)["results"]
+    results: Any = price_file(path, "timeloop")["results"]
     expected = entries(path)
     assert len(results) == len(expected)
     for result, entry in zip(results, expected, strict=True):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ...errors import TilewrightError
-from ..hierarchy.mapping_json import parse_mapping
-from ..hierarchy.parse import parse_architecture, parse_problem
-from ..hierarchy.values import Architecture, Problem
-from ..json_fields import Json, bad, list_of, object_of, read_json, text
-from .model import evaluate
-from .validity import factor_violations
+from .hierarchy.mapping_json import parse_mapping
+from .hierarchy.parse import parse_architecture, parse_problem
+from .hierarchy.values import Architecture, Problem
+from .json_fields import Json, bad, list_of, object_of, read_json, text
+from .model import check_model, evaluate_with, factors_refused
 
 FindTarget = Callable[[str], Architecture | None]
 """Looks up a machine that the compiler knows by name."""
@@ -20,20 +18,22 @@ SECTIONS = ("random_mappings", "link_transfer_mappings")
 """Where a file lists its mappings, in the order of the answer."""
 
 
-def price_file(path: str | Path, model: str = "timeloop", find_target: FindTarget | None = None) -> Json:
+def price_file(path: str | Path, model: str = "exact", find_target: FindTarget | None = None) -> Json:
     """`{"results": [...]}`, one per mapping of the JSON file at `path`, in order.
 
     The file holds `archs` and `problems` by name and lists of `{arch, problem, mapping}`, where `arch` and `problem`
     are names or the objects themselves.  A problem that the file does not list is Timeloop's built-in `cnn-layer` (unit
     stride and dilation), its bounds the products of the mapping's factors.  A name that `find_target` knows means that
-    machine rather than the file's.  A mapping whose factors do not multiply to the bounds has no prices.
+    machine rather than the file's.  A mapping whose factors do not cover the bounds (for `model` timeloop: do not
+    multiply to them) has no prices.
     """
-    if model != "timeloop":
-        raise TilewrightError("usage", f"model {model}", "timeloop", "a model that this function does not have")
-    return price_document(read_json(Path(path)), str(path), find_target)
+    check_model(model)
+    return price_document(read_json(Path(path)), str(path), model, find_target)
 
 
-def price_document(data: object, where: str = "file", find_target: FindTarget | None = None) -> Json:
+def price_document(
+    data: object, where: str = "file", model: str = "exact", find_target: FindTarget | None = None
+) -> Json:
     """`price_file` on the parsed content of a file."""
     document = object_of(data, where)
     if not any(section in document for section in SECTIONS):
@@ -42,8 +42,8 @@ def price_document(data: object, where: str = "file", find_target: FindTarget | 
     results: list[Json] = []
     for section in SECTIONS:
         for i, entry in enumerate(list_of(document.get(section, []), f"{where}: {section}")):
-            results.append(_price_entry(object_of(entry, f"{section}[{i}]"), tables, f"{where}: {section}[{i}]"))
-    return {"model": "timeloop", "results": results}
+            results.append(_price_entry(object_of(entry, f"{section}[{i}]"), tables, model, f"{where}: {section}[{i}]"))
+    return {"model": model, "results": results}
 
 
 class _Tables:
@@ -84,14 +84,14 @@ class _Tables:
         return self._known[name]
 
 
-def _price_entry(entry: Json, tables: _Tables, where: str) -> Json:
+def _price_entry(entry: Json, tables: _Tables, model: str, where: str) -> Json:
     arch = tables.architecture(entry, where)
     problem = tables.problem(entry, where)
     mapping = parse_mapping(entry.get("mapping"), arch, problem, f"{where}.mapping")
     names: Json = {"arch": arch.name, "problem": problem.name}
-    wrong = factor_violations(problem, mapping)
+    wrong = factors_refused(model, problem, mapping)
     if not wrong:
-        return names | evaluate(arch, problem, mapping).as_json()
+        return names | evaluate_with(model, arch, problem, mapping).as_json()
     unpriced: Json = {"cycles": None, "energy_pj": None, "energy_pJ": None, "levels": {}}
     return names | {"valid": False, "violations": [v.as_json() for v in wrong]} | unpriced
 
