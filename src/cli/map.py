@@ -1,8 +1,21 @@
-"""Find the best mappings of the cases of a file, proven best in Timeloop's model.
+"""Map a kernel, or all layers of a network, on a machine: tiles, loop orders, spatial unrolling, what is kept where.
 
-FILE is a JSON list of cases: a machine, a problem, and which mappings count (`bypass_in_space`,
-`spatial_dim_split_xy`).  Factors are perfect.  Each result has the mapping, its EDP, energy and cycles, and whether it
-is proven that no mapping of the space is better.
+The mapping is printed as a loop nest, with a table of the words that move and the energy they take at each memory, and
+how far its price is above what any mapping needs.  `proven` says that no mapping of the space is better.
+
+KERNEL is one of
+  einsum text with bounds   'O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=64 c=64 p=56 q=56 r=3 s=3'
+  a layer of a network      resnet18:conv2_1, mttkrp:netflix
+  a layer of a model        model.onnx:NODE
+  a whole network           resnet50, model.onnx
+  a file                    a Timeloop problem (.yaml), a .mlir with a nest.kernel
+T is a shipped machine (`tilewright targets` lists them), an .acg file, or a Timeloop architecture (.yaml).
+
+examples:
+  tilewright map 'O[m,n] += A[m,k] * B[k,n]; m=512 n=512 k=512' --target eyeriss_like
+  tilewright map resnet18:conv2_1 --target simba_like --svg conv.svg --write-timeloop conv/
+  tilewright map resnet50 --target eyeriss_like --jobs 2
+  tilewright map resnet18:conv5_1 --target conventional --mapper sunstone --model timeloop
 """
 
 from __future__ import annotations
@@ -11,20 +24,143 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .tables import energy, number, print_table, progress_bar
+from ..search.mapping.mappers import MAPPERS
+from .command_line import UsageError
+from .mapping_tables import show_cases, show_kernel, show_network
+from .tables import progress_bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cases", type=Path, metavar="FILE", required=True, help="a .json list of cases")
-    parser.add_argument("--objective", choices=["edp", "energy", "latency"], default="edp", help="default: edp")
-    parser.add_argument("--model", choices=["timeloop"], default="timeloop", help="cost model (default: timeloop)")
-    parser.add_argument("--factors", choices=["perfect"], default="perfect", help="loop bounds (default: perfect)")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="CPU seconds per case (default: none)")
+    parser.add_argument("kernel", nargs="?", metavar="KERNEL", help="a kernel or network, see above")
+    parser.add_argument("--target", metavar="T", help="the machine")
+    parser.add_argument("--cases", type=Path, metavar="FILE", help="instead of KERNEL: a .json list of cases")
+    search = parser.add_argument_group("search")
+    search.add_argument(
+        "--objective",
+        choices=["edp", "energy", "latency"],
+        default="edp",
+        help="what is least: energy times delay, energy, or cycles (default: edp)",
+    )
+    search.add_argument(
+        "--mapper",
+        choices=list(MAPPERS),
+        default="exact",
+        help="exact: proven best; cosa, sunstone: the papers' searches; random, hybrid: Timeloop's (default: exact)",
+    )
+    search.add_argument(
+        "--factors",
+        choices=["imperfect", "perfect"],
+        help="may the last tile be shorter, or must loop bounds divide (default: imperfect; perfect for timeloop)",
+    )
+    search.add_argument(
+        "--model",
+        choices=["exact", "timeloop"],
+        help="cost model: exact, or timeloop's with its simplifications (default: exact; for --cases timeloop)",
+    )
+    search.add_argument("--no-bypass", action="store_true", help="keep every tensor in every memory that may hold it")
+    search.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
+    search.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="CPU seconds of the search per layer; the best so far is answered (default: 30, 2 for layers of networks)",
+    )
+    search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that map layers (default: 1)")
+    search.add_argument("--batch", type=int, default=1, metavar="B", help="images at once, for networks (default: 1)")
+    search.add_argument(
+        "--types",
+        metavar="I=i8,W=i8,O=i32",
+        help="element types of an einsum's tensors (default: one word of each memory)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("--svg", type=Path, metavar="FILE", help="draw the mapping")
+    output.add_argument("--mlir", type=Path, metavar="FILE", help="write the mapped kernel as IR of the nest dialect")
+    output.add_argument("--write-timeloop", type=Path, metavar="DIR", help="write problem, arch and mapping as YAML")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.cases is not None:
+        return _cases(arguments)
+    if arguments.kernel is None or arguments.target is None:
+        missing = "KERNEL" if arguments.kernel is None else "--target"
+        raise UsageError("usage", "tilewright map", "KERNEL and --target, or --cases", f"no {missing}")
+    for name in ("jobs", "batch"):
+        if getattr(arguments, name) < 1:
+            raise UsageError("usage", f"--{name}", "at least 1", str(getattr(arguments, name)))
+    if arguments.time_limit is not None and not arguments.time_limit > 0:
+        raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
+    return _map(arguments)
+
+
+def _map(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..mapping import find_layers, map_layers
+
+    options = _options(arguments)
+    layers = find_layers(arguments.kernel, options.batch, options.types)
+    several = len(layers) > 1
+    if several and (arguments.svg or arguments.mlir or arguments.write_timeloop):
+        found = f"{len(layers)} layers"
+        raise UsageError("usage", "--svg, --mlir, --write-timeloop", "one kernel", found, "name one of them")
+    with progress_bar(arguments.json) as progress:
+        mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)
+    if several:
+        return mapped.as_dict()
+    (layer,) = mapped.layers
+    answer = layer.as_dict()
+    written: list[Path] = []
+    if arguments.svg is not None:
+        arguments.svg.write_text(layer.svg(), encoding="utf-8")
+        written.append(arguments.svg)
+    if arguments.mlir is not None:
+        arguments.mlir.write_text(layer.mlir(), encoding="utf-8")
+        written.append(arguments.mlir)
+    if arguments.write_timeloop is not None:
+        written.extend(layer.write_timeloop(arguments.write_timeloop))
+    answer["files"] = [str(path) for path in written]
+    answer["loops"] = layer.loops
+    answer["traffic"] = [row.__dict__ for row in layer.traffic]
+    return answer
+
+
+def _options(arguments: argparse.Namespace) -> Any:
+    from ..mapping import MapOptions
+
+    return MapOptions(
+        objective=arguments.objective,
+        mapper=arguments.mapper,
+        factors=arguments.factors,
+        model=arguments.model or "exact",
+        bypass=not arguments.no_bypass,
+        seed=arguments.seed,
+        time_limit_s=arguments.time_limit,
+        jobs=arguments.jobs,
+        batch=arguments.batch,
+        types=_types(arguments.types),
+    )
+
+
+def _types(text: str | None) -> dict[str, str] | None:
+    from ..algebra.element import ELEMENT_TYPES
+
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for part in text.replace(",", " ").split():
+        tensor, _, name = part.partition("=")
+        if name not in ELEMENT_TYPES:
+            raise UsageError("usage", f"--types {part}", f"TENSOR=TYPE with a type of {', '.join(ELEMENT_TYPES)}", part)
+        found[tensor] = name
+    return found
+
+
+def _cases(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..search.mapping.exact import cases_file
 
+    if arguments.kernel is not None:
+        raise UsageError("usage", "tilewright map", "KERNEL or --cases", "both")
+    if arguments.model == "exact" or arguments.factors == "imperfect" or arguments.mapper != "exact":
+        expected = "--mapper exact --model timeloop --factors perfect"
+        raise UsageError("usage", "--cases", expected, "other options", "leave them out")
     with progress_bar(arguments.json) as progress:
         return cases_file(
             arguments.cases,
@@ -35,15 +171,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(answer: dict[str, Any]) -> None:
-    rows = [
-        [
-            str(index),
-            f"{result['edp_J_cycle']:.6g}",
-            energy(result["energy_pJ"]),
-            number(result["cycles"]),
-            "yes" if result["proven"] else "no",
-            f"{result['cpu_s']:.2f} s",
-        ]
-        for index, result in enumerate(answer["results"])
-    ]
-    print_table("Best mappings", ["case", "EDP in J*cycle", "energy", "cycles", "proven", "CPU time"], rows)
+    if "results" in answer:
+        show_cases(answer)
+    elif "layers" in answer and isinstance(answer["layers"], list):
+        show_network(answer)
+    else:
+        show_kernel(answer)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import gcd, prod
 from typing import cast
 
-from ...algebra.affine import Affine, index_forms
+from ...algebra.affine import Affine, index_forms, make_affine
 from ...algebra.expr import Access, Statement
 from ...algebra.printer import print_expr
 from ...algebra.statement import accesses, dims_of, tensors_of
@@ -36,6 +36,26 @@ def problem_of_statement(
     found = {tensor: _coefficients(statement, tensor, dims, extents) for tensor in (*operands, target)}
     bits = word_bits or {}
     return Problem(name, dims, bounds, tuple(Tensor(t, rows, t == target, bits.get(t)) for t, rows in found.items()))
+
+
+def text_of_problem(problem: Problem) -> str:
+    """Einsum text of the loop nest, `statement; bounds`: the output gathers the product of all inputs.
+
+    `problem_of_statement` of it is the problem again, but for digits of an index that were one.
+    """
+    inputs = [_access(problem, tensor) for tensor in problem.tensors if not tensor.is_output]
+    (output,) = (_access(problem, tensor) for tensor in problem.tensors if tensor.is_output)
+    bounds = " ".join(f"{dim}={bound}" for dim, bound in zip(problem.dims, problem.bounds, strict=True))
+    return f"{output} += {' * '.join(inputs)}; {bounds}"
+
+
+def _access(problem: Problem, tensor: Tensor) -> str:
+    indices: list[str] = []
+    for row in tensor.coefficients:
+        low = sum(c * (bound - 1) for c, bound in zip(row, problem.bounds, strict=True) if c < 0)
+        terms = {dim: c for dim, c in zip(problem.dims, row, strict=True) if c}
+        indices.append(print_expr(make_affine(-low, terms).to_expr()))
+    return f"{tensor.name}[{', '.join(indices)}]"
 
 
 def _coefficients(

@@ -42,3 +42,55 @@ def test_a_case_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     path.write_text("[3]")
     assert main(["map", "--cases", str(path), "--json"]) == 1
     assert "error" in json.loads(capsys.readouterr().out)
+
+
+GEMM_TEXT = "O[m,n] += A[m,k] * B[k,n]; m=12 n=8 k=6"
+KEYS = "edp energy_pj cycles valid proven lower_bound gap evaluated cpu_s mapping".split()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> str:
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(ARCH))
+    return str(path)
+
+
+def test_a_kernel_as_json_and_for_people(machine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["map", GEMM_TEXT, "--target", machine, "--model", "timeloop"]
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(KEYS) <= set(answer)
+    assert set(answer["lower_bound"]) >= {"edp", "energy_pj", "cycles", "dram_words"}
+    assert [level["target"] for level in answer["mapping"]] == ["DRAM", "L2", "L1"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert answer["loops"] in shown
+    assert f"{answer['edp']:.5g} J*cycle" in shown
+
+
+def test_a_network(machine: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    command = ["map", "resnet18", "--target", machine, "--mapper", "random", "--model", "timeloop"]
+    assert main([*command, "--time-limit", "0.01"]) == 0
+    shown = capsys.readouterr().out
+    assert "conv5_1" in shown
+    assert "12 different layers" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([GEMM_TEXT], 2, "no --target"),
+        (["--target", "T"], 2, "no KERNEL"),
+        ([GEMM_TEXT, "--target", "T", "--jobs", "0"], 2, "--jobs: expected at least 1"),
+        ([GEMM_TEXT, "--target", "T", "--time-limit", "nan"], 2, "--time-limit"),
+        ([GEMM_TEXT, "--target", "T", "--types", "A=i9"], 2, "--types A=i9: expected TENSOR=TYPE"),
+        ([GEMM_TEXT, "--target", "T"], 1, "target: T: expected one of"),
+        (["resnet18", "--target", "T", "--svg", "x.svg"], 2, "expected one kernel, found 12 layers"),
+        (["--cases", "x.json", "--model", "exact"], 2, "--mapper exact --model timeloop --factors perfect"),
+        ([GEMM_TEXT, "--cases", "x.json"], 2, "found both"),
+    ],
+)
+def test_what_is_refused(arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["map", *arguments]) == code
+    assert message in capsys.readouterr().err

@@ -1,0 +1,49 @@
+"""A mapping as a loop nest in text."""
+
+from __future__ import annotations
+
+from ...costs.hierarchy import Architecture, Level, LevelMapping, LoopMapping, Problem
+from ...costs.mapping.levels import canonical
+
+
+def loop_nest(arch: Architecture, problem: Problem, mapping: LoopMapping) -> str:
+    """The loops from the outermost memory to the multiply-accumulator, each level headed by what it keeps.
+
+        DRAM  A, B, C
+          for m = 4  (8 each)
+            L1  A, C
+              for k = 32
+
+    A loop shows how many iterations it has and, where that is not 1, how many of its dim each of them covers.
+    """
+    mapping = canonical(arch, problem, mapping)
+    tile = [1] * len(problem.dims)
+    lines: list[str] = []
+    for index, (level, mapped) in enumerate(zip(arch.levels, mapping.levels, strict=True)):
+        child = arch.levels[index - 1].name if index else arch.mac_name
+        lines.extend(_loops(problem, mapped, child, tile))
+        lines.append(_head(problem, level, mapped))
+    lines.reverse()
+    lines.append(arch.mac_name)
+    depth, text = 0, ""
+    for line in lines:
+        text += "  " * depth + line + "\n"
+        depth += 1
+    return text
+
+
+def _loops(problem: Problem, mapped: LevelMapping, child: str, tile: list[int]) -> list[str]:
+    """Lines from the innermost loop outward; `tile` grows with them."""
+    lines: list[str] = []
+    for axis, loops in (("x", mapped.spatial_x), ("y", mapped.spatial_y), ("", mapped.temporal)):
+        for loop in loops:
+            each = f"  ({tile[loop.dim]} each)" if tile[loop.dim] > 1 else ""
+            word, over = ("spread", f" over {child} along {axis}") if axis else ("for", "")
+            lines.append(f"{word} {problem.dims[loop.dim]} = {loop.bound}{over}{each}")
+            tile[loop.dim] *= loop.bound
+    return lines
+
+
+def _head(problem: Problem, level: Level, mapped: LevelMapping) -> str:
+    kept = [tensor.name for tensor in problem.tensors if tensor.name not in mapped.bypass]
+    return f"{level.name}  {', '.join(kept) or '(keeps nothing)'}"

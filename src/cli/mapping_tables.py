@@ -1,0 +1,97 @@
+"""What `tilewright map` prints for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tables import energy, number, print_table
+
+
+def show_kernel(answer: dict[str, Any]) -> None:
+    """The loop nest, words and energy per memory and tensor, and the price beside what any mapping needs."""
+    dims = " ".join(f"{dim}={bound}" for dim, bound in answer["dims"].items())
+    print(f"{answer['kernel']} on {answer['target']}: {dims}\n")
+    print(answer["loops"])
+    rows = [
+        [
+            row["level"],
+            row["tensor"],
+            number(row["tile_words"]),
+            number(row["instances"]),
+            number(row["reads"]),
+            number(row["fills"]),
+            number(row["updates"]),
+            energy(row["energy_pj"]),
+        ]
+        for row in answer["traffic"]
+    ]
+    print_table("Words", ["memory", "tensor", "tile", "copies", "reads", "fills", "updates", "energy"], rows)
+    _show_price(answer)
+    for violation in answer["violations"]:
+        print(f"does not fit: {violation['message']}")
+    for path in answer["files"]:
+        print(f"wrote {path}")
+
+
+def _show_price(answer: dict[str, Any]) -> None:
+    bound = answer["lower_bound"]
+    edp = ["energy x delay", f"{answer['edp']:.5g} J*cycle", f"{bound['edp']:.5g} J*cycle"]
+    rows = [
+        [*edp, _over(answer["edp"], bound["edp"])],
+        *_energy_and_cycles(answer, bound),
+        ["utilisation", f"{100 * answer['utilization']:.1f} %", "", ""],
+    ]
+    print_table("Price", ["what", "this mapping", "any mapping, at least", "above that by"], rows)
+    for what, term in bound.get("binding", {}).items():
+        print(f"the bound of {what} comes from {term}")
+    proof = "no mapping is better" if answer["proven"] else "not proven best: the search was cut short or is heuristic"
+    print(f"{answer['mapper']} mapper, {answer['factors']} factors, {answer['model']} model: {proof}")
+    print(f"{answer['evaluated']} mappings priced in full, {answer['cpu_s']:.2f} s")
+
+
+def _energy_and_cycles(answer: dict[str, Any], bound: dict[str, Any]) -> list[list[str]]:
+    pairs = (("energy", energy, "energy_pj"), ("cycles", number, "cycles"))
+    return [[what, show(answer[k]), show(bound[k]), _over(answer[k], bound[k])] for what, show, k in pairs]
+
+
+def _over(value: float, bound: float) -> str:
+    return f"{100 * (value / bound - 1):.1f} %" if bound > 0 else "-"
+
+
+def show_network(answer: dict[str, Any]) -> None:
+    """A line per layer, and the whole network."""
+    rows = [
+        [
+            layer["kernel"].removeprefix(f"{answer['network']}:"),
+            number(layer["repeats"]),
+            f"{layer['edp']:.4g}",
+            energy(layer["energy_pj"]),
+            number(layer["cycles"]),
+            "yes" if layer["proven"] else "no",
+            f"{100 * layer['gap']:.0f} %",
+            f"{layer['cpu_s']:.2f} s",
+        ]
+        for layer in answer["layers"]
+    ]
+    header = ["layer", "times", "EDP", "energy", "cycles", "proven", "gap", "CPU"]
+    print_table(f"{answer['network']} on {answer['target']} (EDP in J*cycle)", header, rows)
+    total = _energy_and_cycles(answer, answer["lower_bound"])
+    print_table("All layers", ["what", "these mappings", "any mapping, at least", "above that by"], total)
+    seconds = f"{answer['cpu_s']:.1f} CPU seconds of search, {answer['wall_s']:.1f} s in all"
+    print(f"{answer['solved']} different layers, {seconds}")
+
+
+def show_cases(answer: dict[str, Any]) -> None:
+    """A line per case of a file."""
+    rows = [
+        [
+            str(index),
+            f"{result['edp_J_cycle']:.6g}",
+            energy(result["energy_pJ"]),
+            number(result["cycles"]),
+            "yes" if result["proven"] else "no",
+            f"{result['cpu_s']:.2f} s",
+        ]
+        for index, result in enumerate(answer["results"])
+    ]
+    print_table("Best mappings", ["case", "EDP in J*cycle", "energy", "cycles", "proven", "CPU time"], rows)

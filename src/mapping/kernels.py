@@ -1,0 +1,135 @@
+"""Kernels as a person names them: einsum text, a layer of a network, a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..algebra.statement import accesses_of, reduction_dims
+from ..costs.hierarchy import Problem
+from ..dialects import nest
+from ..driver import is_kernel, load_model, make_context, parse_mlir, parse_passes
+from ..errors import TilewrightError
+from ..passes.nest_problems import problem_of
+
+FORMS = (
+    "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",
+    "a layer (resnet18:conv2_1)",
+    "a network (resnet18)",
+    "a model (model.onnx, model.onnx:node)",
+    "a Timeloop problem (.yaml)",
+    "a .mlir with a nest.kernel",
+)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A kernel to map; a network has `repeats` of it."""
+
+    name: str
+    problem: Problem
+    repeats: int = 1
+
+
+def find_layers(text: str, batch: int = 1, types: Mapping[str, str] | None = None) -> tuple[Layer, ...]:
+    """The layers that `text` names, one for a kernel; `FORMS` says what it may be.
+
+    `types` gives element types of an einsum's tensors by name; without, each element is one word of whatever memory it
+    is in.  Layers of models have the types of the model.  Of a model, the kernels that sum products are taken.  `batch`
+    is for networks of the zoo.
+    """
+    if is_kernel(text) or ";" in text:
+        return (_einsum(text, types),)
+    file, _, which = text.partition(":") if not Path(text).suffix else _split(text)
+    suffix = Path(file).suffix
+    if suffix == ".onnx":
+        return _of_model(text, file, which)
+    if suffix == ".mlir":
+        return _chosen(text, tuple(_layers_of(parse_mlir(Path(file)), every=True)), which)
+    if suffix in (".yaml", ".yml"):
+        from ..frontends.timeloop import load_problem
+
+        problem = load_problem(Path(file))
+        return (Layer(problem.name, problem),)
+    return _of_zoo(text, batch)
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """A file and what is behind its suffix: `model.onnx:/layer1/conv` names a node."""
+    for suffix in (".onnx", ".mlir"):
+        file, colon, which = text.partition(f"{suffix}:")
+        if colon:
+            return file + suffix, ":", which
+    return text, "", ""
+
+
+def _einsum(text: str, types: Mapping[str, str] | None) -> Layer:
+    from ..frontends.einsum import einsum_module
+
+    module = einsum_module(text, types)
+    kernel = next(op for op in module.walk() if isinstance(op, nest.KernelOp))
+    problem = problem_of(kernel, "kernel", typed=types is not None)
+    return Layer("kernel", problem)
+
+
+def _of_zoo(text: str, batch: int) -> tuple[Layer, ...]:
+    from ..zoo.mapping_layers import NETWORKS, layer, layers
+
+    network, colon, _ = text.partition(":")
+    if network not in NETWORKS:
+        near = get_close_matches(network, NETWORKS, 1)
+        lever = f"did you mean {near[0]}?" if near else f"networks: {', '.join(NETWORKS)}"
+        raise TilewrightError("kernel", text, f"one of: {'; '.join(FORMS)}", "none of these", lever)
+    if colon:
+        return (Layer(text, layer(text, batch)),)
+    return tuple(Layer(f"{network}:{name}", problem, repeats) for name, problem, repeats in layers(network, batch))
+
+
+def _of_model(text: str, file: str, which: str) -> tuple[Layer, ...]:
+    if not Path(file).is_file():
+        raise TilewrightError("file", file, "an ONNX model", "no such file")
+    module = load_model(file)
+    parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), module)
+    found = tuple(_layers_of(module, every=bool(which)))
+    if not found:
+        raise TilewrightError("kernel", text, "layers that sum products", "none")
+    return _chosen(text, found, which)
+
+
+def _chosen(text: str, found: tuple[Layer, ...], which: str) -> tuple[Layer, ...]:
+    if not found:
+        raise TilewrightError("kernel", text, "a nest.kernel", "none")
+    if not which:
+        return found
+    names = [layer.name for layer in found]
+    chosen = [layer for layer in found if layer.name == which or layer.name.endswith(f"/{which}")]
+    if not chosen:
+        near = get_close_matches(which, names, 3) or names[:6]
+        raise TilewrightError("kernel", text, f"a node of the model, such as {', '.join(near)}", which)
+    return (max(chosen, key=lambda layer: layer.problem.macs),)
+
+
+def _layers_of(module: ModuleOp, every: bool) -> Iterator[Layer]:
+    """A layer for each group's largest kernel; unless `every`, only where that sums products."""
+    for group in module.walk():
+        if not isinstance(group, nest.GroupOp) or not group.kernels:
+            continue
+        kernel = max(group.kernels, key=lambda k: (_sums_products(k), problem_of(k).macs))
+        if every or _sums_products(kernel):
+            name = _name_of(group)
+            yield Layer(name, problem_of(kernel, name))
+
+
+def _sums_products(kernel: nest.KernelOp) -> bool:
+    statement = kernel.statement.data
+    tensors = {access.tensor for access in accesses_of(statement.value)}
+    return statement.reduce == "+=" and bool(reduction_dims(statement)) and len(tensors) > 1
+
+
+def _name_of(group: nest.GroupOp) -> str:
+    name = group.attributes.get("name")
+    return getattr(name, "data", None) or group.sym_name.data

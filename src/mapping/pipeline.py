@@ -1,0 +1,168 @@
+"""From the name of a kernel or network, and of a machine, to mappings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..costs.hierarchy import Architecture, Problem
+from ..driver import Progress
+from ..errors import TilewrightError
+from ..search.mapping.mappers import map_problems
+from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
+from .answer import LayerMapping
+from .kernels import Layer, find_layers
+from .machines import find_architecture
+
+KERNEL_LIMIT_S = 30.0
+LAYER_LIMIT_S = 2.0
+"""Processor seconds of the search where no limit is given: for one kernel, and for each layer of a network."""
+
+
+@dataclass(frozen=True)
+class MapOptions:
+    """What a caller may choose about a mapping.
+
+    `objective` is what is minimised: energy times delay, energy, or cycles.  `mapper` searches (`search.mapping`);
+    `factors` may be perfect (loop bounds that divide) or imperfect (a last, shorter tile).  `model` prices: `exact`, or
+    `timeloop` with that tool's simplifications (perfect factors only).  Without `bypass` every memory keeps all that it
+    may.  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives element
+    types of an einsum's tensors, `batch` is for networks of the zoo.
+    """
+
+    objective: Objective = "edp"
+    mapper: str = "exact"
+    factors: Factors | None = None
+    model: CostModel = "exact"
+    bypass: bool = True
+    seed: int = 0
+    time_limit_s: float | None = None
+    jobs: int = 1
+    batch: int = 1
+    types: Mapping[str, str] | None = None
+
+    def request(self, default_limit_s: float) -> Request:
+        """What the mapper is asked."""
+        factors = self.factors or ("perfect" if self.model == "timeloop" else "imperfect")
+        if self.model == "timeloop" and factors == "imperfect":
+            lever = "take --factors perfect, or --model exact"
+            raise TilewrightError("usage", "factors of model timeloop", "perfect ones", factors, lever)
+        space = Space(bypass=self.bypass, split_axes=True, factors=factors)
+        limit = default_limit_s if self.time_limit_s is None else self.time_limit_s
+        return Request(self.objective, self.model, space, self.seed, limit)
+
+
+@dataclass(frozen=True)
+class NetworkMapping:
+    """Mappings of all layers of a network; totals count each layer as often as it occurs."""
+
+    network: str
+    arch: Architecture
+    layers: tuple[LayerMapping, ...]
+    wall_s: float
+
+    def total(self, key: str) -> float:
+        """The sum of `energy_pj` or `cycles` of the price over all layers."""
+        return sum(layer.layer.repeats * getattr(layer.prices, key) for layer in self.layers)
+
+    def bound(self, key: str) -> float:
+        """The sum of a bound (`energy_pj`, `cycles`) over all layers."""
+        return sum(layer.layer.repeats * getattr(layer.bounds, key) for layer in self.layers)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer of `tilewright map --json` for a network."""
+        energy, cycles = self.total("energy_pj"), self.total("cycles")
+        bounds = {
+            "edp": self.bound("energy_pj") * 1e-12 * self.bound("cycles"),
+            "energy_pj": self.bound("energy_pj"),
+            "cycles": self.bound("cycles"),
+            "dram_words": self.bound("dram_words"),
+        }
+        values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
+        limits = {"edp": bounds["edp"], "energy": bounds["energy_pj"], "latency": bounds["cycles"]}
+        objective = self.layers[0].request.objective
+        solved = {id(layer.mapped): layer.mapped for layer in self.layers}.values()
+        return {
+            "network": self.network,
+            "target": self.arch.name,
+            "objective": objective,
+            "edp": values["edp"],
+            "energy_pj": energy,
+            "cycles": cycles,
+            "valid": all(layer.prices.valid for layer in self.layers),
+            "proven": all(layer.mapped.proven for layer in self.layers),
+            "lower_bound": bounds,
+            "gap": values[objective] / limits[objective] - 1 if limits[objective] > 0 else float("inf"),
+            "evaluated": sum(mapped.evaluated for mapped in solved),
+            "solved": len(solved),
+            "layers": [layer.as_dict() | {"repeats": layer.layer.repeats} for layer in self.layers],
+            "cpu_s": sum(mapped.cpu_s for mapped in solved),
+            "wall_s": self.wall_s,
+        }
+
+
+def map_kernel(
+    kernel: str | Path | Problem, target: str | Path | Architecture, options: MapOptions | None = None
+) -> LayerMapping:
+    """The best mapping of one kernel on a machine.
+
+        mapped = tilewright.map_kernel("O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=64", "eyeriss_like")
+        print(mapped.loops, mapped.prices.edp_j_cycle, mapped.gap)
+
+    `kernel` is einsum text with bounds, a layer of a network (`resnet18:conv2_1`, `model.onnx:node`), or a file
+    (`mapping.kernels.FORMS`); `target` a shipped machine or a file that describes one.  Raises `TilewrightError` for
+    what cannot be read, and where the machine has no path for a tensor; `InfeasibleError` where nothing fits.
+    """
+    options = options or MapOptions()
+    found = _layers(kernel, options)
+    if len(found) != 1:
+        names = ", ".join(layer.name for layer in found[:4])
+        lever = f"name one of its layers ({names}, ...), or take map_network"
+        raise TilewrightError("usage", str(kernel), "one kernel", f"{len(found)} layers", lever)
+    return map_layers(str(kernel), found, target, options).layers[0]
+
+
+def map_network(
+    network: str | Path,
+    target: str | Path | Architecture,
+    options: MapOptions | None = None,
+    progress: Progress | None = None,
+) -> NetworkMapping:
+    """The best mappings of all layers of a network that sum products; equal layers are mapped once.
+
+    `network` is a name of the zoo, an ONNX file or a `.mlir` file.  Errors as for `map_kernel`.
+    """
+    options = options or MapOptions()
+    return map_layers(str(network), _layers(network, options), target, options, progress)
+
+
+def _layers(kernel: str | Path | Problem, options: MapOptions) -> tuple[Layer, ...]:
+    if isinstance(kernel, Problem):
+        return (Layer(kernel.name, kernel),)
+    return find_layers(str(kernel), options.batch, options.types)
+
+
+def map_layers(
+    name: str,
+    layers: tuple[Layer, ...],
+    target: str | Path | Architecture,
+    options: MapOptions,
+    progress: Progress | None = None,
+) -> NetworkMapping:
+    """The best mappings of given layers; errors as for `map_kernel`."""
+    start = time.perf_counter()
+    arch = target if isinstance(target, Architecture) else find_architecture(target)
+    request = options.request(LAYER_LIMIT_S if len(layers) > 1 else KERNEL_LIMIT_S)
+    problems = [layer.problem for layer in layers]
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress("layers", done, total)
+
+    mapped = map_problems(arch, problems, options.mapper, request, options.jobs, tell)
+    pairs = zip(layers, mapped, strict=True)
+    found = tuple(LayerMapping(layer, arch, options.mapper, request, answer) for layer, answer in pairs)
+    return NetworkMapping(name, arch, found, time.perf_counter() - start)

@@ -1,0 +1,103 @@
+"""All mappers by name, and mapping one problem or many with any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from importlib import import_module
+from multiprocessing import get_context
+from typing import cast
+
+from ...costs.hierarchy import Architecture, Problem
+from ...errors import TilewrightError
+from .values import Mapped, Mapper, Request
+
+MAPPERS: dict[str, str] = {
+    "exact": ".exact",
+    "cosa": ".cosa",
+    "sunstone": ".sunstone",
+    "random": ".random",
+    "hybrid": ".hybrid",
+}
+"""Name -> module of this package whose `solve(arch, problem, request)` is the mapper, imported at its first use."""
+
+Progress = Callable[[int, int], None]
+"""Called as `progress(done, total)`."""
+
+
+def find_mapper(name: str) -> Mapper:
+    """The mapper of a name; raises `TilewrightError` (kind `usage`) if there is none."""
+    if name not in MAPPERS:
+        raise TilewrightError("usage", "mapper", f"one of {', '.join(MAPPERS)}", name)
+    if name == "exact":
+        return _three_levels
+    return cast(Mapper, import_module(MAPPERS[name], __package__).solve)
+
+
+def _three_levels(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+    from .exact import solve
+
+    return solve(arch, problem, request.objective, replace(request.space, factors="perfect"), request.time_limit_s)
+
+
+def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:
+    """The best mapping that `mapper` finds.
+
+    Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, `InfeasibleError` where
+    nothing fits.
+    """
+    check_path(arch, problem)
+    return find_mapper(mapper)(arch, problem, request or Request())
+
+
+def map_problems(
+    arch: Architecture,
+    problems: Sequence[Problem],
+    mapper: str = "exact",
+    request: Request | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Mapped, ...]:
+    """The mappings of many problems in their order; those that differ in nothing but their name are solved once.
+
+    `jobs` processes work side by side; the answers do not depend on how many, as long as no time limit is reached.
+    """
+    request = request or Request()
+    alike = [replace(problem, name="") for problem in problems]
+    first = {key: problem for key, problem in reversed(list(zip(alike, problems, strict=True)))}
+    todo = list(dict.fromkeys(alike))
+    for problem in first.values():
+        check_path(arch, problem)
+    found: dict[Problem, Mapped] = {}
+
+    def note(key: Problem, mapped: Mapped) -> None:
+        found[key] = mapped
+        if progress is not None:
+            progress(len(found), len(todo))
+
+    if jobs <= 1 or len(todo) <= 1:
+        for key in todo:
+            note(key, map_problem(arch, first[key], mapper, request))
+    else:
+        request = replace(request, report=None)
+        with ProcessPoolExecutor(min(jobs, len(todo)), get_context("spawn")) as pool:
+            waiting = [(key, pool.submit(map_problem, arch, first[key], mapper, request)) for key in todo]
+            for key, future in waiting:
+                note(key, future.result())
+    return tuple(found[key] for key in alike)
+
+
+def check_path(arch: Architecture, problem: Problem) -> None:
+    """Every tensor has a place in the outermost memory, from where it comes and to where it goes."""
+    outermost = len(arch.levels) - 1
+    held = arch.may_hold(outermost, problem)
+    roles = arch.roles(problem)
+    for tensor, role, may in zip(problem.tensors, roles, held, strict=True):
+        if may:
+            continue
+        level = arch.levels[outermost]
+        subject = f"tensor {tensor.name} of {problem.name} on {arch.name}"
+        expected = f"a path from the multiply-accumulators to {level.name} for what is the machine's {role}"
+        found = f"{level.name} holds {', '.join(level.holds or ()) or 'nothing'}"
+        raise TilewrightError("target", subject, expected, found, f"let {level.name} hold {role}")

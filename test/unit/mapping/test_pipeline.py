@@ -1,0 +1,69 @@
+"""Mapping by name, and what is answered."""
+
+import pytest
+
+from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
+from tilewright.costs.timeloop import evaluate
+from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.mapping import MapOptions, map_kernel, map_network
+
+GEMM = "O[m,n] += A[m,k] * B[k,n]; m=12 n=8 k=6"
+TIMELOOP = MapOptions(model="timeloop", time_limit_s=5)
+SMALL = Architecture(
+    "small",
+    (Level("L1", 16, 4, 2, 1, 1.0), Level("L2", 64, 1, 1, 1, 6.0), Level("DRAM", None, 1, 1, 1, 100.0)),
+    "MAC",
+    4,
+    2,
+    1.0,
+)
+
+
+def test_the_answer_is_the_price_of_its_mapping() -> None:
+    found = map_kernel(GEMM, SMALL, TIMELOOP)
+    answer = found.as_dict()
+    mapping = parse_mapping(answer["mapping"], SMALL, found.layer.problem)
+    prices = evaluate(SMALL, found.layer.problem, mapping)
+    assert (answer["edp"], answer["cycles"]) == (prices.edp_j_cycle, prices.cycles)
+    assert answer["valid"]
+    assert found.mapped.edp == pytest.approx(answer["edp"])
+    assert answer["gap"] == pytest.approx(answer["edp"] / answer["lower_bound"]["edp"] - 1)
+    assert answer["gap"] >= 0
+
+
+def test_equal_layers_are_solved_once() -> None:
+    told: list[tuple[int, int]] = []
+    found = map_network("resnet18", SMALL, MapOptions(mapper="random", time_limit_s=0.01, model="timeloop"),
+                        lambda _, done, total: told.append((done, total)))  # fmt: skip
+    answer = found.as_dict()
+    assert sum(layer["repeats"] for layer in answer["layers"]) == 21
+    assert answer["solved"] == len(answer["layers"]) == 12
+    assert told == [(i + 1, 12) for i in range(12)]
+    assert answer["cycles"] == sum(layer["repeats"] * layer["cycles"] for layer in answer["layers"])
+
+
+def test_a_network_is_no_kernel() -> None:
+    with pytest.raises(TilewrightError, match="expected one kernel, found 12 layers"):
+        map_kernel("resnet18", SMALL)
+
+
+def test_a_machine_without_a_path_for_a_tensor() -> None:
+    levels = (*SMALL.levels[:2], Level("DRAM", None, 1, 1, 1, 100.0, holds=("O", "I")))
+    with pytest.raises(TilewrightError) as error:
+        map_kernel(GEMM, Architecture("noweights", levels, "MAC", 4, 2, 1.0), TIMELOOP)
+    assert str(error.value) == (
+        "tensor B of kernel on noweights: expected a path from the multiply-accumulators to DRAM for what is the "
+        "machine's W, found DRAM holds O, I; let DRAM hold W"
+    )
+
+
+def test_nothing_fits() -> None:
+    levels = (Level("L1", 2, 4, 2, 1, 1.0), *SMALL.levels[1:])
+    with pytest.raises(InfeasibleError) as error:
+        map_kernel(GEMM, Architecture("tight", levels, "MAC", 4, 2, 1.0), MapOptions(model="timeloop", bypass=False))
+    assert (error.value.resource, error.value.demand, error.value.bound, error.value.unit) == ("L1", 3, 2, "words")
+
+
+def test_factors_that_the_model_does_not_have() -> None:
+    with pytest.raises(TilewrightError, match="--factors perfect, or --model exact"):
+        map_kernel(GEMM, SMALL, MapOptions(model="timeloop", factors="imperfect"))
