@@ -172,7 +172,11 @@ def compile(
 def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
     """Lower `module` in place and take the program out of it."""
     from .backends.link import link
+    from .frontends.acg import load_target
 
+    if not load_target(target).mnemonics:
+        lever = "map kernels on it, or choose a target with mnemonics"
+        raise TilewrightError("target", target, "mnemonics, which programs consist of", "none", lever)
     text = pipeline_text(target, options)
     watch = _Watch(options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)

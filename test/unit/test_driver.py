@@ -200,3 +200,8 @@ def test_kernel_from_einsum_text(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_kernel_that_does_not_parse(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "O[m,n] += A[m,k*B[k,n]; m=4", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"]["subject"].startswith("einsum:1:")
+
+
+def test_target_without_mnemonics() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="conventional: expected mnemonics, which programs consist of"):
+        tilewright.compile("O[i] = A[i]; i=4", "conventional")

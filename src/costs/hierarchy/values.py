@@ -38,6 +38,11 @@ class Level:
     holds: tuple[str, ...] | None = None
 
     @property
+    def energy_of_write_pj(self) -> float:
+        """pJ of an access that writes."""
+        return self.energy_pj if self.write_energy_pj is None else self.write_energy_pj
+
+    @property
     def capacity_words(self) -> int | None:
         """Words of tiles that one instance holds."""
         return None if self.entries is None else int(self.entries / self.multiple_buffering)

@@ -108,9 +108,12 @@ def _price_chunk(arch: Architecture, problem: Problem, batch: MappingBatch, link
             counts[:, :, t] = found * kept
     energy = problem.macs * arch.mac_energy_pj + network
     blocks = np.array([level.block_size for level in arch.levels])[None, :, None]
-    access_energy = np.array([level.energy_pj for level in arch.levels]) * instances
-    for counts in (reads, fills, updates):
-        energy += ((-(-counts // blocks)).sum(axis=2) * access_energy).sum(axis=1)
+    of_read, of_write = (
+        np.array([level.energy_pj for level in arch.levels]) * instances,
+        np.array([level.energy_of_write_pj for level in arch.levels]) * instances,
+    )
+    for counts, of_access in ((reads, of_read), (fills, of_write), (updates, of_write)):
+        energy += ((-(-counts // blocks)).sum(axis=2) * of_access).sum(axis=1)
     cycles = _cycles(arch, nest, reads, fills + updates)
     return BatchPrices(cycles, energy, _fits(arch, batch, used), reads, fills, updates)
 

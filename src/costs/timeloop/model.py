@@ -63,7 +63,8 @@ def _tensor_report(level: Level, tensor: Tensor, flow: TensorFlow, index: int, i
         updates = _nearest(traffic.content)
     else:
         reads, fills, updates = _nearest(traffic.content + traffic.peer), int(received), 0
-    energy = sum(ceil(count / level.block_size) for count in (reads, fills, updates)) * level.energy_pj * instances
+    read, filled, updated = (ceil(count / level.block_size) for count in (reads, fills, updates))
+    energy = (read * level.energy_pj + (filled + updated) * level.energy_of_write_pj) * instances
     return TensorReport(flow.tiles[index], partition, instances, reads, fills, updates, energy)
 
 

@@ -36,3 +36,18 @@ def test_bad_files(command: str, content: str, tmp_path: Path, capsys: pytest.Ca
     path.write_text(content)
     assert main([command, str(path), "--json"]) == 1
     assert "error" in json.loads(capsys.readouterr().out)
+
+
+def test_a_target_stands_for_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A machine in the file is used where no target has its name."""
+    data = json.loads((DATA / "timeloop_sample.json").read_text())
+    entry = next(e for e in data["random_mappings"] if e["arch"] == "conventional")
+    expensive = data["archs"]["conventional"] | {"mac": data["archs"]["conventional"]["mac"] | {"energy": 1000}}
+    data["archs"] = {"conventional": expensive, "own": expensive}
+    data["random_mappings"] = [entry, entry | {"arch": "own"}]
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps(data | {"link_transfer_mappings": []}))
+    assert main(["price", str(path), "--model", "timeloop", "--json"]) == 0
+    target, own = json.loads(capsys.readouterr().out)["results"]
+    assert target["energy_pJ"] == pytest.approx(entry["stats"]["energy_pJ"], rel=1e-9)
+    assert own["energy_pJ"] - target["energy_pJ"] == pytest.approx(target["macs"] * (1000 - 2.2))

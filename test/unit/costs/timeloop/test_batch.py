@@ -28,6 +28,7 @@ def random_machine(rng: random.Random) -> Architecture:
             rng.choice([None, 1.5]),
             rng.choice([None, 0.7]),
             rng.choice([0.0, 0.5]),
+            write_energy_pj=rng.choice([None, 7.0]),
         )
         for i, shape in enumerate(shapes[1:])
     ]

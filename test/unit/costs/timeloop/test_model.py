@@ -154,6 +154,16 @@ def test_energy_counts_whole_vectors():
     assert prices.energy_pj == sum(prices.energy_by_component_pj.values())
 
 
+def test_writes_may_have_a_price_of_their_own():
+    # L1 reads 64, 64, 48 words, is filled with 16 and 64, and updated 64 times
+    nest = mapping(level((K, 4)), level((N, 4), (M, 4)))
+    plain = machine()
+    inner = replace(plain.levels[0], write_energy_pj=3.0)
+    prices = evaluate(replace(plain, levels=(inner, *plain.levels[1:])), gemm(4, 4, 4), nest)
+    assert prices.energy_by_component_pj["L1"] == (64 + 64 + 48) + 3 * (16 + 64 + 64)
+    assert prices.energy_by_component_pj["DRAM"] == evaluate(plain, gemm(4, 4, 4), nest).energy_by_component_pj["DRAM"]
+
+
 def test_cycles_follow_the_scarcest_bandwidth():
     # 64 operations; DRAM reads 80 words
     nest = mapping(level((K, 4)), level((N, 4), (M, 4)))
