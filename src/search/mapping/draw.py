@@ -1,0 +1,100 @@
+"""Random mappings: every ordered factorisation of every bound is equally likely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from ...costs.hierarchy import Architecture, MappingBatch, Problem
+from .factors import primes_of
+from .pricing import Bools, Ints, kept_tensors
+from .values import Space
+
+
+class Sampler:
+    """Draws mappings of a space; factors are perfect, and arrays and memories may overflow."""
+
+    def __init__(self, arch: Architecture, problem: Problem, space: Space, seed: int) -> None:
+        self.arch, self.problem, self.space = arch, problem, space
+        self._random: Generator = np.random.default_rng(seed)
+        self._kept: Bools = kept_tensors(arch, problem)
+        levels = range(len(arch.levels))
+        self._slots = [("temporal", level) for level in levels]
+        for level in levels:
+            columns, rows = arch.fan_out(level)
+            self._slots += [("spatial_x", level)] * (columns > 1) + [("spatial_y", level)] * (rows > 1)
+
+    def draw(self, count: int) -> MappingBatch:
+        """`count` mappings with random orders; bypass is random where the space has it."""
+        shape = count, len(self.arch.levels), len(self.problem.dims)
+        batch = MappingBatch(**self._factors(shape), **self._orders(shape), kept=self._keep(count))
+        return batch if self.space.split_axes else _take(batch, ~_splits(batch))
+
+    def bypasses(self) -> Bools:
+        """All choices of what each level keeps, everything first; (N, L, T)."""
+        free = np.argwhere(self._kept[:-1])
+        if not self.space.bypass:
+            return self._kept[None]
+        choices = np.repeat(self._kept[None], 1 << len(free), axis=0)
+        for bit, (level, tensor) in enumerate(free):
+            choices[:, level, tensor] = (np.arange(len(choices)) >> bit) % 2 == 0
+        return choices
+
+    def _factors(self, shape: tuple[int, int, int]) -> dict[str, Ints]:
+        found = {name: np.ones(shape, np.int64) for name in ("temporal", "spatial_x", "spatial_y")}
+        for dim, bound in enumerate(self.problem.bounds):
+            for prime, power in primes_of(bound):
+                for (name, level), part in zip(self._slots, self._composition(shape[0], power).T, strict=True):
+                    found[name][:, level, dim] *= prime**part
+        return found
+
+    def _composition(self, count: int, total: int) -> Ints:
+        """Numbers that add up to `total`, one per slot, each way equally likely (stars and bars)."""
+        slots = len(self._slots)
+        places = self._random.random((count, total + slots - 1)).argsort(axis=1)[:, : slots - 1]
+        bars = np.sort(places, axis=1)
+        edges = np.hstack([np.full((count, 1), -1), bars, np.full((count, 1), total + slots - 1)])
+        return np.diff(edges, axis=1) - 1
+
+    def _orders(self, shape: tuple[int, int, int]) -> dict[str, Ints]:
+        names = ("order", "order_x", "order_y")
+        return {name: self._random.random(shape).argsort(axis=2).astype(np.int64) for name in names}
+
+    def _keep(self, count: int) -> Bools:
+        kept = np.repeat(self._kept[None], count, axis=0)
+        if self.space.bypass:
+            kept[:, :-1] &= self._random.random(kept[:, :-1].shape) < 0.5
+        return kept
+
+
+def _splits(batch: MappingBatch) -> Bools:
+    both = (batch.spatial_x > 1) & (batch.spatial_y > 1)
+    return np.asarray(both.any(axis=(1, 2)), np.bool_)
+
+
+def _take(batch: MappingBatch, rows: Bools) -> MappingBatch:
+    return MappingBatch(*(getattr(batch, name)[rows] for name in MappingBatch.__match_args__))
+
+
+def fits_arrays(arch: Architecture, batch: MappingBatch) -> MappingBatch:
+    """The mappings whose spatial factors fit the arrays."""
+    good = np.ones(len(batch), np.bool_)
+    for level in range(len(arch.levels)):
+        columns, rows = arch.fan_out(level)
+        good &= (batch.spatial_x[:, level].prod(axis=1) <= columns) & (batch.spatial_y[:, level].prod(axis=1) <= rows)
+    return _take(batch, good)
+
+
+def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
+    """All mappings of `batches` in one."""
+    names = MappingBatch.__match_args__
+    return MappingBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in names))
+
+
+def with_orders(batch: MappingBatch, row: int, orders: Ints, kept: Bools) -> MappingBatch:
+    """Mapping `row` with each of the `orders` (N, L, D) and `kept` (N, L, T)."""
+    repeated = {name: np.repeat(getattr(batch, name)[row][None], len(orders), axis=0) for name in batch.__match_args__}
+    return replace(MappingBatch(**repeated), order=orders, kept=kept)

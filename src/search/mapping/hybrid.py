@@ -1,0 +1,104 @@
+"""Timeloop's hybrid mapper (A. Parashar et al., ISPASS 2019): random factors; orders and bypasses in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+
+import numpy as np
+
+from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem
+from .draw import Sampler, fits_arrays, joined, with_orders
+from .pricing import Bools, Ints, Pricer, nothing_fits
+from .values import Mapped, Request
+
+BATCH = 4096
+
+
+def solve(
+    arch: Architecture,
+    problem: Problem,
+    request: Request,
+    victory: int = 20_000,
+    timeout: int = 200_000,
+    sweep: int = 2048,
+) -> Mapped:
+    """The best over random factors of orders and bypasses, at most `sweep` mappings for each choice of factors.
+
+    Ends after `victory` valid mappings in a row without a better one, `timeout` draws in a row that do not fit, or at
+    the time limit.  Raises InfeasibleError if nothing that fits was found.
+    """
+    pricer = Pricer(arch, problem, request)
+    sampler = Sampler(arch, problem, request.space, request.seed)
+    bypasses = sampler.bypasses()
+    best: tuple[float, LoopMapping] | None = None
+    stale = misses = 0
+    while stale < victory and misses < timeout and not (pricer.late and best is not None):
+        drawn = fits_arrays(arch, sampler.draw(BATCH))
+        fitting = np.flatnonzero(np.isfinite(pricer.values(drawn)))
+        misses = 0 if len(fitting) else misses + BATCH
+        for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting.tolist()):
+            values = pricer.values(batch)
+            index = int(values.argmin())
+            stale += int(np.isfinite(values).sum())
+            if values[index] < (np.inf if best is None else best[0]):
+                best, stale = (float(values[index]), batch.mapping(index, problem)), 0
+                pricer.report(best[0])
+            if stale >= victory or (pricer.late and best is not None):
+                break
+    if best is None:
+        raise nothing_fits(arch, problem, "hybrid")
+    return pricer.answer(best[1])
+
+
+def _together(walks: Iterable[MappingBatch]) -> Iterator[MappingBatch]:
+    """Walks in batches of about `BATCH` mappings."""
+    waiting: list[MappingBatch] = []
+    for found in walks:
+        waiting.append(found)
+        if sum(map(len, waiting)) >= BATCH:
+            yield joined(waiting)
+            waiting = []
+    if waiting:
+        yield joined(waiting)
+
+
+def walk(batch: MappingBatch, row: int, bypasses: Bools, sweep: int) -> MappingBatch:
+    """Mapping `row` with other orders and bypasses, in lexicographic order; a walk above `sweep` is thinned out evenly.
+
+    Loops of one iteration and those of the innermost level stay where they are: they change nothing.
+    """
+    moving = [np.flatnonzero(level > 1) if i else np.zeros(0, np.int64) for i, level in enumerate(batch.temporal[row])]
+    radices = [len(bypasses), *(digit for dims in moving for digit in range(1, len(dims) + 1))]
+    total = prod(radices)
+    count = min(total, sweep)
+    digits = _digits([i * total // count for i in range(count)], radices)
+    orders = np.repeat(batch.order[row][None], count, axis=0)
+    first = 1
+    for level, dims in enumerate(moving):
+        own = digits[:, first : first + len(dims)][:, ::-1]
+        first += len(dims)
+        idle = np.setdiff1d(np.arange(orders.shape[2]), dims)
+        orders[:, level] = np.hstack([_permuted(dims, own), np.repeat(idle[None], count, axis=0)])
+    return with_orders(batch, row, orders, bypasses[digits[:, 0]])
+
+
+def _digits(numbers: list[int], radices: list[int]) -> Ints:
+    digits = np.zeros((len(numbers), len(radices)), np.int64)
+    for i, number in enumerate(numbers):
+        for j, radix in enumerate(radices):
+            number, digits[i, j] = divmod(number, radix)
+    return digits
+
+
+def _permuted(items: Ints, digits: Ints) -> Ints:
+    """One permutation of `items` per row of `digits`: digit `i` picks among the `n - i` items that are left."""
+    left = np.repeat(items[None], len(digits), axis=0)
+    rows = np.arange(len(digits))
+    picked: list[Ints] = []
+    for digit in digits.T:
+        picked.append(left[rows, digit])
+        others = np.ones(left.shape, np.bool_)
+        others[rows, digit] = False
+        left = left[others].reshape(len(digits), -1)
+    return np.stack(picked, axis=1) if picked else left

@@ -1,0 +1,122 @@
+"""Objective values of many mappings at once, under the cost model that a request names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
+from ...costs.timeloop import evaluate, price_batch
+from ...costs.timeloop.batch_model import MAX_MACS
+from ...errors import InfeasibleError
+from .values import Mapped, Request
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CHUNK = 1 << 14
+"""Mappings that are priced together, to bound memory."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Energy (pJ), cycles and validity of N mappings, each (N,)."""
+
+    energy_pj: Floats
+    cycles: Floats
+    valid: Bools
+
+
+class Pricer:
+    """Prices mappings of one problem on one machine, counts them, and remembers when it was made."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.evaluated = 0
+        self._start = process_time()
+        self.kept = kept_tensors(arch, problem)
+
+    @property
+    def seconds(self) -> float:
+        """Processor time since the search began."""
+        return process_time() - self._start
+
+    @property
+    def late(self) -> bool:
+        """Whether the time limit has passed."""
+        limit = self.request.time_limit_s
+        return limit is not None and self.seconds > limit
+
+    def report(self, best: float) -> None:
+        """Tell the request's listener about a better mapping."""
+        if self.request.report is not None:
+            self.request.report(best * (1e-12 if self.request.objective == "edp" else 1.0), 0.0)
+
+    def prices(self, batch: MappingBatch) -> Prices:
+        """Prices of a batch; those of mappings that do not fit are computed all the same."""
+        if not len(batch):
+            return Prices(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+        self.evaluated += len(batch)
+        parts = [self._chunk(batch.part(slice(i, i + CHUNK))) for i in range(0, len(batch), CHUNK)]
+        return Prices(*(np.concatenate([getattr(part, name) for part in parts]) for name in Prices.__match_args__))
+
+    def _chunk(self, batch: MappingBatch) -> Prices:
+        if self.problem.macs > MAX_MACS:
+            return self._one_by_one([batch.mapping(i, self.problem) for i in range(len(batch))])
+        found = price_batch(self.arch, self.problem, batch)
+        return Prices(found.energy_pj, found.cycles.astype(np.float64), found.valid)
+
+    def _one_by_one(self, mappings: Sequence[LoopMapping]) -> Prices:
+        found = [evaluate(self.arch, self.problem, mapping) for mapping in mappings]
+        return Prices(
+            np.array([prices.energy_pj for prices in found]),
+            np.array([prices.cycles for prices in found], np.float64),
+            np.array([prices.valid for prices in found], np.bool_),
+        )
+
+    def objective(self, prices: Prices) -> Floats:
+        """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside."""
+        match self.request.objective:
+            case "edp":
+                return prices.energy_pj * prices.cycles
+            case "energy":
+                return prices.energy_pj
+            case "latency":
+                return prices.cycles
+
+    def values(self, batch: MappingBatch) -> Floats:
+        """The objective of each mapping, infinite where it does not fit."""
+        prices = self.prices(batch)
+        return np.where(prices.valid, self.objective(prices), np.inf)
+
+    def answer(self, mapping: LoopMapping) -> Mapped:
+        """`mapping` as a mapper's answer; nothing is claimed about better ones."""
+        prices = self.prices(pack(self.arch, self.problem, [mapping]))
+        energy, cycles = float(prices.energy_pj[0]), int(prices.cycles[0])
+        return Mapped(mapping, energy * 1e-12 * cycles, energy, cycles, 0.0, False, self.evaluated - 1, self.seconds)
+
+
+def kept_tensors(arch: Architecture, problem: Problem) -> Bools:
+    """Which tensors each level keeps where nothing is bypassed by choice: all that it may hold, (L, T)."""
+    kept = np.array([arch.may_hold(level, problem) for level in range(len(arch.levels))], np.bool_)
+    kept[-1] = True
+    return kept
+
+
+def nothing_fits(arch: Architecture, problem: Problem, mapper: str) -> InfeasibleError:
+    """The error of a mapper that found no mapping: the level that cannot hold one element of each of its tensors."""
+    kept = kept_tensors(arch, problem)
+    subject = f"{problem.name} on {arch.name}"
+    for level, held in zip(arch.levels, kept, strict=True):
+        need, room = int(held.sum()), level.capacity_words
+        if room is not None and need > room:
+            lever = f"give {level.name} room for one word of each tensor that it keeps"
+            return InfeasibleError(level.name, need, room, "words", lever, subject)
+    level = min(arch.levels, key=lambda found: found.capacity_words or 1 << 62)
+    lever = f"mapper {mapper} found no mapping that fits; enlarge {level.name} or take another mapper"
+    return InfeasibleError(level.name, int(kept[0].sum()), level.capacity_words or 0, "words", lever, subject)
