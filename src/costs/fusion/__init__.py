@@ -6,19 +6,24 @@ Capacity-Communication Optimization", ASPLOS 2024, sections 3, 4.1 and 5.
 
 from .from_network import layer_graph
 from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, mask_of, nodes_of
+from .platform import Platform
+from .pricer import CostTable, SubgraphPricer
 from .values import Buffers, Metric, SubgraphCost
 
 __all__ = [
     "POINT",
     "WHOLE",
     "Buffers",
+    "CostTable",
     "Edge",
     "Input",
     "Layer",
     "LayerGraph",
     "Metric",
+    "Platform",
     "Shape",
     "SubgraphCost",
+    "SubgraphPricer",
     "Window",
     "layer_graph",
     "mask_of",
