@@ -1,0 +1,9 @@
+"""Which layers run together: partitions of layer graphs, by the methods of Cocco's evaluation and by our own.
+
+Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mapping Co-Exploration towards Memory Capacity-Communication Optimization",
+ASPLOS 2024, section 4.
+"""
+
+from .run import METHODS, PartitionOptions, PartitionResult, partition
+
+__all__ = ["METHODS", "PartitionOptions", "PartitionResult", "partition"]

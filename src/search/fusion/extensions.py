@@ -1,0 +1,36 @@
+"""What may be executed next: the groups that extend a downset of layers (ideas of Jangda and Bondhugula 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+from .space import Space, bits
+
+
+def extensions(space: Space, done: int, price: Callable[[int], float], fits: Callable[[int], bool]) -> Iterator[int]:
+    """Connected groups of finite price that can run after `done`, which holds all that its layers read.
+
+    `fits(group)` may be asked of any set, and be false only where no larger set fits either; a connected set without
+    a price is not extended (a group that does not fit does not fit with more layers).
+    """
+    ready = 0
+    for number in range(space.size):
+        if not done >> number & 1 and space.before[number] & ~done == 0:
+            ready |= 1 << number
+    stack = [(0, ready, 0)]
+    while stack:
+        group, ready, barred = stack.pop()
+        for number in bits(ready & ~barred):
+            larger = group | 1 << number
+            freed = 0
+            for reader in bits(space.after[number] & ~larger):
+                if space.before[reader] & ~(done | larger) == 0:
+                    freed |= 1 << reader
+            if fits(larger):
+                whole = space.connected(larger)
+                if not whole or price(larger) < inf or larger == 1 << number:
+                    stack.append((larger, (ready & ~(1 << number)) | freed, barred))
+                    if whole:
+                        yield larger
+            barred |= 1 << number

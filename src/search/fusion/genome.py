@@ -1,0 +1,144 @@
+"""Partitions that change: random ones, Cocco's mutations and crossover (Tan et al. 2024, section 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from random import Random
+
+from .evaluate import Evaluator
+from .space import Groups, Space, bits
+
+
+class Variation:
+    """Makes partitions out of partitions; each is valid, and its groups fit (those that do not are split in place)."""
+
+    def __init__(self, space: Space, evaluator: Evaluator, random: Random) -> None:
+        self.space = space
+        self.evaluator = evaluator
+        self.random = random
+
+    def settle(self, groups: Sequence[int]) -> Groups:
+        """The partition with every group that does not fit split until all parts do (Cocco's in-situ split)."""
+        settled: list[int] = []
+        waiting = list(reversed(groups))
+        while waiting:
+            group = waiting.pop()
+            if group & (group - 1) and self.evaluator.price(group) == inf:
+                waiting.extend(reversed(self.cut(group)))
+            else:
+                settled.append(group)
+        return tuple(settled)
+
+    def cut(self, group: int) -> list[int]:
+        """A group in two or more connected parts, cut at a random place of its topological order."""
+        members = list(bits(group))
+        place = self.random.randrange(1, len(members))
+        lower = 0
+        for number in members[:place]:
+            lower |= 1 << number
+        return [*self.space.components(lower), *self.space.components(group & ~lower)]
+
+    def initial(self) -> Groups:
+        """Each layer, in topological order, joins one of the groups that it may join, or begins one (section 4.4.1)."""
+        owner: list[int] = []
+        last = -1
+        for producers in self.space.producers:
+            first = max((owner[i] for i in producers), default=0)
+            owner.append(self.random.randint(first, last + 1))
+            last = max(last, owner[-1])
+        return self.settle(self.groups_of(owner))
+
+    def groups_of(self, owner: Sequence[int]) -> list[int]:
+        """The connected parts of the sets of equal numbers; numbers never decrease along edges."""
+        sets: dict[int, int] = {}
+        for number, place in enumerate(owner):
+            sets[place] = sets.get(place, 0) | 1 << number
+        return [part for place in sorted(sets) for part in self.space.components(sets[place])]
+
+    def owners(self, groups: Sequence[int]) -> list[int]:
+        """For each layer the place of its group."""
+        owner = [0] * self.space.size
+        for index, group in enumerate(groups):
+            for number in bits(group):
+                owner[number] = index
+        return owner
+
+    def modify_node(self, groups: Groups) -> Groups:
+        """Move a random layer to a neighbouring group, or to one of its own."""
+        node = self.random.randrange(self.space.size)
+        bit = 1 << node
+        home = next(group for group in groups if group & bit)
+        near = [group for group in groups if group & self.space.beside[node] and group != home]
+        target = self.random.choice([*near, 0])
+        changed = [group for group in groups if group not in (home, target)]
+        changed += [*self.space.components(home & ~bit), target | bit]
+        return self.accept(changed, groups)
+
+    def split(self, groups: Groups) -> Groups:
+        """Split a random group."""
+        large = [group for group in groups if group & (group - 1)]
+        if not large:
+            return groups
+        group = self.random.choice(large)
+        return self.accept([g for g in groups if g != group] + self.cut(group), groups)
+
+    def merge(self, groups: Groups) -> Groups:
+        """Merge a random group with a random one of those it touches."""
+        group = self.random.choice(groups)
+        touched = (self.space.readers(group) | self.space.sources(group)) & ~group
+        near = [other for other in groups if other & touched]
+        if not near:
+            return groups
+        other = self.random.choice(near)
+        return self.accept([g for g in groups if g not in (group, other)] + [group | other], groups)
+
+    def accept(self, changed: Sequence[int], groups: Groups) -> Groups:
+        """The changed partition, in order and settled; the old one where the groups would wait in a circle."""
+        ordered = self.space.ordered(changed)
+        return groups if ordered is None else self.settle(ordered)
+
+    def mutate(self, groups: Groups) -> Groups:
+        """One of the three mutations of partitions, drawn evenly."""
+        return self.random.choice((self.modify_node, self.split, self.merge))(groups)
+
+    def crossover(self, dad: Groups, mom: Groups) -> Groups:
+        """Layers in topological order, each undecided one with its group of a random parent (section 4.4.2).
+
+        Where that group holds decided layers, the rest becomes a group, or joins the group of one of them.
+        """
+        parents = (dad, mom)
+        owners = (self.owners(dad), self.owners(mom))
+        made: list[int] = []
+        decided = 0
+        for node in range(self.space.size):
+            if decided >> node & 1:
+                continue
+            parent = self.random.randrange(2)
+            whole = parents[parent][owners[parent][node]]
+            fresh = whole & ~decided
+            taken = whole & decided
+            decided |= fresh
+            if taken and self.random.random() < 0.5:
+                hosts = [i for i, group in enumerate(made) if group & taken]
+                made[self.random.choice(hosts)] |= fresh
+            else:
+                made.append(fresh)
+        return self.settle(self.mend(made))
+
+    def mend(self, groups: Sequence[int]) -> list[int]:
+        """Connected parts in an order of execution; sets that wait for each other are cut apart."""
+        parts = [part for group in groups for part in self.space.components(group)]
+        return self.space.ordered(parts) or self._unrolled(self.owners(parts))
+
+    def _unrolled(self, where: Sequence[int]) -> list[int]:
+        """Groups executed when their first layer is met; a layer that must wait longer begins the group anew."""
+        level: list[int] = []
+        current: dict[int, int] = {}
+        count = 0
+        for node, producers in enumerate(self.space.producers):
+            if current.get(where[node], -1) < max((level[i] for i in producers), default=0):
+                current[where[node]] = count
+                count += 1
+            level.append(current[where[node]])
+        return self.groups_of(level)

@@ -1,0 +1,86 @@
+"""The exact partition: a shortest path over the downsets of the layer graph.
+
+Groups executed one after another are a chain of downsets (sets of layers that hold all that they read), and the cost is
+a sum over its steps; every partition whose groups do not wait in a circle is such a chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+
+from .evaluate import Evaluator
+from .extensions import extensions
+from .space import Groups, Space
+
+SLACK = 1e-12
+"""Relative error of sums of prices."""
+
+
+class TooLargeError(Exception):
+    """The lattice has more steps than the search may try."""
+
+
+def nothing(done: int) -> float:
+    """The bound that is always right."""
+    return 0.0
+
+
+@dataclass
+class Lattice:
+    """A forward search over the downsets above `start`; layers of `start` count as done and are not grouped.
+
+    `rest(done)` bounds from below what the layers outside of `done` cost; downsets that cannot end at `limit` or below
+    are left out.  At most `most_steps` steps are tried.
+    """
+
+    space: Space
+    evaluator: Evaluator
+    start: int = 0
+    rest: Callable[[int], float] = nothing
+    limit: float = inf
+    most_steps: int = 2_000_000
+    steps: int = 0
+    costs: dict[int, float] = field(default_factory=dict[int, float])
+    came: dict[int, int] = field(default_factory=dict[int, int])
+
+    def solve(self) -> tuple[float, Groups]:
+        """The least cost, and groups that have it; infinite and none where no partition is within `limit`.
+
+        Raises `TooLargeError` where the search is given up.
+        """
+        levels: list[list[int]] = [[] for _ in range(self.space.size + 1)]
+        levels[self.start.bit_count()].append(self.start)
+        self.costs[self.start] = 0.0
+        for level in levels:
+            for done in level:
+                self._expand(done, levels)
+        goal = self.space.everything
+        return self.costs.get(goal, inf), self._path(goal) if goal in self.costs else ()
+
+    def _expand(self, done: int, levels: list[list[int]]) -> None:
+        cost, limit = self.costs[done], self.limit * (1 + SLACK)
+        if cost + self.rest(done) > limit:
+            return
+        price = self.evaluator.price
+        for group in extensions(self.space, done, price, self.evaluator.may_fit):
+            self.steps += 1
+            if self.steps > self.most_steps:
+                raise TooLargeError
+            after, total = done | group, cost + price(group)
+            known = self.costs.get(after)
+            if known is None:
+                if total + self.rest(after) > limit:
+                    continue
+                levels[after.bit_count()].append(after)
+            if known is None or total < known:
+                self.costs[after] = total
+                self.came[after] = group
+
+    def _path(self, done: int) -> Groups:
+        groups: list[int] = []
+        while done != self.start:
+            groups.append(self.came[done])
+            done &= ~groups[-1]
+        return tuple(reversed(groups))

@@ -1,0 +1,225 @@
+"""One interface to all partition methods."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from ...costs.fusion.graph import LayerGraph, nodes_of
+from ...costs.fusion.values import Metric
+from ...costs.json_fields import object_of, read_json
+from ...errors import TilewrightError
+from .annealing import Annealing, AnnealingOptions
+from .anytime import Anytime, AnytimeOptions
+from .evaluate import Evaluator, Pricer
+from .floors import tolls_of
+from .genetic import Genetic, GeneticOptions
+from .lattice import Lattice, TooLargeError
+from .progress import Report
+from .simple import chains, depth_order, greedy, per_layer
+from .space import Groups, Space
+
+METHODS = (
+    "ours",
+    "genetic",
+    "annealing",
+    "enumeration",
+    "depth-dp",
+    "greedy",
+    "per-layer",
+    "chain-3",
+    "chain-5",
+)
+"""Ours; Cocco's; simulated annealing; Fused-CNN's with state compression; Irregular-NN's; Halide's; fixed lengths."""
+
+SAMPLES = {"genetic": 50_000, "annealing": 50_000, "enumeration": 2_000_000}
+"""Partitions (of the enumeration: steps) that a method may try, where the caller says nothing."""
+
+
+@dataclass(frozen=True)
+class PartitionResult:
+    """A partition in an order of execution, what it costs, and what no partition can cost less than.
+
+    `samples` counts partitions that were scored, `evaluations` groups that were priced.  `history` has (samples, best
+    cost) whenever the best became better.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    cost: float
+    lower_bound: float
+    proven: bool
+    evaluations: int
+    samples: int
+    cpu_s: float
+    history: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be above the least one, as a share of the bound."""
+        return self.cost / self.lower_bound - 1 if self.lower_bound > 0 else inf
+
+
+class Search(Protocol):
+    """A search that goes on step by step."""
+
+    samples: int
+
+    @property
+    def best(self) -> Groups: ...
+    @property
+    def best_cost(self) -> float: ...
+    @property
+    def finished(self) -> bool: ...
+    def step(self) -> None: ...
+    def dump(self) -> dict[str, Any]: ...
+    def load(self, data: dict[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True)
+class PartitionOptions:
+    """How to search; `samples` None: as `SAMPLES` has it.
+
+    The search ends after `time_limit_s` CPU seconds, else its result depends on `seed` only.  With `state` it goes on
+    from that file, where it exists, and leaves its state there.
+    """
+
+    method: str = "ours"
+    metric: Metric = "ema"
+    seed: int = 0
+    time_limit_s: float | None = None
+    samples: int | None = None
+    state: Path | None = None
+
+
+def partition(
+    graph: LayerGraph,
+    pricer: Pricer,
+    options: PartitionOptions | None = None,
+    report: Report | None = None,
+    batch: int = 1,
+) -> PartitionResult:
+    """Partition `graph` into groups of least total cost; `pricer` prices groups for `batch` samples.
+
+    Raises `TilewrightError` for a method that is none of `METHODS`, an enumeration that is too large, and a state file
+    of another search.
+    """
+    options = options or PartitionOptions()
+    if options.method not in METHODS:
+        raise TilewrightError("usage", "method", f"one of {', '.join(METHODS)}", repr(options.method))
+    return _Run(graph, pricer, options, report, batch).result()
+
+
+class _Run:
+    def __init__(
+        self, graph: LayerGraph, pricer: Pricer, options: PartitionOptions, report: Report | None, batch: int
+    ) -> None:
+        self.graph, self.options, self.report = graph, options, report
+        self.space = Space(graph.producers)
+        self.evaluator = Evaluator(self.space, pricer, options.metric)
+        self.tolls = tolls_of(graph, self.space, self.evaluator, batch)
+        self.start = time.process_time()
+        self.history: list[tuple[int, float]] = []
+
+    def result(self) -> PartitionResult:
+        """Search, and say what was found."""
+        method = self.options.method
+        search = self._search()
+        if search is None:
+            groups = self._enumerate() if method == "enumeration" else self._constructed(method)
+            bound = self.evaluator.total(groups) if method == "enumeration" else self.tolls.rest(0)
+            return self._answer(groups, bound, 1)
+        self._load(search)
+        self._note(search)
+        while not search.finished and not self._late():
+            search.step()
+            self._note(search)
+        self._save(search)
+        bound = search.lower_bound if isinstance(search, Anytime) else self.tolls.rest(0)
+        return self._answer(search.best, bound, search.samples)
+
+    def _search(self) -> Search | None:
+        options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
+        match options.method:
+            case "ours":
+                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, self.tolls.rest)
+            case "genetic":
+                return Genetic(self.space, self.evaluator, GeneticOptions(samples), options.seed)
+            case "annealing":
+                return Annealing(self.space, self.evaluator, AnnealingOptions(samples), options.seed)
+            case _:
+                return None
+
+    def _constructed(self, method: str) -> Groups:
+        if method == "per-layer":
+            return per_layer(self.space)
+        if method.startswith("chain-"):
+            return chains(self.space, self.evaluator, int(method.removeprefix("chain-")))
+        make: Callable[[Space, Evaluator], Groups] = {"greedy": greedy, "depth-dp": depth_order}[method]
+        return make(self.space, self.evaluator)
+
+    def _enumerate(self) -> Groups:
+        steps = self.options.samples or SAMPLES["enumeration"]
+        try:
+            return Lattice(self.space, self.evaluator, most_steps=steps).solve()[1]
+        except TooLargeError as error:
+            found = "more"
+            lever = "use another method, or give more samples"
+            raise TilewrightError(
+                "limit", f"enumeration of {self.graph.name}", f"at most {steps} steps", found, lever
+            ) from error
+
+    def _late(self) -> bool:
+        limit = self.options.time_limit_s
+        return limit is not None and time.process_time() - self.start >= limit
+
+    def _note(self, search: Search) -> None:
+        if not self.history or search.best_cost < self.history[-1][1]:
+            self.history.append((search.samples, search.best_cost))
+        if self.report is not None:
+            bound = search.lower_bound if isinstance(search, Anytime) else self.tolls.rest(0)
+            self.report(search.samples, search.best_cost, bound)
+
+    def _answer(self, groups: Groups, bound: float, samples: int) -> PartitionResult:
+        cost = self.evaluator.total(groups)
+        ordered = self.space.ordered(groups) or list(groups)
+        return PartitionResult(
+            tuple(nodes_of(group) for group in ordered),
+            cost,
+            min(bound, cost),
+            bound >= cost * (1 - 1e-9),
+            self.evaluator.evaluations,
+            samples,
+            time.process_time() - self.start,
+            tuple(self.history),
+        )
+
+    def _key(self) -> dict[str, Any]:
+        """What a state must agree with."""
+        options = self.options
+        key = {"network": self.graph.name, "layers": len(self.graph), "method": options.method}
+        return key | {"metric": options.metric, "seed": options.seed}
+
+    def _load(self, search: Search) -> None:
+        path = self.options.state
+        if path is None or not path.is_file():
+            return
+        data = object_of(read_json(path), str(path))
+        if data.get("search") != self._key():
+            raise TilewrightError("state", str(path), str(self._key()), str(data.get("search")), "use another file")
+        try:
+            search.load(cast(dict[str, Any], object_of(data.get("state"), f"{path}: state")))
+        except (KeyError, ValueError, TypeError, IndexError, StopIteration) as error:
+            raise TilewrightError("state", str(path), "the state of a search", str(error), "remove the file") from error
+        fault = self.space.fault(search.best)
+        if fault is not None:
+            raise TilewrightError("state", str(path), fault, "other groups", "remove the file")
+
+    def _save(self, search: Search) -> None:
+        if self.options.state is not None:
+            data = {"search": self._key(), "state": search.dump()}
+            self.options.state.write_text(json.dumps(data) + "\n")

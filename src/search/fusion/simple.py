@@ -1,0 +1,118 @@
+"""Partitions without search: a layer a group, chains of fixed length, greedy merging, and cuts of the depth order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from .evaluate import Evaluator
+from .space import Groups, Space, bits
+
+
+def per_layer(space: Space) -> Groups:
+    """Each layer alone."""
+    return tuple(1 << number for number in range(space.size))
+
+
+def chains(space: Space, evaluator: Evaluator, length: int) -> Groups:
+    """`length` layers that follow each other in topological order, in connected parts; halved where they do not fit.
+
+    Cocco's figure 3 fuses 1, 3 and 5 layers.
+    """
+    waiting = [
+        part
+        for first in range(0, space.size, length)
+        for part in space.components(((1 << length) - 1 << first) & space.everything)
+    ]
+    settled: list[int] = []
+    for group in waiting:
+        settled.extend(halved(space, evaluator, group))
+    return _in_order(space, settled)
+
+
+def halved(space: Space, evaluator: Evaluator, group: int) -> list[int]:
+    """A group, or its halves in topological order until they fit."""
+    members = list(bits(group))
+    if len(members) == 1 or evaluator.price(group) < inf:
+        return [group]
+    middle = members[len(members) // 2]
+    lower = group & ((1 << middle) - 1)
+    parts = [*space.components(lower), *space.components(group & ~lower)]
+    return [small for part in parts for small in halved(space, evaluator, part)]
+
+
+def greedy(space: Space, evaluator: Evaluator) -> Groups:
+    """From single layers, merge the two groups that save most, until no merge saves (Halide; Mullapudi et al. 2016).
+
+    Ties go to the groups with the lowest layers.
+    """
+    groups = {1 << number for number in range(space.size)}
+    gains: dict[tuple[int, int], float] = {}
+
+    def gain(a: int, b: int) -> float:
+        if (a, b) not in gains:
+            merged = evaluator.price(a | b) if space.convex(a | b) else inf
+            gains[a, b] = evaluator.price(a) + evaluator.price(b) - merged
+        return gains[a, b]
+
+    owner = list(per_layer(space))
+    while True:
+        pairs = {
+            (owner[producer], owner[number])
+            for number, producers in enumerate(space.producers)
+            for producer in producers
+            if owner[producer] != owner[number]
+        }
+        saving = [(-gain(a, b), a & -a, b & -b, a, b) for a, b in pairs if gain(a, b) > 0]
+        for _, _, _, a, b in sorted(saving):
+            changed = [group for group in groups if group not in (a, b)] + [a | b]
+            if space.ordered(changed) is not None:
+                groups = set(changed)
+                for number in bits(a | b):
+                    owner[number] = a | b
+                break
+        else:
+            return _in_order(space, list(groups))
+
+
+def depth_order(space: Space, evaluator: Evaluator) -> Groups:
+    """The best cuts of the layers in order of depth, by dynamic programming (Irregular-NN; Zheng et al. 2020).
+
+    A group is what lies between two cuts; where that is not connected, its parts are groups.
+    """
+    order = sorted(range(space.size), key=lambda number: (space.depth[number], number))
+    return best_cuts(space, evaluator, order)
+
+
+def best_cuts(space: Space, evaluator: Evaluator, order: Sequence[int]) -> Groups:
+    """The best partition whose groups are the connected parts of stretches of a topological order.
+
+    A stretch with a part that does not fit, and all longer ones, are left out.
+    """
+    count = len(order)
+    cost, came = [0.0] + [inf] * count, [0] * (count + 1)
+    for first in range(count):
+        mask = 0
+        for last in range(first, count):
+            mask |= 1 << order[last]
+            price = sum(map(evaluator.price, space.components(mask)))
+            if price == inf:
+                break
+            if cost[first] + price < cost[last + 1]:
+                cost[last + 1], came[last + 1] = cost[first] + price, first
+    groups: list[int] = []
+    last = count
+    while last:
+        mask = 0
+        for number in order[came[last] : last]:
+            mask |= 1 << number
+        groups.extend(space.components(mask))
+        last = came[last]
+    return _in_order(space, groups)
+
+
+def _in_order(space: Space, groups: list[int]) -> Groups:
+    ordered = space.ordered(groups)
+    if ordered is None:
+        raise AssertionError("a partition whose groups wait for each other in a circle")
+    return tuple(ordered)
