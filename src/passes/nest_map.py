@@ -19,6 +19,7 @@ from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..search.mapping.leaves import bind_kernel
+from .nest_hierarchy import map_groups, request_of
 from .nest_trees import group_of, in_group, region_tree, set_mapping
 
 
@@ -43,13 +44,40 @@ class NestMapPass(ModulePass):
     A compute that is bound already stays as it is.  A tree that does not fit the machine (memories, capacity,
     instances, capabilities) is an error that names the group.  What the mappings of a function cost together, one group
     after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`).
+
+    With `mapper` (exact, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
+    multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
+    memory (or none: bypass), spreads over the instances of every level, for the least `objective` (edp, energy or
+    latency) by cost model `model` (exact or timeloop) with imperfect or perfect `factors`.  `bypass=false` keeps
+    every tensor wherever it may be kept; `time_limit` is in CPU seconds for each kernel.
+
+        nest.for n step 4 {
+          nest.spatial m = 4 step 3 on @L1 x {
+            nest.hold @L1 [A, B, mac] {
+              ...
+                nest.compute @mac
+
+    Groups of several kernels are cut into groups of one, which meet off chip.  Groups that have a mapping keep it and
+    are priced by the same model.  Each group's attribute `predicted` has `cycles`, `energy_pj` and `edp`, and the
+    `bound` that no mapping of the searched space goes below, if it was searched; the function's has the sums.
     """
 
     name = "nest-map"
+    mapper: str = ""
+    objective: str = "edp"
+    factors: str = ""
+    model: str = "exact"
+    bypass: bool = True
+    seed: int = 0
+    time_limit: int | float | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
         if not groups:
+            return
+        if self.mapper:
+            options = (self.objective, self.model, self.factors, self.bypass, self.seed, self.time_limit)
+            map_groups(op, groups, self.mapper, request_of(*options))
             return
         pricer = Pricer(machine_of(op))
         known: dict[object, tuple[tuple[Node, ...], Cost]] = {}

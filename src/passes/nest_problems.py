@@ -53,7 +53,7 @@ def put_mapping(group: nest.GroupOp, arch: Architecture, problem: Problem, mappi
     set_mapping(group, tree_of(arch, problem, mapping, kernel.sym_name.data, buffers_of(kernel)))
 
 
-def read_mapping(group: nest.GroupOp, machine: Machine, arch: Architecture, problem: Problem) -> LoopMapping:
+def read_mapping(group: nest.GroupOp, machine: Machine | None, arch: Architecture, problem: Problem) -> LoopMapping:
     """The mapping that the tree of a group of one kernel spells; errors as for `mapping_of`."""
     nodes = region_tree(group.mapping, group_of(group), machine)
     return mapping_of(arch, problem, nodes, buffers_of(only_kernel(group)))

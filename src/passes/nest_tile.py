@@ -10,26 +10,28 @@ from xdsl.passes import ModulePass
 
 from ..costs.mapping.binding import Pricer
 from ..costs.mapping.problem import Group
-from ..costs.mapping.tree import Node
+from ..costs.mapping.transform import tile
+from ..costs.mapping.tree import Hold, Node
 from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
 from ..search.mapping.build import build
 from ..search.mapping.tiling import tile_group
+from .nest_change import Nodes, change_groups
 from .nest_split import split_group
 from .nest_trees import group_of, in_group, set_mapping
 
 
 @dataclass(frozen=True)
 class NestTilePass(ModulePass):
-    """Choose for every group what is on chip at a time: loops over tiles, and holds.
+    """Cut groups into tiles: loops, and holds of what is on chip at a time, chosen or as told.
 
-    Before: groups without a mapping, and the target's `acg.graph` in the module.  After: each has one of `nest.for`,
-    `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a transfer can
-    overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles by the
-    formulas of the capabilities.  A group of several kernels that does not fit in any tiling is cut into groups of one
-    kernel, which meet in DRAM; if one of those does not fit, `InfeasibleError`.  Groups that have a mapping are left
-    alone.
+    Without options, before: groups without a mapping, and the target's `acg.graph` in the module.  After: each has one
+    of `nest.for`, `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a
+    transfer can overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles
+    by the formulas of the capabilities.  A group of several kernels that does not fit in any tiling is cut into groups
+    of one kernel, which meet in DRAM; if one of those does not fit, `InfeasibleError`.  Groups that have a mapping are
+    left alone.
 
         nest.group @fc dims {m = 8, n = 64, k = 512} ... mapping {
           nest.hold @GBUF [X] {
@@ -42,11 +44,35 @@ class NestTilePass(ModulePass):
         }
 
     It does not keep tensors on chip from one group to the next.
+
+    With `dims` and `sizes`, one size for each dim, it adds the loops over pieces of these sizes, the first outermost,
+    around what is innermost in the mappings of all groups (or of `group`); with `memory` it keeps there, below these
+    loops, the buffers of `hold` (without: all of the group) in `buffers` copies.  Pieces need not divide: the last may
+    be shorter.  `nest-tile{dims=m,n sizes=8,32 memory=GBUF hold=X,W}`, then `nest-tile{dims=k sizes=1}`, make
+
+        nest.for m step 8 {
+          nest.for n step 32 {
+            nest.hold @GBUF [X, W] {
+              nest.for k step 1 {
+                nest.compute @mac
+              }
+            }
+          }
+        }
     """
 
     name = "nest-tile"
+    dims: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    memory: str = ""
+    hold: tuple[str, ...] = ()
+    buffers: int = 1
+    group: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self != NestTilePass():
+            change_groups(self.name, op, self.group, self._tiled, unmapped=True)
+            return
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp) and not group.is_mapped]
         if not groups:
             return
@@ -54,6 +80,19 @@ class NestTilePass(ModulePass):
         known: dict[Group, tuple[Node, ...]] = {}
         for group in groups:
             _tile(group, pricer, known)
+
+    def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
+        if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
+            found = f"{len(self.dims)} dims, sizes {', '.join(map(str, self.sizes)) or 'none'}"
+            raise TilewrightError("usage", "options", "a positive size for each dim", found)
+        known = {"dims": group.extents, "hold": group.buffer_types()}
+        for option, names in (("dims", self.dims), ("hold", self.hold)):
+            for name in names:
+                if name not in known[option]:
+                    raise TilewrightError("usage", option, f"one of {', '.join(known[option])}", name)
+        kept = self.hold or tuple(group.buffer_types())
+        hold = Hold(self.memory, kept, self.buffers, ()) if self.memory else None
+        return tile(nodes, list(zip(self.dims, self.sizes, strict=True)), hold)
 
 
 def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]) -> None:

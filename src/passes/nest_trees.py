@@ -78,8 +78,8 @@ def _bound_compute(kernel: str, match: Match, dims: Bound) -> nest.ComputeOp:
     return nest.ComputeOp(kernel, on, dict(dims), dict(match.tensors), functions, immediates)
 
 
-def region_tree(region: Region, group: Group, machine: Machine) -> tuple[Node, ...]:
-    """The mapping tree of a region; computes that are bound keep their capability.
+def region_tree(region: Region, group: Group, machine: Machine | None) -> tuple[Node, ...]:
+    """The mapping tree of a region; computes that are bound keep their capability.  Without a machine none may be.
 
     Raises `TilewrightError` (kind `unsupported`) for a capability that the machine does not have, or that cannot run
     the kernel as it is bound.
@@ -89,7 +89,7 @@ def region_tree(region: Region, group: Group, machine: Machine) -> tuple[Node, .
     return tuple(_node(op, group, machine) for op in region.block.ops)
 
 
-def _node(op: Operation, group: Group, machine: Machine) -> Node:
+def _node(op: Operation, group: Group, machine: Machine | None) -> Node:
     match op:
         case nest.ForOp():
             return Loop(op.dim.data, op.step.value.data, region_tree(op.body, group, machine))
@@ -106,7 +106,10 @@ def _node(op: Operation, group: Group, machine: Machine) -> Node:
             raise TypeError(f"{op.name} in a mapping")
 
 
-def _bound_leaf(op: nest.ComputeOp, group: Group, machine: Machine) -> Leaf:
+def _bound_leaf(op: nest.ComputeOp, group: Group, machine: Machine | None) -> Leaf:
+    if machine is None:
+        lever = "change the mapping before nest-map binds its computes"
+        raise TilewrightError("unsupported", f"compute @{op.kernel.data}", "no capability yet", str(op.on), lever)
     kernel = next(k for k in group.kernels if k.name == op.kernel.data)
     assert op.dims is not None
     assert op.tensors is not None

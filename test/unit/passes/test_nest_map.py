@@ -99,3 +99,15 @@ def test_more_bytes_than_there_are():
     with pytest.raises(InfeasibleError) as error:
         mapped(held("nest.compute @mac", "nest.for m step 20"))
     assert (error.value.demand, error.value.bound) == (4 * (4 * 8 + 20 * 4 + 20 * 8), 1024)
+
+
+def test_a_sum_that_is_not_complete_where_it_leaves_its_memory():
+    with pytest.raises(TilewrightError) as error:
+        mapped("nest.for k step 2 { nest.hold @SPAD [X, W, mac] { nest.compute @mac } }")
+    assert "expected mac to be held outside of the loop over k, its sum, found a hold inside of it" in str(error.value)
+
+
+def test_pieces_of_instances_are_no_issue():
+    with pytest.raises(TilewrightError) as error:
+        mapped(held("nest.spatial n = 4 step 2 on @MXU x { nest.compute @mac }"))
+    assert "expected n to be spread by the computes that run it (no `step`), found step 2" in str(error.value)

@@ -98,3 +98,28 @@ func.func @concat(%a : tensor<4x8xi32>, %b : tensor<4x8xi32>) -> tensor<64xi32> 
   %4 = nest.view %2 : tensor<4x16xi32> -> tensor<64xi32>
   func.return %4 : tensor<64xi32>
 }
+
+// A mapping for levels of memory: instances with pieces of their own, a level that keeps nothing, a sum in parts.
+// CHECK-LABEL: @levels
+func.func @levels(%x : tensor<8x64xf32>, %w : tensor<64x16xf32>) -> tensor<8x16xf32> {
+  %y = nest.group @fc dims {m = 8, n = 16, k = 64} ins(X = %x, W = %w) -> tensor<8x16xf32> {
+  ^bb0(%X : tensor<8x64xf32>, %W : tensor<64x16xf32>):
+    %0 = nest.kernel @mac "Y[m, n] += X[m, k] * W[k, n]" (X = %X, W = %W) : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
+    nest.yield %0 : tensor<8x16xf32>
+  } mapping {
+    // CHECK:      nest.for k step 24 {
+    // CHECK-NEXT:   nest.hold @L2 [] {
+    // CHECK-NEXT:     nest.spatial m = 3 step 3 on @PE x {
+    // CHECK-NEXT:       nest.hold @PE [mac] {
+    nest.for k step 24 {
+      nest.hold @L2 [] {
+        nest.spatial m = 3 step 3 on @PE x {
+          nest.hold @PE [mac] {
+            nest.compute @mac
+          }
+        }
+      }
+    }
+  }
+  func.return %y : tensor<8x16xf32>
+}
