@@ -8,24 +8,34 @@ from .from_network import layer_graph
 from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, mask_of, nodes_of
 from .platform import Platform
 from .pricer import CostTable, SubgraphPricer
+from .regions import Region, RegionManager
+from .schedule import scheme_of
+from .scheme import Axis, Held, Scheme, Update
 from .values import Buffers, Metric, SubgraphCost
 
 __all__ = [
     "POINT",
     "WHOLE",
+    "Axis",
     "Buffers",
     "CostTable",
     "Edge",
+    "Held",
     "Input",
     "Layer",
     "LayerGraph",
     "Metric",
     "Platform",
+    "Region",
+    "RegionManager",
+    "Scheme",
     "Shape",
     "SubgraphCost",
     "SubgraphPricer",
+    "Update",
     "Window",
     "layer_graph",
     "mask_of",
     "nodes_of",
+    "scheme_of",
 ]

@@ -25,10 +25,10 @@ class GraphColumns(NamedTuple):
 
     Layer v reads the edges from `first_edge[v]` on.  By edge: `source`, whether it is `whole` (the source is complete
     before v begins), and (axis, edge) `stride`, `reach`, `pad`.  By source: (axis, source) `extent`, a position's bytes
-    (`pixel_bytes`), count of edges that read it (`readers`, one more for a result that leaves the network), `rate`
-    (rows that it advances while the others of its `component` advance theirs).  By layer: `weight_bytes`, `macs`,
-    and for each choice of axes of the array that carry positions (none, x, y, both): `steps` (cycles per position) and
-    `visits` (times that a position is read).
+    (`pixel_bytes`), count of edges that read it (`readers`, one more for a result that leaves the network), and (axis,
+    source) `rate`, positions that it advances while the others of its `component` advance theirs.  By layer:
+    `weight_bytes`, `macs`, and for each choice of axes of the array that carry positions (none, x, y, both): `steps`
+    (cycles per position) and `visits` (times that a position is read).
     """
 
     first_edge: Ints
@@ -102,8 +102,8 @@ def _window(extent: int, read: int, window: Window) -> Window:
 
 def _rates(
     graph: LayerGraph, pairs: list[tuple[int, int]], windows: list[tuple[Window, Window]]
-) -> tuple[list[int], list[int], list[bool]]:
-    """Rates and components of sources; which edges are whole, also because the rates along two paths differ."""
+) -> tuple[list[list[int]], list[int], list[bool]]:
+    """Rates by axis and components of sources; which edges are whole, also because the rates along two paths differ."""
     count = len(graph) + len(graph.inputs)
     by_source: list[list[int]] = [[] for _ in range(count)]
     for number, (v, source) in enumerate(pairs):
@@ -116,8 +116,8 @@ def _rates(
         if rates[root] is None:
             rates[root] = (Fraction(1), Fraction(1))
             _spread(root, pairs, windows, by_source, whole, rates, component)
-    rows = [pair[0] for pair in rates if pair is not None]
-    return _integers(graph, rows, component), component, whole
+    known = [pair for pair in rates if pair is not None]
+    return [_integers(graph, [pair[axis] for pair in known], component) for axis in (0, 1)], component, whole
 
 
 def _spread(

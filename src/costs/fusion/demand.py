@@ -14,27 +14,33 @@ from .trace import Trace
 @compiled
 def row_step(net: GraphColumns, s: Trace, u: int, tile_rows: int) -> int:
     """Rows that source `u` advances per row of tiles: all layers of a stage keep step."""
-    return tile_rows * (net.rate[u] // s.divisor[net.component[u]])
+    return tile_rows * (net.rate[0, u] // s.divisor[net.component[u]])
 
 
 @compiled
-def held(delta: int, lead: int, low: int, start: int, last: int, extent: int) -> int:
+def first_round(delta: int, lead: int) -> int:
+    """The round that makes position 0."""
+    return -((lead - 1 + delta) // delta)
+
+
+@compiled
+def held(delta: int, lead: int, low: int, last: int, extent: int) -> int:
     """Most positions below `extent` that lie between `i * delta + low` and `i * delta + delta + lead`.
 
-    Rounds i are those in which a reader makes something: `start + (i + 1) * delta >= 0` and `i * delta <= last`.
+    Rounds i are those from `first_round` to `last // delta`.
     """
     best = 0
     middle = min(-low, extent - delta - lead)
     for near in (middle // delta, -(-middle // delta)):
-        i = max(-((start + delta) // delta), min(near, last // delta))
+        i = max(first_round(delta, lead), min(near, last // delta))
         best = max(best, min(i * delta + delta + lead, extent) - max(i * delta + low, 0))
     return best
 
 
 @compiled
-def kept(delta: int, lead: int, low: int, start: int, last: int, extent: int) -> int:
+def kept(delta: int, lead: int, low: int, last: int, extent: int) -> int:
     """Most positions that one round leaves to the next."""
-    first, end = -((start + delta) // delta), last // delta - 1
+    first, end = first_round(delta, lead), last // delta - 1
     best = 0
     middle = min(-low - delta, extent - delta - lead)
     if end >= first:
@@ -53,9 +59,9 @@ def region(net: GraphColumns, s: Trace, u: int, tile: Ints, cores: int) -> tuple
     rows, columns = row_step(net, s, u, tile[0]), tile[1] * s.delta[u]
     if s.seen[u] == 0:
         return min(rows, height) * min(columns, width), 0
-    high = held(rows, s.lead[0, u], s.low[0, u], s.start[0, u], s.last[0, u], height)
-    wide = held(columns, s.lead[1, u], s.low[1, u], s.start[1, u], s.last[1, u], width)
-    again = kept(rows, s.lead[0, u], s.low[0, u], s.start[0, u], s.last[0, u], height)
+    high = held(rows, s.lead[0, u], s.low[0, u], s.last[0, u], height)
+    wide = held(columns, s.lead[1, u], s.low[1, u], s.last[1, u], width)
+    again = kept(rows, s.lead[0, u], s.low[0, u], s.last[0, u], height)
     reach = min(width, s.last[1, u] // columns * columns + columns + s.lead[1, u])
     if cores > 1 and width >= cores:
         reach = min(reach, -(-reach // cores) + max(0, wide - columns))
@@ -86,6 +92,6 @@ def demand(
             s.sums[2 * s.depth[u] + 1] += count
     most, regions = 0, 0
     for stage in range(stages):
-        most = max(most, int(s.sums[2 * stage]))
-        regions = max(regions, int(s.sums[2 * stage + 1]))
-    return whole + most, wholes + regions
+        most = max(most, s.sums[2 * stage])
+        regions = max(regions, s.sums[2 * stage + 1])
+    return int(whole + most), int(wholes + regions)

@@ -1,10 +1,10 @@
 """Compiled: the consumption-centric flow (Cocco, section 3.1), from the results of a group back to what it loads.
 
 Along each axis source u is updated in rounds: round i makes positions up to `i * delta + delta + lead` (exclusive) and
-keeps those from `i * delta + low` on.  What a reader makes in a round fixes what its sources must hold in that round,
-hence `lead` and `low`; `delta` is the least common multiple of what readers consume.  With `low = lead` this gives the
-paper's tile sizes; where branches of different depth meet, or paddings differ, the paper's maximum over readers is too
-small and the difference of `lead` and `low` is what is missing.
+keeps those from `i * delta + low` on; the first round is the one that makes position 0.  What a reader makes in a round
+fixes what its sources must hold in that round, hence `lead` and `low`; `delta` is the least common multiple of what the
+readers consume.  Where one size is enough for all readers it is the paper's, their maximum; where branches of different
+depth meet, or paddings differ, elements wait for the slower branch, and `lead - low` has room for them.
 
 A source that some reader needs as a whole before it begins divides the group into stages, run one after another; what
 one stage leaves for a later one is kept whole.
@@ -25,10 +25,10 @@ class Trace(NamedTuple):
     """What is known of each source (columns) in the group being looked at.
 
     `stamp` tells the group it was last seen in (twice the group's number, one more for sources outside of it), `depth`
-    its stage counted from the last, `whole` that all of it is kept, `seen` and `inside` its readers in its stage and
-    in the group.  `delta` is the update along columns for tiles of 1; `last` and `start` bound the rounds in which readers
-    make something.  `outside` lists the sources outside of the group.  `divisor` is the common divisor of the rates of
-    a component's last layers; `sums` is work space.
+    its stage counted from the last (for sources outside the first stage that reads them), `whole` that all of it is
+    kept, `seen` and `inside` its readers in its stage and in the group.  `delta` is the update along columns for tiles
+    of 1; in rounds after `last` (divided by the update) readers make nothing.  `outside` lists the sources outside of
+    the group.  `divisor` is the common divisor of the rates of a component's last layers; `sums` is work space.
     """
 
     stamp: Ints
@@ -39,7 +39,6 @@ class Trace(NamedTuple):
     delta: Ints
     lead: Ints
     low: Ints
-    start: Ints
     last: Ints
     outside: Ints
     divisor: Ints
@@ -56,7 +55,7 @@ def new_trace(sources: int) -> Trace:
         return np.zeros((2, sources), np.int64)
 
     stamp, sums = np.full(sources, -1, np.int64), np.zeros(2 * sources, np.int64)
-    return Trace(stamp, row(), row(), row(), row(), row(), pair(), pair(), pair(), pair(), row(), row(), sums)
+    return Trace(stamp, row(), row(), row(), row(), row(), pair(), pair(), pair(), row(), row(), sums)
 
 
 @compiled
@@ -80,6 +79,7 @@ def trace(net: GraphColumns, s: Trace, members: Ints, number: int) -> int:
             s.inside[u] += 1
             if net.whole[e] or s.depth[u] != s.depth[v]:
                 s.whole[u] = 1
+                s.depth[u] = max(s.depth[u], s.depth[v])
             else:
                 _pull(net, s, v, e, u)
     return outside
@@ -101,11 +101,13 @@ def _close(net: GraphColumns, s: Trace, v: int) -> None:
         s.delta[v] = 1
         for axis in range(2):
             s.lead[axis, v] = s.low[axis, v] = 0
+            s.last[axis, v] = net.extent[axis, v] - 1
         root = net.component[v]
-        s.divisor[root] = gcd(s.divisor[root], net.rate[v])
+        s.divisor[root] = gcd(s.divisor[root], net.rate[0, v])
     elif s.whole[v] or s.inside[v] < net.readers[v]:
         for axis in range(2):
             s.low[axis, v] = min(s.low[axis, v], s.lead[axis, v])
+            s.last[axis, v] = max(s.last[axis, v], net.extent[axis, v] - 1 - s.lead[axis, v])
 
 
 @compiled
@@ -118,13 +120,11 @@ def _pull(net: GraphColumns, s: Trace, v: int, e: int, u: int) -> None:
         first = max(s.lead[axis, v], s.low[axis, v])
         lead = s.lead[axis, v] * stride + net.reach[axis, e] - stride - pad
         low = first * stride - pad
-        start = (s.lead[axis, v] - 1) * stride
         last = (net.extent[axis, v] - 1 - first) * stride
         if s.seen[u]:
             lead, low = max(lead, s.lead[axis, u]), min(low, s.low[axis, u])
-            start, last = max(start, s.start[axis, u]), max(last, s.last[axis, u])
-        s.lead[axis, u], s.low[axis, u] = lead, low
-        s.start[axis, u], s.last[axis, u] = start, last
+            last = max(last, s.last[axis, u])
+        s.lead[axis, u], s.low[axis, u], s.last[axis, u] = lead, low, last
     s.seen[u] += 1
 
 

@@ -1,0 +1,130 @@
+"""From a traced group to its scheme, with an address for every region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from .columns import GraphColumns, Ints, graph_columns
+from .demand import first_round, held, kept, region, row_step
+from .graph import LayerGraph
+from .platform import Platform
+from .regions import Region, RegionManager
+from .scheme import Axis, Held, Scheme
+from .trace import Trace, new_trace, trace
+
+
+def scheme_of(
+    graph: LayerGraph, nodes: Iterable[int], tile: tuple[int, int], platform: Platform | None = None
+) -> Scheme:
+    """The execution of `nodes` on one core with `tile` rows and columns of the last layers.
+
+    `InfeasibleError` where regions exceed the global buffer of `platform` or its region manager; weights, of which
+    nothing is said here, lie in their own buffer or above the regions.
+    """
+    platform = Platform() if platform is None else platform
+    return _Builder(graph, platform, np.array(sorted(set(nodes)), dtype=np.int64), tile).scheme()
+
+
+class _Builder:
+    def __init__(self, graph: LayerGraph, platform: Platform, members: Ints, tile: tuple[int, int]) -> None:
+        self.graph, self.tile = graph, tile
+        self.net: GraphColumns = graph_columns(graph, platform)
+        self.trace: Trace = new_trace(len(graph) + len(graph.inputs))
+        outside = trace(self.net, self.trace, members, 0)
+        self.members: list[int] = members.tolist()
+        self.order: list[int] = sorted(self.trace.outside[:outside].tolist()) + self.members
+        self.stages = 1 + max(int(self.trace.depth[u]) for u in self.order)
+        self.manager = RegionManager(platform.regions, platform.buffers.global_bytes, platform.align_bytes)
+
+    def scheme(self) -> Scheme:
+        regions, updates = self.regions(), self.updates()
+        sources = [self.held(u, regions[u], updates[u]) for u in self.order]
+        return Scheme(tuple(self.members), self.tile, self.stages, tuple(sources), self.manager.peak_bytes)
+
+    def held(self, u: int, regions: tuple[Region, Region | None], updates: int) -> Held:
+        rows, columns = self.axis(u, 0, 1), self.axis(u, 1, updates)
+        return Held(
+            number=self.number(u),
+            name=self.name(u),
+            stage=self.stage(u),
+            whole=bool(self.trace.whole[u]),
+            leaves=u in self.members and bool(self.trace.inside[u] < self.net.readers[u]),
+            rows=rows,
+            columns=columns,
+            main=regions[0],
+            side=regions[1],
+        )
+
+    def axis(self, u: int, axis: int, updates: int) -> Axis:
+        s, extent = self.trace, int(self.net.extent[axis, u])
+        delta, last = self.delta(u, axis), int(s.last[axis, u])
+        lead, low = int(s.lead[axis, u]), int(s.low[axis, u])
+        if s.whole[u] and u not in self.members:
+            return Axis(extent, delta, 0, 0, extent, 0, 0, 0, 1)
+        wide, left = held(delta, lead, low, last, extent), kept(delta, lead, low, last, extent)
+        if s.whole[u]:
+            wide, left = extent, 0
+        return Axis(extent, delta, lead, low, wide, left, first_round(delta, lead), last // delta, updates)
+
+    def delta(self, u: int, axis: int) -> int:
+        if self.trace.whole[u] and u not in self.members:
+            return int(self.net.extent[axis, u])
+        if axis == 0:
+            return int(row_step(self.net, self.trace, u, self.tile[0]))
+        return int(self.trace.delta[u]) * self.tile[1]
+
+    def regions(self) -> dict[int, tuple[Region, Region | None]]:
+        """What is whole first, then the other regions of each stage from the same address on."""
+        found: dict[int, tuple[Region, Region | None]] = {}
+        for u in self.order:
+            if self.trace.whole[u]:
+                found[u] = self.place(u)
+        whole = len(self.manager.held)
+        for stage in range(self.stages):
+            self.manager.release_to(whole)
+            for u in self.order:
+                if not self.trace.whole[u] and self.stage(u) == stage:
+                    found[u] = self.place(u)
+        return found
+
+    def place(self, u: int) -> tuple[Region, Region | None]:
+        main, side = region(self.net, self.trace, u, np.array(self.tile, dtype=np.int64), 1)
+        pixel, name = int(self.net.pixel_bytes[u]), self.name(u)
+        first = self.manager.take(f"MAIN of {name}", main * pixel)
+        return first, self.manager.take(f"SIDE of {name}", side * pixel) if side else None
+
+    def updates(self) -> dict[int, int]:
+        """Updates along columns per elementary operation: the smallest numbers with which all keep step."""
+        paces = {u: self.pace(u) for u in self.order}
+        steps: dict[tuple[int, int], Fraction] = {}
+        for u, pace in paces.items():
+            key = self.clock(u)
+            steps[key] = _common_multiple(steps.get(key, pace), pace)
+        return {u: int(steps[self.clock(u)] / pace) for u, pace in paces.items()}
+
+    def clock(self, u: int) -> tuple[int, int]:
+        """What is the same for sources that keep step."""
+        if self.trace.whole[u] and u not in self.members:
+            return -1, u
+        return self.stage(u), int(self.net.component[u])
+
+    def pace(self, u: int) -> Fraction:
+        """The update of a source in units that are the same for all that keep step with it."""
+        return Fraction(self.delta(u, 1), int(self.net.rate[1, u]))
+
+    def stage(self, u: int) -> int:
+        return self.stages - 1 - int(self.trace.depth[u])
+
+    def number(self, u: int) -> int:
+        return u if u < len(self.graph) else len(self.graph) - 1 - u
+
+    def name(self, u: int) -> str:
+        return self.graph.source(self.number(u)).name
+
+
+def _common_multiple(a: Fraction, b: Fraction) -> Fraction:
+    return Fraction(lcm(a.numerator, b.numerator), gcd(a.denominator, b.denominator))
