@@ -14,7 +14,7 @@ from ...errors import TilewrightError
 from .values import Mapped, Mapper, Request
 
 MAPPERS: dict[str, str] = {
-    "exact": ".exact",
+    "exact": ".bounded",
     "cosa": ".cosa",
     "sunstone": ".sunstone",
     "random": ".random",
@@ -30,15 +30,7 @@ def find_mapper(name: str) -> Mapper:
     """The mapper of a name; raises `TilewrightError` (kind `usage`) if there is none."""
     if name not in MAPPERS:
         raise TilewrightError("usage", "mapper", f"one of {', '.join(MAPPERS)}", name)
-    if name == "exact":
-        return _three_levels
     return cast(Mapper, import_module(MAPPERS[name], __package__).solve)
-
-
-def _three_levels(arch: Architecture, problem: Problem, request: Request) -> Mapped:
-    from .exact import solve
-
-    return solve(arch, problem, request.objective, replace(request.space, factors="perfect"), request.time_limit_s)
 
 
 def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:

@@ -1,0 +1,99 @@
+"""A problem on a hierarchy of memories, as the arrays that compiled code reads."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....costs.exact.axes import axes_of, tile_words
+from ....costs.hierarchy import Architecture, Problem
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+UNRELATED, PLAIN, WINDOW = 0, 1, 2
+"""How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
+
+
+class Model(NamedTuple):
+    """D dimensions (those of bound > 1), T tensors, L memories from the innermost to DRAM.
+
+    `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
+    `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
+    element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network.
+    """
+
+    bounds: Ints
+    kind: Ints
+    window: Ints
+    coefficient: Ints
+    windows: Ints
+    is_output: NDArray[np.bool_]
+    full: Floats
+    read: Floats
+    write: Floats
+    weight: Floats
+    capacity: Floats
+    bandwidth: Floats
+    base: float
+    points: float
+
+
+def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ...]]:
+    """The arrays, and the problem's dimension behind each of theirs."""
+    dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
+    shape = len(problem.tensors), len(dims)
+    kind, window, coefficient = (np.zeros(shape, np.int64) for _ in range(3))
+    window -= 1
+    windows = np.zeros(shape[0], np.int64)
+    full = np.zeros(shape[0])
+    for t, tensor in enumerate(problem.tensors):
+        axes = axes_of(tensor, problem.bounds)
+        full[t] = tile_words(axes, problem.bounds)
+        windows[t] = len(axes.windows)
+        for d, dim in enumerate(dims):
+            if dim in axes.plain:
+                kind[t, d] = PLAIN
+        for w, sliding in enumerate(axes.windows):
+            for dim, c in zip(sliding.dims, sliding.coefficients, strict=True):
+                d = dims.index(dim)
+                kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
+    weight = np.array(
+        [
+            [1.0 if t.word_bits is None else t.word_bits / level.word_bits for t in problem.tensors]
+            for level in arch.levels
+        ]
+    )
+    read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
+    write = np.array(
+        [
+            [(level.energy_pj if level.write_energy_pj is None else level.write_energy_pj) / level.block_size]
+            for level in arch.levels
+        ]
+    )
+    limits = [
+        (level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth)
+        for level in arch.levels
+    ]
+    model = Model(
+        bounds=np.array([problem.bounds[d] for d in dims], np.int64),
+        kind=kind,
+        window=window,
+        coefficient=coefficient,
+        windows=windows,
+        is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
+        full=full,
+        read=read * weight,
+        write=write * weight,
+        weight=weight,
+        capacity=np.array(
+            [np.inf if level.entries is None else level.entries / level.multiple_buffering for level in arch.levels]
+        ),
+        bandwidth=np.array([[np.inf if limit is None else limit for limit in row] for row in limits], np.float64),
+        base=float(problem.macs * arch.mac_energy_pj),
+        points=float(prod(problem.bounds)),
+    )
+    return model, dims

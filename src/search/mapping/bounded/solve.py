@@ -1,0 +1,206 @@
+"""The search: skeletons in the order of their bounds, until no bound is below the best mapping."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import product
+from math import ceil, inf, prod
+from time import process_time
+
+import numpy as np
+
+from ....costs.exact import evaluate
+from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ..exact.lattice import divisors
+from ..exact.solve import solve as three_memories
+from ..values import OBJECTIVES, Mapped, Request
+from .descend import Task, start, walk
+from .limits import check, check_timeloop, infeasible
+from .model import Ints, model_of
+from .outer import Outer
+from .skeleton import fill, new_skeleton
+from .spreads import Factors, hold_choices, layouts_of, spreads_of
+from .walk import Choice, new_best, new_frames, new_state
+
+ROUNDING = 1e-9
+"""Relative slack of bounds, for rounding in sums."""
+
+SLICE = 20000
+"""Nodes between two looks at the clock."""
+
+Spreads = tuple[Factors, ...]
+Kept = tuple[tuple[int, ...], ...]
+Node = tuple[float, int, Spreads, Kept]
+
+
+class Search:
+    """One problem on one machine: what all skeletons share, and the best mapping so far."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.objective = OBJECTIVES.index(request.objective)
+        self.model, self.dims = model_of(arch, problem)
+        self.perfect = request.space.factors == "perfect"
+        self.bounds: Factors = tuple(self.model.bounds.tolist())
+        self.levels, self.tensors = len(arch.levels), len(problem.tensors)
+        self.meshes = [arch.fan_out(level) for level in range(self.levels)]
+        self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
+        self.chains = hold_choices(self.may, bypass=request.space.bypass)
+        self.outer = Outer(self.model, prod(self.meshes[-1]), perfect=self.perfect)
+        self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
+        self.state = new_state(self.levels, len(self.dims), self.tensors)
+        self.frames = new_frames(self.levels, len(self.dims))
+        self.choice = choice_of(self.bounds, perfect=self.perfect)
+        self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
+        self.evaluated, self.complete, self.began = 0, True, process_time()
+
+    def spreads(self) -> list[Spreads]:
+        """All spatial loops of all memories."""
+        lists = [spreads_of(self.bounds, mesh, self.request.space) for mesh in self.meshes]
+        found: list[Spreads] = []
+        for spread in product(*lists):
+            total = tuple(prod(factors[d] for factors in spread) for d in range(len(self.bounds)))
+            if all(n % s == 0 if self.perfect else True for n, s in zip(self.bounds, total, strict=True)):
+                found.append(spread)
+        return found
+
+    def cycles(self, spread: Spreads) -> int:
+        """Least steps with these spatial loops."""
+        return prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
+
+    def value(self, energy: float, cycles: float) -> float:
+        """What is minimised."""
+        return (energy * cycles, energy, cycles)[self.objective]
+
+    def queue(self) -> list[Node]:
+        """All skeletons, as a heap by their bounds."""
+        kepts = list(product(*self.chains))
+        found: list[Node] = []
+        for spread in self.spreads():
+            cycles = self.cycles(spread)
+            for kept in kepts:
+                bound = self.value(self.floor(spread, kept), cycles)
+                if bound < inf:
+                    found.append((bound, len(found), spread, kept))
+        heapq.heapify(found)
+        return found
+
+    def answer(self, low: float) -> Mapped:
+        """What was found."""
+        if self.best_value == inf:
+            raise infeasible(self.arch, self.problem)
+        unit = 1e-12 if self.objective == 0 else 1.0
+        return Mapped(
+            self.best_mapping,
+            self.best_energy * self.best_cycles * 1e-12,
+            self.best_energy,
+            self.best_cycles,
+            low * unit,
+            low >= self.best_value * (1 - ROUNDING),
+            self.evaluated,
+            process_time() - self.began,
+        )
+
+    def set_up(self, spread: Spreads, kept: Kept) -> float:
+        """Make the skeleton; its energy without what lies beyond the last memory but one."""
+        skeleton = self.skeleton
+        skeleton.spread[:] = spread
+        skeleton.kept[-1] = 1
+        for t, chain in enumerate(kept):
+            skeleton.kept[:-1, t] = chain
+        return float(fill(self.model, skeleton))
+
+    def floor(self, spread: Spreads, kept: Kept) -> float:
+        """Least energy of a skeleton."""
+        energy = self.set_up(spread, kept)
+        skeleton = self.skeleton
+        energy += float((skeleton.least[:-2] * skeleton.kept[:-2]).sum())
+        return energy + self.outer.least(self.last_kept(kept))
+
+    def last_kept(self, kept: Kept) -> int:
+        return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
+
+    def explore(self, spread: Spreads, kept: Kept) -> float:
+        """Search one skeleton; returns a lower bound of what it holds that may be better than the best so far."""
+        base = self.set_up(spread, kept)
+        best = new_best(self.levels, len(self.dims))
+        best.value[0] = self.best_value
+        beyond = self.outer.beyond(self.last_kept(kept))
+        task = Task(
+            self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.objective, base
+        )
+        start(task, self.frames)
+        while not walk(task, self.frames, SLICE):
+            if self.late():
+                self.complete = False
+                break
+        if best.value[0] < self.best_value:
+            self.offer(self.mapping(best.loops[: best.length[0]], spread, kept))
+        self.evaluated += int(best.counted[1])
+        return float(best.value[0])
+
+    def late(self) -> bool:
+        """Whether the time is up (and there is an answer)."""
+        limit = self.request.time_limit_s
+        return limit is not None and process_time() - self.began > limit and self.best_value < inf
+
+    def offer(self, mapping: LoopMapping) -> None:
+        """Price a mapping, keep the better one."""
+        price = evaluate(self.arch, self.problem, mapping)
+        value = (price.energy_pj * price.cycles, price.energy_pj, float(price.cycles))[self.objective]
+        if price.valid and value < self.best_value:
+            self.best_value, self.best_mapping = value, mapping
+            self.best_energy, self.best_cycles = price.energy_pj, price.cycles
+
+    def mapping(self, loops: Ints, spread: Spreads, kept: Kept) -> LoopMapping:
+        """A mapping as a value."""
+        temporal: list[list[Loop]] = [[] for _ in range(self.levels)]
+        for level, d, bound in loops.tolist():
+            temporal[level].append(Loop(self.dims[d], bound))
+        levels: list[LevelMapping] = []
+        for level in range(self.levels):
+            x, y = next(layouts_of(spread[level], self.meshes[level], split=self.request.space.split_axes))
+            away = frozenset(
+                tensor.name
+                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
+                if level < self.levels - 1 and not chain[level]
+            )
+            levels.append(LevelMapping(tuple(temporal[level]), self._loops(x), self._loops(y), away))
+        return LoopMapping(tuple(levels))
+
+    def _loops(self, factors: Factors) -> tuple[Loop, ...]:
+        return tuple(Loop(self.dims[d], factor) for d, factor in enumerate(factors) if factor > 1)
+
+
+def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
+    """The factors that loops may have."""
+    lists = [divisors(bound) if perfect else [1] for bound in bounds]
+    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
+    for d, found in enumerate(lists):
+        table[d, : len(found)] = found
+    return Choice(perfect, table, np.array([len(found) for found in lists], np.int64))
+
+
+def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+    """The best mapping of `problem` on `arch`, a lower bound over the space, and whether that is proven.
+
+    Timeloop's model is priced on machines of three memories, with perfect factors.  Raises `InfeasibleError` where
+    nothing fits, `TilewrightError` beyond the limits.
+    """
+    if request.model == "timeloop":
+        check_timeloop(request)
+        return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
+    check(problem)
+    search = Search(arch, problem, request)
+    queue = search.queue()
+    low = inf
+    while queue:
+        value, _, spread, kept = heapq.heappop(queue)
+        if value * (1 + ROUNDING) >= search.best_value:
+            break
+        found = search.explore(spread, kept)
+        low = min(low, found if search.complete else value)
+        if not search.complete or search.late():
+            low = min([low, *(node[0] for node in queue[:1])])
+            break
+    return search.answer(min(low, search.best_value))

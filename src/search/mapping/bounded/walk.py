@@ -1,0 +1,119 @@
+"""What a walk over the mappings of one skeleton (what is kept, spatial loops) reads and writes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .model import Floats, Ints
+
+
+class Skeleton(NamedTuple):
+    """`kept` (L, T); `spread` (L, D) children per dimension; `inside` (L + 1, D) all children below a memory;
+    `parent` (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the
+    instances of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `floor` (L, 2) all
+    unavoidable words by memory, those of the arithmetic included; `used` (L,) instances."""
+
+    kept: Ints
+    spread: Ints
+    inside: Ints
+    parent: Ints
+    owned: Floats
+    least: Floats
+    least_words: Floats
+    floor: Floats
+    used: Ints
+
+
+class Grid(NamedTuple):
+    """Tiles of the last memory before the outermost one, by dimension: `size` (D,) cells, `low` and `high` (D, M) the
+    smallest and largest tile of a cell, `stride` (D,) of the cell numbers; `multiple` tells whether tiles nest by
+    divisibility.  `cell` (D, N) finds the cell of a tile where bounds are small (`small` (D,)), else by bisection."""
+
+    size: Ints
+    low: Ints
+    high: Ints
+    stride: Ints
+    perfect: bool
+
+
+class Beyond(NamedTuple):
+    """Least energy beyond that memory, for what it keeps: `table` (K, C) per set of dimensions that keep their tile
+    (`which` (2 ** D,) finds the table for such a set) and cell; other dimensions may grow."""
+
+    table: Floats
+    which: Ints
+
+
+class Choice(NamedTuple):
+    """Factors that a loop may have: `perfect` ones divide the bound (`divisors` (D, M), `many` (D,))."""
+
+    perfect: bool
+    divisors: Ints
+    many: Ints
+
+
+class State(NamedTuple):
+    """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
+    the innermost memory whose tile of a tensor still rests; `loops` (K, 3) as (memory, dimension, bound), inner to
+    outer, `length` of them; `words` (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth."""
+
+    tile: Ints
+    base: Ints
+    low: Ints
+    loops: Ints
+    length: Ints
+    words: Floats
+    marks: Ints
+
+
+class Best(NamedTuple):
+    """`value` (objective, energy, cycles) of the best `loops` so far; `counted` (2,) nodes and finished
+    mappings."""
+
+    value: Floats
+    loops: Ints
+    length: Ints
+    counted: Ints
+
+
+def new_state(levels: int, dims: int, tensors: int) -> State:
+    """Room for one mapping."""
+    loops = levels * dims + 1
+    return State(
+        np.ones((levels, dims), np.int64),
+        np.ones((levels, dims), np.int64),
+        np.zeros((levels + 1, tensors), np.int64),
+        np.zeros((loops, 3), np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((2 * loops + 2, levels, 2)),
+        np.ones((2 * loops + 2, dims), np.int64),
+    )
+
+
+def new_best(levels: int, dims: int) -> Best:
+    """Nothing found."""
+    loops = levels * dims + 1
+    return Best(np.full(3, np.inf), np.zeros((loops, 3), np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64))
+
+
+class Frames(NamedTuple):
+    """A stack of frames, `top` the number of the topmost: `ints` (K, 11), `energy` (K, 2) settled and pending, and the
+    `options` (K, D + 2, 4) of what may come next."""
+
+    ints: Ints
+    energy: Floats
+    options: Ints
+    top: Ints
+
+
+def new_frames(levels: int, dims: int) -> Frames:
+    """Room for the deepest stack."""
+    most = levels * (3 * dims + 4) + 4
+    return Frames(
+        np.zeros((most, 11), np.int64),
+        np.zeros((most, 2)),
+        np.zeros((most, dims + 2, 4), np.int64),
+        np.full(1, -1, np.int64),
+    )

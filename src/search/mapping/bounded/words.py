@@ -1,0 +1,161 @@
+"""Least words that cross a boundary for one tensor, while loops are partly chosen.
+
+The closed forms of `costs.exact`, without what only ragged ends and the order of far loops decide: those are bounded.
+"""
+
+from __future__ import annotations
+
+from ..exact.compiled import inner
+from .model import PLAIN, UNRELATED, Floats, Ints, Model
+
+
+@inner
+def distinct2(u: int, n: int, v: int, m: int) -> int:
+    """How many values `u * i + v * j` has for `i < n`, `j < m`."""
+    if n == 1 or m == 1:
+        return n * m
+    a, b = u, v
+    while b > 0:
+        a, b = b, a % b
+    return n * m - max(0, n - v // a) * max(0, m - u // a)
+
+
+@inner
+def extent(model: Model, t: int, w: int, tile: Ints) -> int:
+    """Elements of window `w` in a tile that is cut at the bounds (at least, where it has more than two terms)."""
+    count, u, n, v, m, span = 0, 0, 1, 0, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(tile[d], model.bounds[d])
+        span += size - 1
+        if count == 0:
+            u, n = model.coefficient[t, d], size
+        else:
+            v, m = model.coefficient[t, d], size
+        count += 1
+    return distinct2(u, n, v, m) if count == 2 else span
+
+
+@inner
+def span_of(model: Model, t: int, w: int, tile: Ints) -> int:
+    """From the first element of window `w` in a tile to the last, holes included."""
+    span = 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            span += model.coefficient[t, d] * (min(tile[d], model.bounds[d]) - 1)
+    return span
+
+
+@inner
+def tile_size(model: Model, t: int, tile: Ints) -> int:
+    """Elements of tensor `t` in a tile."""
+    words = 1
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == PLAIN:
+            words *= min(tile[d], model.bounds[d])
+    for w in range(model.windows[t]):
+        words *= extent(model, t, w, tile)
+    return words
+
+
+@inner
+def sent(model: Model, t: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, ragged: float) -> float:
+    """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
+
+    Unrelated loops that let the tensor rest are part of `tile`.  `first` is the loop that moves it first, if that is
+    one of a window (else -1), with its `bound`; `step` are iterations per step of the loops outside.  `ragged` is the
+    share of words that other steps find there (0 unless factors are imperfect).
+    """
+    total = 1.0 - ragged
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == PLAIN:
+            total *= model.bounds[d]
+        elif model.kind[t, d] == UNRELATED:
+            total *= -(-model.bounds[d] // tile[d])
+    for w in range(model.windows[t]):
+        size = float(extent(model, t, w, tile))
+        share = 1.0
+        for d in range(tile.shape[0]):
+            if model.window[t, d] == w:
+                share *= model.bounds[d] / min(tile[d], model.bounds[d])
+        if first >= 0 and model.window[t, first] == w:
+            size = fresh(model, t, w, tile, child, step, first, bound, size)
+        total *= max(size * share, 1.0)
+    return total
+
+
+@inner
+def fresh(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float
+) -> float:
+    """Average words per step along window `w` that loop `first` moves."""
+    c = model.coefficient[t, first]
+    shift = c * step[first]
+    resting, children = True, 1
+    positions = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            if d != first and step[d] < model.bounds[d]:
+                resting = False
+            children *= -(-min(tile[d], model.bounds[d]) // min(child[d], model.bounds[d]))
+            positions *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
+    span, near = span_of(model, t, w, tile), span_of(model, t, w, child)
+    forward = min(size, max(0, span - shift), children * max(0, near - shift))
+    steps = -(-model.bounds[first] // step[first])
+    outer = -(-steps // bound)
+    back = size
+    if resting:
+        back = forward
+        if outer == 1:
+            away = (bound - 1) * shift
+            back = min(size, max(0, span - away), children * max(0, near - away))
+    again = outer / steps
+    return max(0.0, size - positions * ((1 - again) * forward + again * back))
+
+
+@inner
+def ragged_share(bound: int, block: int, tile: int, loop: int) -> float:
+    """Share of a dimension that stays where it is while loops outside its `loop` (over blocks) advance."""
+    last = -(-bound // block) - 1
+    if last <= 0 or bound % (block * loop) == 0:
+        return 0.0
+    rest = bound - last * block
+    found = 0
+    if last % loop == 0:
+        found += rest
+    if (last - 1) % loop == 0:
+        found += block - tile * -(-rest // tile)
+    return found / bound
+
+
+@inner
+def settle(
+    model: Model,
+    t: int,
+    level: int,
+    parent: int,
+    to_parent: float,
+    to_child: float,
+    owned_parent: float,
+    owned_child: float,
+    words: Floats,
+) -> float:
+    """Energy of what passes between memory `level` and its `parent`; adds to `words` (L, 2) read and written.
+
+    `level` -1 is the arithmetic.
+    """  # fmt: skip
+    reads, writes = to_parent, 0.0
+    if model.is_output[t]:
+        reads, writes = max(0.0, to_parent - owned_parent), to_parent
+    energy = reads * model.read[parent, t] + writes * model.write[parent, t]
+    words[parent, 0] += reads * model.weight[parent, t]
+    words[parent, 1] += writes * model.weight[parent, t]
+    if level < 0:
+        return energy
+    fills, drains = to_child, 0.0
+    if model.is_output[t]:
+        fills, drains = max(0.0, to_child - owned_child), to_child
+    words[level, 0] += drains * model.weight[level, t]
+    words[level, 1] += fills * model.weight[level, t]
+    return energy + drains * model.read[level, t] + fills * model.write[level, t]

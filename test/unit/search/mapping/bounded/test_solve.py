@@ -1,0 +1,46 @@
+"""The exact mapper on any hierarchy."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.costs.exact import evaluate
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.errors import InfeasibleError
+from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.values import Request, Space
+
+GEMM = Problem(
+    "gemm",
+    ("m", "n", "k"),
+    (12, 10, 8),
+    (
+        Tensor("A", ((1, 0, 0), (0, 0, 1))),
+        Tensor("B", ((0, 0, 1), (0, 1, 0))),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), True),
+    ),
+)
+
+
+def machine(inner: int) -> Architecture:
+    levels = (
+        Level("L1", inner, 4, 2, 1, 0.8),
+        Level("L2", 60, 1, 1, 1, 7.0, 3, 2),
+        Level("DRAM", None, 1, 1, 1, 60.0),
+    )
+    return Architecture("test", levels, "MAC", 4, 2, 1.0)
+
+
+@pytest.mark.parametrize("factors", ["perfect", "imperfect"])
+def test_answers_are_valid_and_bounded(factors: str):
+    space = Space(bypass=True, split_axes=True, factors="perfect" if factors == "perfect" else "imperfect")
+    mapped = solve(machine(6), GEMM, Request(space=space))
+    price = evaluate(machine(6), GEMM, mapped.mapping)
+    assert price.valid
+    assert (price.energy_pj, price.cycles) == (mapped.energy, mapped.cycles)
+    assert 0 < mapped.lower_bound <= mapped.edp * (1 + 1e-9)
+
+
+def test_nothing_fits():
+    with pytest.raises(InfeasibleError, match="L1"):
+        solve(machine(2), GEMM, Request(space=Space()))
