@@ -5,8 +5,18 @@ docs/cost-model.md for the definition and for each difference from Timeloop's mo
 """
 
 from .axes import axes_of, distinct
+from .batch import BatchTotals, price_batch
 from .model import evaluate
 from .report import ExactPrices, TensorTotals
 from .validity import violations_of
 
-__all__ = ["ExactPrices", "TensorTotals", "axes_of", "distinct", "evaluate", "violations_of"]
+__all__ = [
+    "BatchTotals",
+    "ExactPrices",
+    "TensorTotals",
+    "axes_of",
+    "distinct",
+    "evaluate",
+    "price_batch",
+    "violations_of",
+]

@@ -18,6 +18,11 @@ class TensorTotals(TensorReport):
     total_fills: int
     total_updates: int
 
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Reads, fills and updates of all instances."""
+        return self.total_reads, self.total_fills, self.total_updates
+
     def as_json(self) -> Json:
         """The shared keys, and the totals."""
         totals = {"reads": self.total_reads, "fills": self.total_fills, "updates": self.total_updates}

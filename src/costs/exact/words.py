@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .axes import Axes
+from .axes import Axes, distinct
 from .nest import Nest, Place, count_below
 from .windows import Scene, first_union, held, union
 
@@ -120,7 +120,10 @@ def words_owned(nest: Nest, axes: Axes, level: int) -> int:
     total = prod(nest.bounds[dim] for dim in axes.plain)
     scene = Scene(level, lambda place: not spreads(place), lambda _: False)
     for window in axes.windows:
-        total *= union(nest, window, scene)
+        if any(spreads(place) for dim in window.dims for place in nest.outside(level, dim)):
+            total *= union(nest, window, scene)
+        else:
+            total *= distinct(window.coefficients, tuple(nest.bounds[dim] for dim in window.dims))
     for dim in axes.unrelated:
         total *= count_below(nest.bounds[dim], nest.outside(level, dim), spreads)
     return total

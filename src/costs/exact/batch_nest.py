@@ -1,0 +1,107 @@
+"""`nest` in compiled form: the loops of one mapping, and counts of iterations that are not empty."""
+
+from __future__ import annotations
+
+from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, Ints, Loops, Shape, inner
+
+ALL = 1 << 40
+"""Beyond every level and every loop's order."""
+
+
+@inner
+def set_loops(
+    shape: Shape, loops: Loops, n: int, factors: tuple[Ints, Ints, Ints], orders: tuple[Ints, Ints, Ints]
+) -> None:
+    """Fill `loops` with mapping `n` of arrays (N, L, D): loops along X, along Y, and in time."""
+    levels, dims = factors[0].shape[1:]
+    for dim in range(dims):
+        loops.counts[dim] = 0
+        loops.tiles[0, dim] = 1
+    loops.counts[dims] = 0
+    for level in range(levels):
+        for dim in range(dims):
+            loops.tiles[level + 1, dim] = loops.tiles[level, dim]
+        for kind in range(3):
+            for i in range(dims):
+                dim = orders[kind][n, level, i]
+                bound = factors[kind][n, level, dim]
+                if bound > 1:
+                    at = loops.counts[dim]
+                    place = loops.places[dim, at]
+                    place[LEVEL], place[BOUND], place[PITCH], place[ORDER] = (
+                        level,
+                        bound,
+                        loops.tiles[level + 1, dim],
+                        -1,
+                    )
+                    if kind == 2:
+                        event = loops.counts[dims]
+                        place[ORDER] = event
+                        loops.events[event, 0], loops.events[event, 1] = dim, at
+                        loops.counts[dims] = event + 1
+                    loops.counts[dim] = at + 1
+                    loops.tiles[level + 1, dim] *= bound
+    for dim in range(dims):
+        loops.limits[dim] = min(shape.bounds[dim], loops.tiles[levels, dim])
+
+
+@inner
+def stays(place: Ints, asked: Ints) -> bool:
+    """Whether a loop neither spreads children nor runs inside the event."""
+    if place[ORDER] < 0:
+        return place[LEVEL] > asked[FAN]
+    return place[ORDER] >= asked[EVENT]
+
+
+@inner
+def count_below(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
+    """Positions below `limit` of those loops of `dim` outside the child that stay; others, and a skipped one, are 0."""
+    if limit <= 0:
+        return 0
+    product, low, top = 1, 0, loops.counts[dim]
+    for i in range(top):
+        place = loops.places[dim, i]
+        if place[LEVEL] <= asked[CHILD]:
+            low = i + 1
+        elif stays(place, asked) and place[ORDER] != asked[SKIPPED]:
+            product *= place[BOUND]
+    total, rest = 0, limit
+    for i in range(top - 1, low - 1, -1):
+        place = loops.places[dim, i]
+        digit = rest // place[PITCH]
+        if digit >= place[BOUND]:
+            return total + product
+        if stays(place, asked) and place[ORDER] != asked[SKIPPED]:
+            product //= place[BOUND]
+            total += digit * product
+        elif digit > 0:
+            return total + product
+        rest -= digit * place[PITCH]
+    return total + (1 if rest > 0 else 0)
+
+
+@inner
+def count_spread(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
+    """Positions below `limit` of the loops of `dim` that spread children, all others at 0."""
+    if limit <= 0:
+        return 0
+    product = 1
+    for i in range(loops.counts[dim]):
+        place = loops.places[dim, i]
+        if place[ORDER] < 0 and asked[CHILD] < place[LEVEL] <= asked[FAN]:
+            product *= place[BOUND]
+    total, rest = 0, limit
+    for i in range(loops.counts[dim] - 1, -1, -1):
+        place = loops.places[dim, i]
+        if place[LEVEL] <= asked[CHILD]:
+            break
+        digit = rest // place[PITCH]
+        if digit >= place[BOUND]:
+            return total + product
+        if place[ORDER] < 0 and place[LEVEL] <= asked[FAN]:
+            product //= place[BOUND]
+            total += digit * product
+        elif digit > 0:
+            return total + product
+        rest -= digit * place[PITCH]
+    return total + (1 if rest > 0 else 0)

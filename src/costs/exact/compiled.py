@@ -1,0 +1,101 @@
+"""Numba's decorators with the types of the functions they compile, and the arrays that compiled code works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+
+def compiled(function: F) -> F:
+    """Compile `function` to machine code at its first call; the code is kept beside the source."""
+    return cast(F, njit(cache=True, error_model="numpy")(function))
+
+
+def inner(function: F) -> F:
+    """As `compiled`, for functions that only compiled code calls: no wrapper is made that takes Python objects."""
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    return cast(F, njit(cache=True, **options)(function))
+
+
+class Shape(NamedTuple):
+    """A problem: D bounds, what each dimension is to each tensor (T, D: `UNRELATED`, `PLAIN`, `SLIDING`), windows.
+
+    Windows `first[t]` to `first[t + 1]` are tensor `t`'s; `windows[w]` holds the number of their dimensions, and
+    (dimension, coefficient) of each.
+    """
+
+    bounds: Ints
+    kinds: Ints
+    first: Ints
+    sizes: Ints
+    windows: Ints
+
+
+UNRELATED, PLAIN, SLIDING = range(3)
+
+
+class Loops(NamedTuple):
+    """One mapping: per dimension, its `counts` loops outwards, `places[d, i]` = (level, bound, pitch, order).
+
+    The order of spatial loops is -1.  `tiles[l + 1]` is the nominal tile of level `l`, `limits` what is covered of each
+    bound, and event number `e` is loop `events[e, 1]` of dimension `events[e, 0]`; the last of `counts` are the events.
+    """
+
+    counts: Ints
+    places: Ints
+    tiles: Ints
+    limits: Ints
+    events: Ints
+
+
+LEVEL, BOUND, PITCH, ORDER = range(4)
+
+CHILD, FAN, EVENT, MODE, SKIPPED = range(5)
+"""What is asked, an array: the level whose tiles count, the level up to which spatial loops spread children, the
+event, what to count, and an event whose loop is at 0, or -2.  Literal arguments would each compile all code again."""
+
+
+class Scratch(NamedTuple):
+    """Working arrays of one axis: what is asked, situations per dimension (base, times), children, and sets of bits."""
+
+    asked: Ints
+    situations: Ints
+    sizes: Ints
+    children: Ints
+    previous: Ints
+    digits: Ints
+    starts: Ints
+    bits: Words
+
+
+MAX_CHILDREN = 4096
+MAX_SITUATIONS = 512
+MAX_DEPTH = 96
+MAX_WINDOW_DIMS = 8
+MAX_BITS = 1 << 16
+"""Limits of compiled code, all per axis; what exceeds them is priced without it."""
+
+
+def scratch() -> Scratch:
+    """Fresh working arrays, about 1 MB."""
+    return Scratch(
+        np.zeros(5, np.int64),
+        np.zeros((MAX_WINDOW_DIMS, MAX_SITUATIONS, 2), np.int64),
+        np.zeros((4, MAX_WINDOW_DIMS), np.int64),
+        np.zeros((MAX_WINDOW_DIMS, MAX_CHILDREN, 4), np.int64),
+        np.zeros((MAX_CHILDREN, 4), np.int64),
+        np.zeros((3, MAX_DEPTH), np.int64),
+        np.zeros((MAX_CHILDREN, 2), np.int64),
+        np.zeros((5, MAX_BITS // 64 + 4), np.uint64),
+    )
