@@ -23,6 +23,8 @@ PASSES = (
     "graph-normalize",
     "graph-quantize",
     "graph-fuse",
+    "graph-partition",
+    "graph-verify",
     "convert-graph-to-nest",
     "nest-tile",
     "nest-permute",

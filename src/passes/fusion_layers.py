@@ -1,0 +1,198 @@
+"""The layers of a graph-dialect function as the partitioner sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import func
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ..costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window
+from ..dialects import graph
+from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ..errors import TilewrightError
+from .graph_fuse import find_clusters
+
+VIEWS = (graph.ReshapeOp, graph.ConcatOp)
+"""Layers that only say where elements are: each group that reads one has its own copy."""
+
+EPILOGUE = 16
+"""Most operations of one layer."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function argument, or a layer's result, that is read; `whole`: through a view that moves rows."""
+
+    value: SSAValue
+    whole: bool
+
+
+@dataclass
+class FusionLayers:
+    """A layer graph with the operations of each layer (one that computes, and elementwise ones after it).
+
+    `batch` is the leading extent of the function's arguments.
+    """
+
+    name: str
+    block: Block
+    members: list[list[Operation]] = field(default_factory=list[list[Operation]])
+    number: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def __post_init__(self) -> None:
+        clusters = find_clusters(self.block, EPILOGUE)
+        self.regroup([list(c.members) for c in clusters if not isinstance(c.tail, VIEWS)])
+
+    def regroup(self, members: list[list[Operation]]) -> None:
+        """Take `members` as layers, in the order of their last operations."""
+        order = {op: place for place, op in enumerate(self.block.ops)}
+        self.members = sorted(members, key=lambda ops: order[ops[-1]])
+        self.number = {op.results[0]: place for place, ops in enumerate(self.members) for op in ops}
+
+    @property
+    def batch(self) -> int:
+        """Samples that the function is given at once."""
+        shapes = [shape_of(argument) for argument in self.block.args]
+        return shapes[0][0] if shapes and shapes[0] else 1
+
+    def graph(self) -> LayerGraph:
+        """The layer graph; `TilewrightError` where it has no layers."""
+        if not self.members:
+            raise TilewrightError("unsupported", self.name, "at least one layer", "none")
+        inputs = tuple(
+            Input(argument.name_hint or f"input{argument.index}", self.shape(argument), _bytes(argument))
+            for argument in self.block.args
+        )
+        layers = tuple(self._layer(ops) for ops in self.members)
+        return LayerGraph(self.name, inputs, layers, tuple(sorted(self._exits())))
+
+    def sources(self, value: SSAValue) -> Iterator[Source]:
+        """What is read when `value` is: views looked through, constants left out."""
+        owner = value.owner
+        match owner:
+            case graph.WeightOp():
+                return
+            case graph.ReshapeOp():
+                whole = self.shape(value)[1:] != self.shape(owner.x)[1:]
+                yield from (Source(s.value, s.whole or whole) for s in self.sources(owner.x))
+            case graph.ConcatOp():
+                whole = owner.axis.value.data != _channel_axis(value)
+                for piece in owner.pieces:
+                    yield from (Source(s.value, s.whole or whole) for s in self.sources(piece))
+            case _:
+                yield Source(value, False)
+
+    def shape(self, value: SSAValue) -> Shape:
+        """A tensor of one sample: channels, rows, columns; the last axis is channels where there are fewer than 4."""
+        extents = shape_of(value)[1:]
+        match len(extents):
+            case 3:
+                return Shape(*extents)
+            case 2:
+                return Shape(extents[1], extents[0], 1)
+            case _:
+                return Shape(prod(extents), 1, 1)
+
+    def _exits(self) -> set[int]:
+        last = self.block.last_op
+        values = last.operands if isinstance(last, ReturnOp) else ()
+        return {self.number[s.value] for v in values for s in self.sources(v) if s.value in self.number}
+
+    def _layer(self, ops: list[Operation]) -> Layer:
+        tail = ops[-1].results[0]
+        inside = {op.results[0] for op in ops}
+        edges: dict[tuple[int, bool], Edge] = {}
+        weights: dict[SSAValue, int] = {}
+        for op in ops:
+            for place, operand in enumerate(op.operands):
+                if isinstance(operand.owner, graph.WeightOp):
+                    weights[operand] = size_bytes(tensor_type(operand))
+                if operand in inside:
+                    continue
+                windows = self._windows(op, place)
+                for source in self.sources(operand):
+                    pair = (WHOLE, WHOLE) if source.whole else windows
+                    edge = Edge(self._place(source.value), *pair)
+                    edges[edge.producer, pair[0].whole] = edge
+        reduction, taps, groups = _work(ops)
+        kind = ops[0].name.removeprefix("graph.")
+        name = graph.name_of(ops[-1]) or tail.name_hint or f"{kind}{self.number[tail]}"
+        shape = self.shape(tail)
+        return Layer(
+            name, kind, shape, tuple(edges.values()), sum(weights.values()), reduction, taps, groups, _bytes(tail)
+        )
+
+    def _place(self, value: SSAValue) -> int:
+        if isinstance(value, BlockArgument):
+            return -1 - value.index
+        if value not in self.number:
+            raise TilewrightError("unsupported", self.name, "layers of the graph dialect", value.owner.name)  # pyright: ignore
+        return self.number[value]
+
+    def _windows(self, op: Operation, place: int) -> tuple[Window, Window]:
+        """How `op` reads operand `place`."""
+        match op:
+            case graph.ConvOp() if place == 0 and len(shape_of(op.x)) == 4:
+                kernel = shape_of(op.w)[2:]
+                return _pair(kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
+            case graph.PoolOp() if len(shape_of(op.x)) == 4:
+                kernel = op.kernel.get_values()
+                return _pair(kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
+            case graph.ReduceOp() if tuple(op.axes.get_values()) == (2, 3):
+                rows, columns = shape_of(op.x)[2:]
+                return Window(rows), Window(columns)
+            case graph.GemmOp() if place == 0 and op.trans_a is None:
+                return POINT, POINT
+            case graph.MatmulOp() if place == 0 and len(shape_of(op.a)) < 4:
+                return POINT, POINT
+            case graph.SoftmaxOp() | graph.LayerNormOp() if len(shape_of(op.operands[0])) < 4:
+                return POINT, POINT
+            case graph.LrnOp() | graph.BatchNormOp():
+                return POINT, POINT
+            case _:
+                same = shape_of(op.operands[place]) == shape_of(op.results[0])
+                elementwise = isinstance(op, graph.UnaryOp | graph.BinaryOp | graph.ClipOp | graph.CastOp)
+                quantised = isinstance(op, graph.QuantizeOp | graph.DequantizeOp | graph.RequantizeOp)
+                return (POINT, POINT) if same and (elementwise or quantised) else (WHOLE, WHOLE)
+
+
+def fusion_layers(function: func.FuncOp) -> FusionLayers:
+    """The layers of a function of one block."""
+    return FusionLayers(function.sym_name.data, function.body.block)
+
+
+def _pair(
+    kernel: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
+) -> tuple[Window, Window]:
+    rows, columns = (Window(kernel[i], strides[i], pads[i], dilations[i]) for i in (0, 1))
+    return rows, columns
+
+
+def _work(ops: list[Operation]) -> tuple[int, int, int]:
+    """Reduction, taps and groups of the operation that computes."""
+    op = ops[0]
+    match op:
+        case graph.ConvOp():
+            weights = shape_of(op.w)
+            return weights[1], prod(weights[2:]), op.groups.value.data
+        case graph.GemmOp():
+            return shape_of(op.a)[1 if op.trans_a is None else 0], 1, 1
+        case graph.MatmulOp():
+            return shape_of(op.a)[-1], 1, 1
+        case graph.PoolOp():
+            return 1, prod(op.kernel.get_values()), shape_of(op.x)[1]
+        case _:
+            return 1, 1, 1
+
+
+def _channel_axis(value: SSAValue) -> int:
+    rank = len(shape_of(value))
+    return 1 if rank >= 4 else rank - 1
+
+
+def _bytes(value: SSAValue) -> int:
+    return dtype_of(element_of(value)).itemsize
