@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...costs.hierarchy import Architecture, Level, LevelMapping, LoopMapping, Problem
+from ...costs.hierarchy import Architecture, LevelMapping, LoopMapping, Problem
 from ...costs.mapping.levels import canonical
 
 
@@ -17,19 +17,25 @@ def loop_nest(arch: Architecture, problem: Problem, mapping: LoopMapping) -> str
     A loop shows how many iterations it has and, where that is not 1, how many of its dim each of them covers.
     """
     mapping = canonical(arch, problem, mapping)
-    tile = [1] * len(problem.dims)
+    loops = level_loops(arch, problem, mapping)
     lines: list[str] = []
-    for index, (level, mapped) in enumerate(zip(arch.levels, mapping.levels, strict=True)):
-        child = arch.levels[index - 1].name if index else arch.mac_name
-        lines.extend(_loops(problem, mapped, child, tile))
-        lines.append(_head(problem, level, mapped))
-    lines.reverse()
+    for index in reversed(range(len(arch.levels))):
+        mapped = mapping.levels[index]
+        kept = [tensor.name for tensor in problem.tensors if tensor.name not in mapped.bypass]
+        if kept or loops[index]:
+            lines += [f"{arch.levels[index].name}  {', '.join(kept) or '(keeps nothing)'}", *loops[index]]
     lines.append(arch.mac_name)
-    depth, text = 0, ""
-    for line in lines:
-        text += "  " * depth + line + "\n"
-        depth += 1
-    return text
+    return "".join("  " * depth + line + "\n" for depth, line in enumerate(lines))
+
+
+def level_loops(arch: Architecture, problem: Problem, mapping: LoopMapping) -> tuple[tuple[str, ...], ...]:
+    """The loops of each level as text, innermost level first, the outermost loop of a level first."""
+    tile = [1] * len(problem.dims)
+    found: list[tuple[str, ...]] = []
+    for index, mapped in enumerate(mapping.levels):
+        child = arch.levels[index - 1].name if index else arch.mac_name
+        found.append(tuple(reversed(_loops(problem, mapped, child, tile))))
+    return tuple(found)
 
 
 def _loops(problem: Problem, mapped: LevelMapping, child: str, tile: list[int]) -> list[str]:
@@ -42,8 +48,3 @@ def _loops(problem: Problem, mapped: LevelMapping, child: str, tile: list[int]) 
             lines.append(f"{word} {problem.dims[loop.dim]} = {loop.bound}{over}{each}")
             tile[loop.dim] *= loop.bound
     return lines
-
-
-def _head(problem: Problem, level: Level, mapped: LevelMapping) -> str:
-    kept = [tensor.name for tensor in problem.tensors if tensor.name not in mapped.bypass]
-    return f"{level.name}  {', '.join(kept) or '(keeps nothing)'}"

@@ -1,11 +1,218 @@
-"""A mapping as a picture (to come)."""
+"""A mapping as a picture: memories from DRAM down to the multiply-accumulators, and what passes between them.
+
+Each tensor has a column.  Where a memory keeps it there is a box with the words of its tile; where the line passes
+without one, the memory is bypassed.  Beside the line are the words that leave a memory for the next one below that
+keeps the tensor.  On the right are the loops of each memory, and the energy that is spent in it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log10
+
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
+from ...costs.mapping.levels import canonical
 from ...costs.timeloop import Prices
+from .nest_text import level_loops
+from .svg import INK, LINE, MONO, PANEL, SOFT, Svg, short
+from .traffic_table import TrafficRow, traffic_rows
+
+PALETTE = ("#2f6fb0", "#c8741a", "#7a52a8", "#b03a5b", "#4f7d8c", "#8a6d3b")
+OUTPUT = "#2f8f5b"
+LEFT, LABELS, LANE, LOOPS, BARS, BAR = 24, 178, 112, 330, 160, 140
+TOP, GAP, LINE_HEIGHT = 96, 44, 19
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One memory, or at the bottom the multiply-accumulators, at height `y`."""
+
+    name: str
+    y: float
+    height: float
+    loops: tuple[str, ...]
+    level: int
+
+
+@dataclass(frozen=True)
+class _Picture:
+    arch: Architecture
+    problem: Problem
+    mapping: LoopMapping
+    prices: Prices
+    svg: Svg
+    traffic: dict[tuple[str, str], TrafficRow]
+    rows: tuple[_Row, ...]
+
+    def lane(self, tensor: int) -> float:
+        return LEFT + LABELS + LANE * (tensor + 0.5)
+
+    @property
+    def loops_x(self) -> float:
+        return LEFT + LABELS + LANE * len(self.problem.tensors) + 20
+
+    @property
+    def width(self) -> float:
+        return self.loops_x + LOOPS + BARS + LEFT
 
 
 def mapping_svg(arch: Architecture, problem: Problem, mapping: LoopMapping, prices: Prices) -> str:
-    """SVG text."""
-    return ""
+    """The picture as SVG text; see the module's text for how to read it."""
+    mapping = canonical(arch, problem, mapping)
+    traffic = {(row.level, row.tensor): row for row in traffic_rows(prices)}
+    picture = _Picture(arch, problem, mapping, prices, Svg(), traffic, _rows(arch, problem, mapping))
+    _title(picture)
+    for row in picture.rows:
+        _band(picture, row)
+    for index in range(len(problem.tensors)):
+        _lane(picture, index)
+    for row in picture.rows:
+        _chips(picture, row)
+    last = picture.rows[-1]
+    return picture.svg.document(picture.width, last.y + last.height + 24, f"{problem.name} on {arch.name}")
+
+
+def _rows(arch: Architecture, problem: Problem, mapping: LoopMapping) -> tuple[_Row, ...]:
+    loops = level_loops(arch, problem, mapping)
+    rows: list[_Row] = []
+    y = float(TOP)
+    for level in reversed(range(len(arch.levels))):
+        height = max(58.0, 22 + LINE_HEIGHT * len(loops[level]))
+        rows.append(_Row(arch.levels[level].name, y, height, loops[level], level))
+        y += height + GAP
+    return (*rows, _Row(arch.mac_name, y, 52.0, (), -1))
+
+
+def _title(picture: _Picture) -> None:
+    prices, problem = picture.prices, picture.problem
+    dims = "  ".join(f"{dim} {bound}" for dim, bound in zip(problem.dims, problem.bounds, strict=True))
+    svg = picture.svg
+    svg.text(LEFT, 34, f"{problem.name} on {picture.arch.name}", font_size=19, font_weight="bold")
+    svg.text(LEFT, 54, dims, fill=SOFT, font_family=MONO, font_size=11)
+    figures = (
+        f"{short(prices.energy_pj / 1e6)} uJ,  {short(prices.cycles)} cycles,  {prices.edp_j_cycle:.4g} J*cycle,  "
+        f"{100 * prices.utilization:.1f} % of the multiply-accumulators at work"
+    )
+    svg.text(LEFT, 74, figures)
+    svg.text(picture.loops_x, TOP - 10, "loops, the outermost first", fill=SOFT, font_size=11)
+    svg.text(picture.loops_x + LOOPS, TOP - 10, "energy", fill=SOFT, font_size=11)
+
+
+def _band(picture: _Picture, row: _Row) -> None:
+    svg = picture.svg
+    svg.rect(LEFT, row.y, picture.width - 2 * LEFT, row.height, rx=6, fill=PANEL, stroke=LINE)
+    svg.text(LEFT + 12, row.y + 22, row.name, font_size=14, font_weight="bold")
+    svg.text(LEFT + 12, row.y + 38, _copies(picture, row.level), fill=SOFT, font_size=11)
+    if row.level >= 0:
+        _filling(picture, row)
+    for number, loop in enumerate(row.loops):
+        spread = loop.startswith("spread")
+        y = row.y + 24 + LINE_HEIGHT * number
+        if spread:
+            svg.rect(picture.loops_x - 6, y - 13, LOOPS - 14, 17, rx=3, fill="#e3eaf2")
+        indent = "" if spread else "  " * min(number, 6)
+        look = {"font_family": MONO, "fill": INK, "xml:space": "preserve"}
+        svg.text(picture.loops_x, y, indent + loop, font_size=11.5, **look)
+    _energy_bar(picture, row)
+
+
+def _copies(picture: _Picture, level: int) -> str:
+    used = 1
+    for mapped in picture.mapping.levels[level + 1 :]:
+        for loop in mapped.spatial:
+            used *= loop.bound
+    there = picture.arch.mac_instances if level < 0 else picture.arch.levels[level].instances
+    return "one" if there == 1 else f"{used} of {there} used"
+
+
+def _filling(picture: _Picture, row: _Row) -> None:
+    """How full an instance is."""
+    level = picture.arch.levels[row.level]
+    entries = level.capacity_words
+    if entries is None:
+        return
+    used = 0.0
+    for tensor in picture.problem.tensors:
+        kept = picture.traffic.get((level.name, tensor.name))
+        if kept is not None:
+            used += kept.tile_words * (tensor.word_bits or level.word_bits) / level.word_bits
+    share = min(1.0, used / entries)
+    y = row.y + 46
+    picture.svg.rect(LEFT + 12, y, 100, 6, rx=3, fill="#dfe6ee")
+    if share > 0:
+        picture.svg.rect(LEFT + 12, y, max(2.0, 100 * share), 6, rx=3, fill=SOFT)
+        picture.svg.note(f"{used:g} of {entries} words")
+    picture.svg.text(LEFT + 118, y + 6, f"{100 * share:.0f} % full", fill=SOFT, font_size=10)
+
+
+def _energy_bar(picture: _Picture, row: _Row) -> None:
+    total = picture.prices.energy_pj
+    spent = picture.prices.energy_by_component_pj.get(row.name, 0.0)
+    if total <= 0:
+        return
+    scale = BAR / max(picture.prices.energy_by_component_pj.values())
+    x, y = picture.loops_x + LOOPS, row.y + 12
+    for name, energy, colour in _energies(picture, row) or [(row.name, spent, SOFT)]:
+        if energy > 0:
+            picture.svg.rect(x, y, scale * energy, 12, fill=colour)
+            picture.svg.note(f"{name}: {short(energy / 1e6)} uJ")
+        x += scale * energy
+    text = f"{short(spent / 1e6)} uJ, {100 * spent / total:.0f} %"
+    picture.svg.text(picture.loops_x + LOOPS, y + 28, text, font_size=11, fill=SOFT)
+
+
+def _energies(picture: _Picture, row: _Row) -> list[tuple[str, float, str]]:
+    """Name, energy in pJ and colour of each tensor that a memory keeps."""
+    return [
+        (tensor.name, picture.traffic[row.name, tensor.name].energy_pj, _colour(picture.problem, index))
+        for index, tensor in enumerate(picture.problem.tensors)
+        if (row.name, tensor.name) in picture.traffic
+    ]
+
+
+def _lane(picture: _Picture, index: int) -> None:
+    """The line of a tensor, in pieces from one memory that keeps it to the next."""
+    name = picture.problem.tensors[index].name
+    x, colour = picture.lane(index), _colour(picture.problem, index)
+    stops = [row for row in picture.rows if row.level < 0 or (row.name, name) in picture.traffic]
+    for outer, inner in pairwise(stops):
+        row = picture.traffic[outer.name, name]
+        words = row.updates if picture.problem.tensors[index].is_output else row.reads
+        picture.svg.line(
+            x, outer.y + 40, x, inner.y + 14,
+            stroke=colour, stroke_width=1.5 + 0.7 * log10(1 + words), stroke_opacity=0.45,
+        )  # fmt: skip
+        picture.svg.note(f"{name}: {words} words from {outer.name}")
+        label = f"{short(words)}{' up' if picture.problem.tensors[index].is_output else ''}"
+        picture.svg.text(x + 10, outer.y + outer.height + GAP / 2 + 4, label, font_size=11, fill=colour)
+
+
+def _chips(picture: _Picture, row: _Row) -> None:
+    for index, tensor in enumerate(picture.problem.tensors):
+        x, colour = picture.lane(index), _colour(picture.problem, index)
+        kept = picture.traffic.get((row.name, tensor.name))
+        if row.level < 0:
+            picture.svg.rect(x - 24, row.y + 14, 48, 24, rx=4, fill="#ffffff", stroke=colour)
+            picture.svg.text(x, row.y + 30, tensor.name, text_anchor="middle", font_size=11, fill=colour)
+        elif kept is not None:
+            picture.svg.rect(x - 46, row.y + 10, 92, 34, rx=5, fill=colour)
+            moved = f"{kept.reads} reads, {kept.fills} fills, {kept.updates} updates"
+            picture.svg.note(f"{tensor.name} in {row.name}: {moved}")
+            look = {"text_anchor": "middle", "fill": "#ffffff"}
+            picture.svg.text(x, row.y + 24, _fitted(tensor.name), font_weight="bold", **look)
+            words = f"{short(kept.tile_words)} word{'s' if kept.tile_words != 1 else ''}"
+            picture.svg.text(x, row.y + 38, words, font_size=10.5, **look)
+        else:
+            picture.svg.text(x + 10, row.y + 32, "passes", font_size=10, fill=SOFT, font_style="italic")
+
+
+def _fitted(name: str) -> str:
+    return name if len(name) <= 12 else name[:11] + "~"
+
+
+def _colour(problem: Problem, index: int) -> str:
+    if problem.tensors[index].is_output:
+        return OUTPUT
+    inputs = sum(not tensor.is_output for tensor in problem.tensors[:index])
+    return PALETTE[inputs % len(PALETTE)]

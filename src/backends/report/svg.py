@@ -1,0 +1,67 @@
+"""A little SVG: shapes and text, written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+INK, SOFT, LINE, PANEL = "#1c2733", "#5d6b7a", "#c9d2dc", "#f3f6f9"
+
+
+@dataclass
+class Svg:
+    """Elements in drawing order; coordinates in pixels, y downward."""
+
+    parts: list[str] = field(default_factory=list[str])
+
+    def rect(self, x: float, y: float, width: float, height: float, **look: object) -> None:
+        """A rectangle; `look` are attributes, `_` for `-`."""
+        self._add("rect", {"x": x, "y": y, "width": width, "height": height} | look)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, **look: object) -> None:
+        """A straight line."""
+        self._add("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "stroke": LINE} | look)
+
+    def text(self, x: float, y: float, text: str, **look: object) -> None:
+        """Text whose baseline begins at a point (or ends, or is centred, by `text_anchor`)."""
+        style = {"x": x, "y": y, "font_family": SANS, "font_size": 12, "fill": INK} | look
+        self.parts.append(f"<text{_attributes(style)}>{escape(text)}</text>")
+
+    def note(self, text: str) -> None:
+        """What shows when the pointer rests on the last element."""
+        last = self.parts.pop().removesuffix("/>")
+        name = last[1:].split(" ", 1)[0]
+        self.parts.append(f"{last}><title>{escape(text)}</title></{name}>")
+
+    def _add(self, name: str, attributes: dict[str, object]) -> None:
+        self.parts.append(f"<{name}{_attributes(attributes)}/>")
+
+    def document(self, width: float, height: float, title: str) -> str:
+        """The whole picture on white."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}" role="img">'
+        )
+        ground = f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>'
+        return "\n".join([head, f"<title>{escape(title)}</title>", ground, *self.parts, "</svg>", ""])
+
+
+def _attributes(attributes: dict[str, object]) -> str:
+    words = [f"{key.replace('_', '-')}={quoteattr(_word(value))}" for key, value in attributes.items()]
+    return "".join(f" {word}" for word in words)
+
+
+def _word(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def short(value: float) -> str:
+    """A count or size in few characters: `3.61 M`."""
+    for prefix in ("", "K", "M", "G", "T", "P"):
+        if abs(value) < 999.5:
+            digits = 0 if value == int(value) or abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
+            return f"{value:.{digits}f} {prefix}".strip()
+        value /= 1000
+    return f"{value:.3g} E"
