@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..hierarchy.values import Architecture, LoopMapping, Problem
 from ..timeloop.batch_model import MAX_MACS, BatchPrices
 from .axes import axes_of
 from .batch_kernel import Answers, Batch, Flow, Machine, price_all
-from .compiled import MAX_DEPTH, MAX_WINDOW_DIMS, PLAIN, SLIDING, UNRELATED, Loops, Shape, scratch
+from .compiled import MAX_DEPTH, MAX_WINDOW_DIMS, PLAIN, SLIDING, UNRELATED, Loops, Scratch, Shape, scratch
 from .model import evaluate
 from .report import TensorTotals
 from .validity import bits_of_word
@@ -36,15 +37,36 @@ def price_batch(arch: Architecture, problem: Problem, mappings: MappingBatch | S
         raise TilewrightError("mapping", f"batch for {problem.name}", expected, str(batch.temporal.shape))
     if problem.macs > MAX_MACS:
         raise TilewrightError("mapping", problem.name, f"at most {MAX_MACS} operations in a batch", str(problem.macs))
-    answers = _answers(len(batch), levels, len(problem.tensors))
-    shape = _shape(problem)
-    if shape is not None and 3 * levels <= MAX_DEPTH:
+    room = workspace(arch, problem, len(batch))
+    answers = room.answers
+    if room.able:
         arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
-        flow = _flow(levels, len(problem.tensors))
-        price_all(shape, _machine(arch, problem), arrays, answers, _loops(levels, dims), flow, scratch())
+        price_all(room.shape, room.machine, arrays, answers, room.loops, room.flow, room.work)
     for n in np.flatnonzero(~answers.done).tolist():
         _price_one(arch, problem, batch.mapping(n, problem), answers, n)
     return BatchTotals(answers.cycles, answers.energy, answers.valid, answers.reads, answers.fills, answers.updates)
+
+
+class Workspace(NamedTuple):
+    """What `price_all` needs besides a batch; not `able` to price problems beyond the limits of compiled code."""
+
+    able: bool
+    shape: Shape
+    machine: Machine
+    answers: Answers
+    loops: Loops
+    flow: Flow
+    work: Scratch
+
+
+def workspace(arch: Architecture, problem: Problem, count: int) -> Workspace:
+    """Room to price `count` mappings from Python or from compiled code."""
+    levels, dims, tensors = len(arch.levels), len(problem.dims), len(problem.tensors)
+    shape = _shape(problem)
+    able = shape is not None and 3 * levels <= MAX_DEPTH
+    nothing = Shape(*(np.zeros((1,) * rank, np.int64) for rank in (1, 2, 1, 1, 3))) if shape is None else shape
+    machine, answers = _machine(arch, problem), _answers(count, levels, tensors)
+    return Workspace(able, nothing, machine, answers, _loops(levels, dims), _flow(levels, tensors), scratch())
 
 
 def _answers(count: int, levels: int, tensors: int) -> Answers:
