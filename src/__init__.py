@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from .frontends.acg import load_target
     from .frontends.onnx import import_onnx
     from .machine import Machine
+    from .mapping import LayerMapping, MapOptions, NetworkMapping, map_kernel, map_network
 
 _HOMES = {
     "CompileOptions": "driver",
     "InfeasibleError": "errors",
+    "LayerMapping": "mapping",
     "Machine": "machine",
+    "MapOptions": "mapping",
+    "NetworkMapping": "mapping",
     "Program": "backends.program",
     "RunOptions": "driver",
     "RunResult": "driver",
@@ -35,6 +39,8 @@ _HOMES = {
     "compile": "driver",
     "import_onnx": "frontends.onnx",
     "load_target": "frontends.acg",
+    "map_kernel": "mapping",
+    "map_network": "mapping",
     "run": "driver",
     "simulate": "backends.simulator",
 }
@@ -42,7 +48,10 @@ _HOMES = {
 __all__ = [
     "CompileOptions",
     "InfeasibleError",
+    "LayerMapping",
     "Machine",
+    "MapOptions",
+    "NetworkMapping",
     "Program",
     "RunOptions",
     "RunResult",
@@ -51,6 +60,8 @@ __all__ = [
     "compile",
     "import_onnx",
     "load_target",
+    "map_kernel",
+    "map_network",
     "run",
     "simulate",
 ]

@@ -75,7 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--svg", type=Path, metavar="FILE", help="draw the mapping")
     output.add_argument("--mlir", type=Path, metavar="FILE", help="write the mapped kernel as IR of the nest dialect")
-    output.add_argument("--write-timeloop", type=Path, metavar="DIR", help="write problem, arch and mapping as YAML")
+    output.add_argument(
+        "--write-timeloop",
+        type=Path,
+        metavar="DIR",
+        help="write problem, arch and mapping as YAML for timeloop-model; no dimension is then spread over both axes",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -131,6 +136,7 @@ def _options(arguments: argparse.Namespace) -> Any:
         factors=arguments.factors,
         model=arguments.model or "exact",
         bypass=not arguments.no_bypass,
+        split_axes=arguments.write_timeloop is None,
         seed=arguments.seed,
         time_limit_s=arguments.time_limit,
         jobs=arguments.jobs,

@@ -37,8 +37,9 @@ def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
     body, separator, bounds = text.partition(";")
     if not separator:
         raise _error(text.strip(), "`statement; dim=extent ...`", "no `;`", "add the extents of the dims")
-    statement = parse_statement(body.strip(), "einsum")
-    extents = _parse_bounds(bounds)
+    lead = len(body) - len(body.lstrip())
+    statement = parse_statement(body.strip(), "einsum", 1, 1 + lead)
+    extents = _parse_bounds(bounds, len(body) + 2)
     dims = dims_of(statement)
     for dim in dims:
         if dim not in extents:
@@ -49,10 +50,11 @@ def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
     return statement, extents
 
 
-def _parse_bounds(text: str) -> dict[str, int]:
-    rest = _BOUND.sub("", text).replace(",", "").strip()
-    if rest:
-        raise _error(f"bounds {text.strip()}", "`dim=extent ...`", rest.split()[0])
+def _parse_bounds(text: str, column: int) -> dict[str, int]:
+    rest = _BOUND.sub(lambda found: " " * len(found.group()), text).replace(",", " ")
+    if rest.strip():
+        word = rest.split()[0]
+        raise _error(f"einsum:1:{column + rest.index(word)}", "`dim=extent ...` after the `;`", f"`{word}`")
     extents: dict[str, int] = {}
     for name, digits in _BOUND.findall(text):
         extent = int(digits) if len(digits) < 20 else MAX_EXTENT + 1

@@ -29,7 +29,8 @@ class MapOptions:
     `objective` is what is minimised: energy times delay, energy, or cycles.  `mapper` searches (`search.mapping`);
     `factors` may be perfect (loop bounds that divide) or imperfect (a last, shorter tile).  `model` prices: `exact`, or
     `timeloop` with that tool's simplifications (perfect factors only).  Without `bypass` every memory keeps all that it
-    may.  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives element
+    may; without `split_axes` a dimension is spread over columns or over rows of an array, not both (as Timeloop's files
+    can say).  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives element
     types of an einsum's tensors, `batch` is for networks of the zoo.
     """
 
@@ -38,6 +39,7 @@ class MapOptions:
     factors: Factors | None = None
     model: CostModel = "exact"
     bypass: bool = True
+    split_axes: bool = True
     seed: int = 0
     time_limit_s: float | None = None
     jobs: int = 1
@@ -50,7 +52,7 @@ class MapOptions:
         if self.model == "timeloop" and factors == "imperfect":
             lever = "take --factors perfect, or --model exact"
             raise TilewrightError("usage", "factors of model timeloop", "perfect ones", factors, lever)
-        space = Space(bypass=self.bypass, split_axes=True, factors=factors)
+        space = Space(bypass=self.bypass, split_axes=self.split_axes, factors=factors)
         limit = default_limit_s if self.time_limit_s is None else self.time_limit_s
         return Request(self.objective, self.model, space, self.seed, limit)
 
