@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import TilewrightError
 
-COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule")
+COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule", "networks", "partition")
 
 Answer = dict[str, Any]
 

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from ..costs.fusion import LayerGraph, SubgraphCost
 from ..costs.fusion.pricer import SubgraphPricer
 from ..dialects import graph
-from ..search.fusion import PartitionOptions, PartitionResult, partition
+from ..search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
 from .fusion_layers import FusionLayers, fusion_layers
 from .fusion_platform import platform_in
 
@@ -175,7 +175,8 @@ class GraphPartitionPass(ModulePass):
                 table = layers.graph()
                 pricer = SubgraphPricer(table, platform, batch=layers.batch)
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
-                result = partition(table, pricer, options, batch=layers.batch)
+                scene = Scene(table, Space(table.producers), pricer.batch, pricer.cores, platform)
+                result = partition(table, pricer, options, scene=scene)
                 self._outline(function, layers, table, pricer, result)
 
     def _outline(

@@ -4,6 +4,8 @@ Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mapping Co-Exploration towards Memory
 ASPLOS 2024, section 4.
 """
 
+from .floors import Scene
 from .run import METHODS, PartitionOptions, PartitionResult, partition
+from .space import Space
 
-__all__ = ["METHODS", "PartitionOptions", "PartitionResult", "partition"]
+__all__ = ["METHODS", "PartitionOptions", "PartitionResult", "Scene", "Space", "partition"]

@@ -2,26 +2,83 @@
 
 from __future__ import annotations
 
-from ...costs.fusion.graph import LayerGraph, mask_of
-from .evaluate import Evaluator
+from dataclasses import dataclass
+from math import prod
+
+from ...costs.fusion.graph import Layer, LayerGraph, mask_of
+from ...costs.fusion.platform import Platform
+from ...costs.fusion.values import Metric
 from .space import Space
 from .tolls import Tolls
 
 
-def tolls_of(graph: LayerGraph, space: Space, evaluator: Evaluator, batch: int) -> Tolls:
-    """The bound that adds up under the metric of `evaluator`.
+@dataclass(frozen=True)
+class Scene:
+    """A layer graph, for how many samples and on how many cores of what it runs (None: not known)."""
 
-    Bytes: the weights of a layer once (what it loads again on its own where they do not fit counts too), results times
-    the batch.
-    """
-    sizes = [float(layer.output_bytes * batch) for layer in graph.layers]
-    readers: dict[int, int] = {}
-    for layer in graph.layers:
-        for producer in sorted({edge.producer for edge in layer.edges if edge.producer < 0}):
-            readers[producer] = readers.get(producer, 0) + 1
-    floors: list[float] = []
-    for layer in graph.layers:
-        alone = {edge.producer for edge in layer.edges if edge.producer < 0 and readers[edge.producer] == 1}
-        given = sum(graph.inputs[-1 - i].shape.volume * graph.inputs[-1 - i].element_bytes for i in sorted(alone))
-        floors.append(float(layer.weight_bytes + given * batch))
-    return Tolls(space, floors, sizes, sizes, mask_of(graph.exits))
+    graph: LayerGraph
+    space: Space
+    batch: int = 1
+    cores: int = 1
+    platform: Platform | None = None
+
+    def tolls(self, metric: Metric) -> Tolls:
+        """The bound that adds up; it says nothing of energy and latency where the platform is not known.
+
+        Of a latency, which is the longer of computing and transfers, it bounds a mean of both.
+        """
+        if metric == "ema":
+            return self._tolls(0.0, 1.0, 1.0, 1.0)
+        platform = self.platform
+        if platform is None:
+            return self._tolls(0.0, 0.0, 0.0, 0.0)
+        if metric == "energy":
+            load = platform.dram_read_pj + platform.global_write_pj
+            store = platform.dram_write_pj + platform.global_read_pj
+            return self._tolls(1.0, platform.dram_read_pj + platform.weight_write_pj, load, store)
+        cycles = 1 / (platform.dram_bytes_per_cycle * self.cores)
+        choices = [
+            self._tolls(share, *([(1 - share) * cycles] * 3), latency=True) for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+        ]
+        return max(choices, key=lambda tolls: tolls.rest(0))
+
+    def _tolls(self, inside: float, weight: float, load: float, store: float, latency: bool = False) -> Tolls:
+        """Tolls for prices per byte, and `inside` times what happens on chip."""
+        sizes = [layer.output_bytes * self.batch for layer in self.graph.layers]
+        given = self._given()
+        floors = [
+            weight * layer.weight_bytes
+            + load * given[number]
+            + inside * (self._cycles(layer) if latency else self._energy(number))
+            for number, layer in enumerate(self.graph.layers)
+        ]
+        exits = mask_of(self.graph.exits)
+        return Tolls(self.space, floors, [store * size for size in sizes], [load * size for size in sizes], exits)
+
+    def _given(self) -> list[int]:
+        """Bytes of network inputs that each layer alone reads."""
+        readers: dict[int, list[int]] = {}
+        for number, layer in enumerate(self.graph.layers):
+            for producer in sorted({edge.producer for edge in layer.edges if edge.producer < 0}):
+                readers.setdefault(producer, []).append(number)
+        found = [0] * len(self.graph)
+        for producer, numbers in readers.items():
+            given = self.graph.inputs[-1 - producer]
+            if len(numbers) == 1:
+                found[numbers[0]] += given.shape.volume * given.element_bytes * self.batch
+        return found
+
+    def _cycles(self, layer: Layer) -> float:
+        """Least cycles of computing: every multiplier busy."""
+        platform = self.platform
+        if platform is None:
+            return 0.0
+        return layer.macs * self.batch / (prod(platform.array) * prod(platform.lanes) * self.cores)
+
+    def _energy(self, number: int) -> float:
+        """Least energy on chip: products, results written, weights read once a sample."""
+        platform, layer = self.platform, self.graph.layers[number]
+        if platform is None:
+            return 0.0
+        once = layer.macs * platform.mac_pj + layer.output_bytes * platform.global_write_pj
+        return self.batch * (once + layer.weight_bytes * platform.weight_read_pj)

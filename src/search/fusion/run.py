@@ -17,7 +17,7 @@ from ...errors import TilewrightError
 from .annealing import Annealing, AnnealingOptions
 from .anytime import Anytime, AnytimeOptions
 from .evaluate import Evaluator, Pricer
-from .floors import tolls_of
+from .floors import Scene
 from .genetic import Genetic, GeneticOptions
 from .lattice import Lattice, TooLargeError
 from .progress import Report
@@ -101,9 +101,9 @@ def partition(
     pricer: Pricer,
     options: PartitionOptions | None = None,
     report: Report | None = None,
-    batch: int = 1,
+    scene: Scene | None = None,
 ) -> PartitionResult:
-    """Partition `graph` into groups of least total cost; `pricer` prices groups for `batch` samples.
+    """Partition `graph` into groups of least total cost; `scene` says what `pricer` prices groups for.
 
     Raises `TilewrightError` for a method that is none of `METHODS`, an enumeration that is too large, and a state file
     of another search.
@@ -111,17 +111,17 @@ def partition(
     options = options or PartitionOptions()
     if options.method not in METHODS:
         raise TilewrightError("usage", "method", f"one of {', '.join(METHODS)}", repr(options.method))
-    return _Run(graph, pricer, options, report, batch).result()
+    scene = scene or Scene(graph, Space(graph.producers))
+    return _Run(scene, pricer, options, report).result()
 
 
 class _Run:
-    def __init__(
-        self, graph: LayerGraph, pricer: Pricer, options: PartitionOptions, report: Report | None, batch: int
-    ) -> None:
-        self.graph, self.options, self.report = graph, options, report
-        self.space = Space(graph.producers)
+    def __init__(self, scene: Scene, pricer: Pricer, options: PartitionOptions, report: Report | None) -> None:
+        self.graph, self.options, self.report = scene.graph, options, report
+        self.space = scene.space
         self.evaluator = Evaluator(self.space, pricer, options.metric)
-        self.tolls = tolls_of(graph, self.space, self.evaluator, batch)
+        self.tolls = scene.tolls(options.metric)
+        pricer.cost((0,))
         self.start = time.process_time()
         self.history: list[tuple[int, float]] = []
 

@@ -25,7 +25,7 @@ LAYERS = (
     {"passes"},
     {"targets", "universe"},
     {"driver"},
-    {"mapping"},
+    {"mapping", "partitioning"},
     {"cli", "opt"},
     {"__init__"},
 )

@@ -1,0 +1,132 @@
+"""Networks by name or file, and their partitions: what `tilewright partition` and `explore` answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .costs.fusion import LayerGraph, layer_graph
+from .costs.fusion.pricer import SubgraphPricer
+from .costs.fusion.values import SubgraphCost
+from .errors import TilewrightError
+from .search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
+from .search.fusion.progress import Report
+from .zoo.paper_networks import NAMES, network
+
+
+@dataclass(frozen=True)
+class Work:
+    """A network and how many samples of it run at once."""
+
+    graph: LayerGraph
+    batch: int = 1
+
+
+def find_work(name: str, batch: int | None = None) -> Work:
+    """The network called `name`: one of the zoo, an `.onnx` file, or a `.mlir` file in the graph dialect.
+
+    A file says its own batch (the leading extent of its input); another `batch` is refused.
+    """
+    if Path(name).suffix not in (".onnx", ".mlir"):
+        if name not in NAMES:
+            expected = f"an .onnx or .mlir file, or one of {', '.join(NAMES)}"
+            raise TilewrightError("network", name, expected, "an unknown name", "see tilewright networks")
+        return Work(layer_graph(network(name)), batch or 1)
+    work = _from_file(Path(name))
+    if batch is not None and batch != work.batch:
+        raise TilewrightError("batch", name, f"the file's batch of {work.batch}", str(batch), "export the model anew")
+    return work
+
+
+def _from_file(path: Path) -> Work:
+    from xdsl.dialects.func import FuncOp
+
+    from .driver import load_model, make_context, parse_passes
+    from .passes.fusion_layers import fusion_layers
+
+    module = load_model(path)
+    parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
+    functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
+    if not functions:
+        raise TilewrightError("network", str(path), "a function", "none")
+    layers = fusion_layers(functions[0])
+    return Work(layers.graph(), layers.batch)
+
+
+def partition_work(
+    work: Work, pricer: SubgraphPricer, options: PartitionOptions, report: Report | None = None
+) -> dict[str, Any]:
+    """The answer of `tilewright partition --json`."""
+    result = partition(work.graph, pricer, options, report, scene_of(pricer))
+    costs = group_costs(pricer, result.groups)
+    return {"network": work.graph.name, "method": options.method, "metric": options.metric} | describe(
+        work.graph, result, costs
+    )
+
+
+def scene_of(pricer: SubgraphPricer) -> Scene:
+    """What a pricer prices groups for."""
+    graph = pricer.graph
+    return Scene(graph, Space(graph.producers), pricer.batch, pricer.cores, pricer.platform)
+
+
+def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list[SubgraphCost]:
+    """The price of each group of a partition; the error that says why, where one does not fit."""
+    costs: list[SubgraphCost] = []
+    for group in groups:
+        cost = pricer.cost(group)
+        if cost is None:
+            raise pricer.why(group) or AssertionError("a group without a price that fits")
+        costs.append(cost)
+    return costs
+
+
+def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[SubgraphCost]) -> dict[str, Any]:
+    """A partition in numbers: totals, bandwidth, certificate, and each group."""
+    groups = [
+        {
+            "layers": [graph.layers[number].name for number in group],
+            "weight_bytes": cost.weight_bytes,
+            "input_bytes": cost.input_bytes,
+            "output_bytes": cost.output_bytes,
+            "energy_pj": cost.energy_pj,
+            "latency_cycles": cost.latency_cycles,
+            "global_demand_bytes": cost.global_demand_bytes,
+            "weight_demand_bytes": cost.weight_demand_bytes,
+            "regions": cost.regions,
+            "tile": list(cost.tile),
+            "passes": cost.passes,
+        }
+        for group, cost in zip(result.groups, costs, strict=True)
+    ]
+    return {
+        "groups": groups,
+        "ema_bytes": sum(cost.ema_bytes for cost in costs),
+        "energy_pj": sum(cost.energy_pj for cost in costs),
+        "latency_cycles": sum(cost.latency_cycles for cost in costs),
+        "bandwidth": bandwidth(costs),
+        "cost": result.cost,
+        "lower_bound": result.lower_bound,
+        "gap": result.gap,
+        "proven": result.proven,
+        "evaluations": result.evaluations,
+        "samples": result.samples,
+        "history": [list(entry) for entry in result.history],
+        "cpu_s": result.cpu_s,
+    }
+
+
+def bandwidth(costs: Sequence[SubgraphCost]) -> dict[str, float]:
+    """What DRAM must deliver for computing never to wait, in bytes per cycle: on average, and in the worst group.
+
+    While a group computes, its inputs and outputs pass, and the weights of the next (Cocco, figure 3).
+    """
+    following = [cost.weight_bytes for cost in costs[1:]] + [0]
+    need = [
+        (cost.input_bytes + cost.output_bytes + weights) / cost.compute_cycles
+        for cost, weights in zip(costs, following, strict=True)
+    ]
+    total = sum(cost.ema_bytes for cost in costs) / sum(cost.compute_cycles for cost in costs)
+    return {"average_bytes_per_cycle": total, "peak_bytes_per_cycle": max(need)}
