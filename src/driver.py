@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .backends.program import Program
     from .backends.simulator import SimulationResult
+    from .machine import Machine
 
 Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
@@ -303,14 +304,22 @@ def describe_target(name: str) -> dict[str, Any]:
     """What `tilewright targets` says about a target: memories (levels), element types, mnemonics."""
     from .frontends.acg import load_target, target_files
 
-    machine = load_target(name)
+    return describe_machine(load_target(name), str(target_files().get(name, name)))
+
+
+def describe_machine(machine: Machine, file: str) -> dict[str, Any]:
+    """`describe_target` of a machine that `file` holds."""
     capabilities = [c for node in (*machine.computes, *machine.links) for c in node.capabilities]
     return {
         "name": machine.name,
-        "file": str(target_files().get(name, name)),
+        "file": file,
         "levels": [memory.name for memory in machine.memories],
         "memories": [
-            {"name": m.name, "capacity_bytes": m.capacity_bytes if m.depth is not None else None}
+            {
+                "name": m.name,
+                "capacity_bytes": m.capacity_bytes if m.depth is not None else None,
+                "instances": m.instances_x * m.instances_y,
+            }
             for m in machine.memories
         ],
         "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),

@@ -44,7 +44,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
         if not 0 <= unit.depth < MAX_BYTES:
             yield Complaint(f"unit {unit.name}", "a depth of at least 0 and below 2^62", f"{unit.depth}")
     for memory in machine.memories:
-        yield from _memory(memory)
+        yield from _memory(machine, memory)
     if not any(memory.offchip for memory in machine.memories):
         yield Complaint(subject, "a memory that is `offchip`", "none", "mark the memory that holds inputs and outputs")
     for link in machine.links:
@@ -67,7 +67,7 @@ def _repetitions(machine: Machine) -> Iterator[Complaint]:
         yield from repeated(names, "capabilities of a node with different names")
 
 
-def _memory(memory: Memory) -> Iterator[Complaint]:
+def _memory(machine: Machine, memory: Memory) -> Iterator[Complaint]:
     subject = f"memory {memory.name}"
     sizes = {"data_width": memory.data_width_bits, "banks": memory.banks}
     sizes |= {} if memory.depth is None else {"depth": memory.depth}
@@ -78,7 +78,8 @@ def _memory(memory: Memory) -> Iterator[Complaint]:
     if memory.align_bytes > max(memory.capacity_bytes, 1):
         yield Complaint(subject, "an alignment within the memory", f"{memory.align_bytes} bytes")
     bits = memory.data_width_bits * memory.banks
-    if bits % 8 or not (memory.capacity_bytes < MAX_BYTES or memory.depth is None):
+    odd = bits % 8 and machine.mnemonics  # addresses are in bytes
+    if odd or not (memory.capacity_bytes < MAX_BYTES or memory.depth is None):
         yield Complaint(subject, "elements of whole bytes, below 2^62 bytes in all", f"{bits} bits by {memory.depth}")
     if memory.depth is None and not memory.offchip:
         yield Complaint(subject, "a depth", "none", "only what is `offchip` may be without a limit")

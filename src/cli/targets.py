@@ -1,4 +1,10 @@
-"""List the targets that are shipped."""
+"""List the targets that are shipped, describe one, or import one from Timeloop.
+
+examples:
+  tilewright targets
+  tilewright targets --target my.acg
+  tilewright targets --import arch.yaml timeloop-model.ERT.yaml -o my.acg
+"""
 
 from __future__ import annotations
 
@@ -11,30 +17,55 @@ from .tables import print_table, size
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="T", help="only this target (a name or an .acg file)")
+    parser.add_argument(
+        "--import",
+        dest="imported",
+        nargs="+",
+        metavar="YAML",
+        help="instead: Timeloop's files of an architecture (with ERT and problem where needed), written as .acg text",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where --import writes (default: stdout)")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import describe_target
     from ..frontends.acg import target_files
 
+    if arguments.imported:
+        return _import(arguments.imported, arguments.output)
     names: list[str] = [arguments.target] if arguments.target else list(target_files())
     return {"targets": [describe_target(name) for name in names]}
 
 
+def _import(files: list[str], output: Path | None) -> dict[str, Any]:
+    from ..driver import describe_machine
+    from ..frontends.acg import print_target
+    from ..frontends.timeloop import load_architecture, machine_of
+
+    machine = machine_of(load_architecture(*files), (output or Path(files[0])).stem)
+    text = print_target(machine)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+    return {"targets": [describe_machine(machine, str(output or ""))], "text": text}
+
+
 def show(answer: dict[str, Any]) -> None:
+    if "text" in answer and not answer["targets"][0]["file"]:
+        print(answer["text"], end="")
+        return
     rows = [
         [
             target["name"],
-            ", ".join(map(_memory, target["memories"])),
+            "\n".join(map(_memory, target["memories"])),
             " ".join(target["dtypes"]),
             str(len(target["mnemonics"])) if target["has_mnemonics"] else "none",
-            Path(target["file"]).name,
         ]
         for target in answer["targets"]
     ]
-    print_table("Targets", ["name", "memories", "element types", "mnemonics", "file"], rows)
+    print_table("Targets", ["name", "memories", "element types", "mnemonics"], rows)
 
 
 def _memory(memory: dict[str, Any]) -> str:
-    capacity = memory["capacity_bytes"]
-    return f"{memory['name']} {size(capacity)}" if capacity is not None else str(memory["name"])
+    capacity, instances = memory["capacity_bytes"], memory["instances"]
+    held = f" {size(capacity)}" if capacity is not None else ""
+    return f"{memory['name']}{held}" + (f" x {instances}" if instances != 1 else "")

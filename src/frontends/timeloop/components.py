@@ -1,0 +1,191 @@
+"""The components of Timeloop's three ways to write a machine, from DRAM to the arithmetic, with their instances."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .document import Item
+from .energies import component_name
+
+MAX_INSTANCES = 1 << 24
+
+STORAGE = ("dram", "sram", "regfile", "smartbuffer", "storage", "buffer", "register", "memory")
+COMPUTE = ("mac", "compute", "multiplier", "alu")
+NETWORKS = ("XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast")
+
+
+@dataclass(frozen=True)
+class Component:
+    """A storage level or (the last) the arithmetic.
+
+    `attributes` are its own and those of what it is in; `columns` and `instances` count all copies (None: not said,
+    `nodes` of them because of what they are in).  `keep` and `bypass` are constraints by the names of data spaces.
+    """
+
+    name: str
+    item: Item
+    classes: str
+    attributes: dict[str, Item]
+    nodes: int = 1
+    columns: int | None = None
+    instances: int | None = None
+    keep: tuple[str, ...] | None = None
+    bypass: tuple[str, ...] = ()
+    lines: bool = False  # `depth` counts lines of `width` bits
+
+
+def components_of(item: Item) -> list[Component]:
+    """The components in the value of the key `architecture` or `arch`."""
+    if item.find("an architecture", "nodes") is not None:
+        found = list(_Nodes().walk(item, _Place({}, 1, 1)))
+    elif item.find("an architecture", "subtree", "local") is not None:
+        found = list(_tree(item, {}, 1))
+    elif item.find("an architecture", "storage") is not None:
+        found = _lists(item)
+    else:
+        raise item.error("an architecture: nodes, a subtree, or storage and arithmetic", "none of them")
+    if len(found) < 2:
+        raise item.error("an architecture: a storage level and the arithmetic", f"{len(found)} components")
+    return found
+
+
+def _lists(item: Item) -> list[Component]:
+    """Storage from the innermost out, and the arithmetic beside it."""
+    storage = item.need("an architecture", "storage").items("storage")
+    arithmetic = item.need("an architecture", "arithmetic")
+    named = arithmetic.find("arithmetic", "name")
+    levels = [_listed(level, level.need("a storage level", "name").text("a name")) for level in reversed(storage)]
+    return [*levels, _listed(arithmetic, named.text("a name") if named is not None else "MAC")]
+
+
+def _listed(item: Item, name: str) -> Component:
+    found = item.find("a component", "class", "technology")
+    return Component(name, item, found.text("a class") if found is not None else "", item.mapping("a component"))
+
+
+def _tree(item: Item, outer: dict[str, Item], copies: int) -> Iterator[Component]:
+    """`local` components, then the one subtree; a name like `PE[0..3]` stands for four."""
+    attributes = item.find("a subtree", "attributes")
+    inherited = outer | (attributes.mapping("attributes") if attributes is not None else {})
+    local = item.find("a subtree", "local")
+    for component in local.items("local") if local is not None else ():
+        name = component.need("a component", "name").text("a name")
+        own = component.find("a component", "attributes")
+        classes = _classes(component)
+        if classes in NETWORKS:
+            raise component.error("components that store or compute", f"the network {name}")
+        yield Component(
+            component_name(name),
+            component,
+            classes,
+            inherited | (own.mapping("attributes") if own is not None else {}),
+            copies * range_of(component, name),
+        )
+    below = item.find("a subtree", "subtree")
+    subtrees = below.items("subtree") if below is not None else ()
+    if len(subtrees) > 1:
+        raise subtrees[1].error("one subtree: a chain of levels", "a second one")
+    for subtree in subtrees:
+        name = subtree.need("a subtree", "name").text("a name")
+        yield from _tree(subtree, inherited, copies * range_of(subtree, name))
+
+
+def range_of(item: Item, name: str) -> int:
+    """How many `name[first..last]` stands for."""
+    match = re.search(r"\[(\d{1,9})\.\.(\d{1,9})\]$", name)
+    if match is None:
+        if "[" in name:
+            raise item.error("a range like [0..15] with numbers", f"`{name}`")
+        return 1
+    count = int(match[2]) - int(match[1]) + 1
+    if count < 1:
+        raise item.error("a range that is not empty", f"`{name}`")
+    return count
+
+
+def _classes(item: Item) -> str:
+    texts = [item.find("a component", key) for key in ("class", "subclass")]
+    return " ".join(text.text("a class") for text in texts if text is not None)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What is known on the way down: attributes that are inherited, and the array that one sits in."""
+
+    attributes: dict[str, Item]
+    columns: int
+    rows: int
+
+    def inside(self, item: Item) -> _Place:
+        """Below a container, or at a component, with `attributes` and `spatial` of its own."""
+        attributes = item.find("a node", "attributes")
+        spatial = item.find("a node", "spatial")
+        columns, rows = 1, 1
+        if spatial is not None:
+            fan = {key: spatial.find("spatial", key) for key in ("meshX", "meshY")}
+            columns, rows = (1 if x is None else max(1, x.whole("a mesh")) for x in fan.values())
+        place = replace(
+            self,
+            attributes=self.attributes | (attributes.mapping("attributes") if attributes is not None else {}),
+            columns=self.columns * columns,
+            rows=self.rows * rows,
+        )
+        if place.columns * place.rows > MAX_INSTANCES:
+            raise item.error(f"at most {MAX_INSTANCES} instances", f"{place.columns} x {place.rows}")
+        return place
+
+
+class _Nodes:
+    """Version 0.4: containers and components in the order of data, `!Parallel` ones beside each other."""
+
+    def walk(self, item: Item, place: _Place, parallel: bool = False) -> Iterator[Component]:
+        for node in item.need("nodes", "nodes").items("nodes"):
+            match node.tag:
+                case "Container":
+                    place = place.inside(node)
+                case "Component":
+                    inside = place.inside(node)
+                    yield self.component(node, inside, parallel)
+                    place = replace(inside, attributes=place.attributes)
+                case "Parallel":
+                    yield from self.walk(node, place, True)
+                case "Hierarchical":
+                    yield from self.walk(node, place)
+                case "Nothing":
+                    pass
+                case _:
+                    found = f"!{node.tag}" if node.tag else "no tag"
+                    raise node.error("!Container, !Component, !Parallel, !Hierarchical or !Nothing", found)
+
+    def component(self, node: Item, place: _Place, parallel: bool) -> Component:
+        name = node.need("a component", "name").text("a name")
+        copies = range_of(node, name)
+        found = Component(
+            component_name(name),
+            node,
+            _classes(node),
+            place.attributes,
+            columns=place.columns * copies,
+            instances=place.columns * place.rows * copies,
+            lines=True,
+        )
+        constraints = node.find("a component", "constraints")
+        dataspace = constraints.find("constraints", "dataspace") if constraints is not None else None
+        if dataspace is None:
+            return found
+        keep, bypass, only = (dataspace.find("dataspace", key) for key in ("keep", "bypass", "keep_only"))
+        if only is None and parallel and bypass is None:
+            only = keep  # what is beside it has the others
+        return replace(
+            found,
+            keep=only.names("keep") if only is not None else None,
+            bypass=bypass.names("bypass") if bypass is not None else (),
+        )
+
+
+def is_compute(component: Component) -> bool:
+    """Whether the class says that it computes."""
+    lower = component.classes.lower()
+    return any(word in lower for word in COMPUTE) and not any(word in lower for word in STORAGE)
