@@ -72,7 +72,7 @@ def region(net: GraphColumns, s: Trace, u: int, tile: Ints, cores: int) -> tuple
 def demand(
     net: GraphColumns, s: Trace, members: Ints, outside: int, tile: Ints, cores: int, align: int
 ) -> tuple[int, int]:
-    """Bytes and count of all regions: what is whole, and the stage with most of the rest."""
+    """Bytes and count of all regions: what is whole, and the stage with most of the rest; positions of `s.side`."""
     stages = 1
     for v in members:
         stages = max(stages, s.depth[v] + 1)
@@ -82,6 +82,7 @@ def demand(
     for place in range(len(members) + outside):
         u = members[place] if place < len(members) else s.outside[place - len(members)]
         main, side = region(net, s, u, tile, cores)
+        s.side[u] = side
         pixel = net.pixel_bytes[u]
         size = -(-main * pixel // align) * align + -(-side * pixel // align) * align
         count = 1 + (side > 0)

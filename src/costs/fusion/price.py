@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from ..soma.compiled import compiled
 from .columns import GraphColumns, Ints
-from .demand import demand, region, row_step
+from .demand import demand, row_step
 from .trace import Trace, trace
 
 Floats = NDArray[np.float64]
 
-WEIGHTS, INPUTS, OUTPUTS, CYCLES, TRANSFER, GLOBAL, WEIGHT, REGIONS, TILE = range(9)
-"""Columns of a table of costs: bytes of DRAM traffic, cycles, demands in bytes, regions, number of the tile or -1."""
+WEIGHTS, INPUTS, OUTPUTS, CYCLES, TRANSFER, GLOBAL, WEIGHT, REGIONS, TILE, PASSES = range(10)
+"""Columns of a table of costs: bytes of DRAM traffic, cycles, demands in bytes, regions, number of the tile or -1, and
+how often a layer on its own goes over its weights or maps."""
 
 
 class Terms(NamedTuple):
@@ -41,49 +42,64 @@ class Terms(NamedTuple):
 
 
 @compiled
-def fits(terms: Terms, global_bytes: int, weight_bytes: int, regions: int) -> bool:
-    """Whether a demand is within the capacities."""
-    if regions > terms.regions:
-        return False
-    if terms.weight_capacity < 0:
-        return global_bytes + weight_bytes <= terms.global_capacity
-    return global_bytes <= terms.global_capacity and weight_bytes <= terms.weight_capacity
-
-
-@compiled
 def price_groups(
-    net: GraphColumns, s: Trace, terms: Terms, tiles: Ints, members: Ints, starts: Ints, table: Ints, energy: Floats
+    net: GraphColumns,
+    s: Trace,
+    terms: Terms,
+    tiles: Ints,
+    members: Ints,
+    starts: Ints,
+    every: bool,
+    table: Ints,
+    energy: Floats,
 ) -> None:
     """Row g of `table` and of `energy` for the group `members[starts[g]:starts[g + 1]]`.
 
-    It is for the last of `tiles` (ascending) that fits, or else says what the first one needs, with tile -1.
+    It is for the last of `tiles` (ascending) that fits, or else says what the first one needs, with tile -1 and no
+    energy.  With `every` there is a row for each of `tiles`, group by group, whether it fits or not.
     """
     for g in range(len(starts) - 1):
         group = members[starts[g] : starts[g + 1]]
         outside = trace(net, s, group, g)
+        if every:
+            for number in range(len(tiles)):
+                row = g * len(tiles) + number
+                _traffic(net, s, terms, group, outside, table[row])
+                _fit(net, s, terms, group, outside, tiles, number, table[row])
+                table[row, TILE] = number
+                energy[row] = _run(net, s, terms, group, outside, tiles[number], table[row])
+            continue
         _traffic(net, s, terms, group, outside, table[g])
-        chosen = -1
-        for number in range(len(tiles) - 1, -1, -1):
-            size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
-            table[g, GLOBAL], table[g, REGIONS] = size, regions
-            if fits(terms, size, table[g, WEIGHT], regions):
-                chosen = number
-                break
-        table[g, TILE] = chosen
-        energy[g] = _run(net, s, terms, group, outside, tiles[max(chosen, 0)], table[g])
+        chosen = _choose(net, s, terms, group, outside, tiles, table[g])
+        table[g, TILE], table[g, CYCLES], energy[g] = chosen, 0, 0.0
+        if chosen >= 0:
+            energy[g] = _run(net, s, terms, group, outside, tiles[chosen], table[g])
 
 
 @compiled
-def price_tiles(
-    net: GraphColumns, s: Trace, terms: Terms, tiles: Ints, group: Ints, table: Ints, energy: Floats
-) -> None:
-    """Row i of `table` and of `energy` for one group with tile i, whether it fits or not."""
-    outside = trace(net, s, group, 0)
-    for number in range(len(tiles)):
-        _traffic(net, s, terms, group, outside, table[number])
-        size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
-        table[number, GLOBAL], table[number, REGIONS], table[number, TILE] = size, regions, number
-        energy[number] = _run(net, s, terms, group, outside, tiles[number], table[number])
+def _choose(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> int:
+    """The last tile that fits, or -1 and the demand of the first."""
+    if not _fit(net, s, terms, group, outside, tiles, 0, row):
+        return -1
+    for number in range(len(tiles) - 1, 0, -1):
+        if _fit(net, s, terms, group, outside, tiles, number, row):
+            return number
+    _fit(net, s, terms, group, outside, tiles, 0, row)
+    return 0
+
+
+@compiled
+def _fit(
+    net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, tiles: Ints, number: int, row: Ints
+) -> bool:
+    """Put down the demand of a tile; whether it is within the capacities."""
+    size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
+    row[GLOBAL], row[REGIONS] = size, regions
+    if regions > terms.regions:
+        return False
+    if terms.weight_capacity < 0:
+        return size + row[WEIGHT] <= terms.global_capacity
+    return size <= terms.global_capacity and row[WEIGHT] <= terms.weight_capacity
 
 
 @compiled
@@ -99,7 +115,7 @@ def _traffic(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: in
         u = s.outside[place]
         loads += net.extent[0, u] * net.extent[1, u] * net.pixel_bytes[u]
     row[WEIGHTS], row[INPUTS], row[OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
-    row[WEIGHT] = -(-kept // terms.cores)
+    row[WEIGHT], row[PASSES] = -(-kept // terms.cores), 1
     row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))
 
 
@@ -190,9 +206,8 @@ def _reuse(net: GraphColumns, s: Trace, terms: Terms, u: int, tile: Ints) -> flo
     if s.whole[u] or s.seen[u] == 0:
         return 0.0
     height, width = net.extent[0, u], net.extent[1, u]
-    _, side = region(net, s, u, tile, terms.cores)
     energy = 0.0
-    if side:
+    if s.side[u]:
         step = row_step(net, s, u, tile[0])
         rounds = -(-height // step) - 1
         moved = rounds * max(0, s.lead[0, u] - s.low[0, u]) * width * net.pixel_bytes[u]

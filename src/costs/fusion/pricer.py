@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InfeasibleError, TilewrightError
+from .alone import Alone
 from .columns import Ints, graph_columns
 from .graph import LayerGraph
 from .platform import Platform
@@ -16,6 +17,7 @@ from .price import (
     GLOBAL,
     INPUTS,
     OUTPUTS,
+    PASSES,
     REGIONS,
     TILE,
     TRANSFER,
@@ -24,10 +26,9 @@ from .price import (
     Floats,
     Terms,
     price_groups,
-    price_tiles,
 )
 from .trace import new_trace
-from .values import Buffers, SubgraphCost
+from .values import Buffers, Metric, SubgraphCost
 
 TILES = ((1, 1), (1, 4), (1, 16), (2, 16), (4, 16), (8, 16), (16, 16))
 """Rows and columns of the tiles of a group's last layers that are tried."""
@@ -61,7 +62,8 @@ class SubgraphPricer:
     """Prices groups of layers of `graph`; `batch` samples run one after another before the next group begins.
 
     Each of `cores` (1, 2, 4, ...) has its own buffers and DRAM channel and takes a part of every map; weights, and
-    results kept whole, are divided over the cores and passed on through a crossbar (Cocco, section 5.4.2).
+    results kept whole, are divided over the cores and passed on through a crossbar (Cocco, section 5.4.2).  A layer on
+    its own that exceeds a buffer is cut in the way that is best for `metric`.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class SubgraphPricer:
         buffers: Buffers | None = None,
         batch: int = 1,
         cores: int = 1,
+        metric: Metric = "ema",
         tiles: Sequence[tuple[int, int]] = TILES,
     ) -> None:
         self.graph = graph
@@ -81,10 +84,11 @@ class SubgraphPricer:
             raise TilewrightError("batch", graph.name, f"a batch of 1 to {MOST_BATCH}", str(batch))
         if not 1 <= cores <= 64:
             raise TilewrightError("cores", graph.name, "1 to 64 cores", str(cores))
-        self.batch, self.cores, self.tiles = batch, cores, tuple(tiles)
+        self.batch, self.cores, self.metric, self.tiles = batch, cores, metric, tuple(tiles)
         self._columns = graph_columns(graph, self.platform)
         self._trace = new_trace(len(graph) + len(graph.inputs))
         self._tiles = np.array(self.tiles, dtype=np.int64)
+        self._ways_alone: dict[int, CostTable] = {}
 
     def cost(self, nodes: Iterable[int], buffers: Buffers | None = None) -> SubgraphCost | None:
         """The price of running `nodes` as one group, None if they do not fit (`why` tells)."""
@@ -94,21 +98,23 @@ class SubgraphPricer:
 
     def cost_many(self, members: Ints, starts: Ints, buffers: Buffers | None = None) -> CostTable:
         """Prices of the groups `members[starts[g]:starts[g + 1]]`, ascending layer numbers each."""
-        count = len(starts) - 1
-        table = CostTable(np.empty((count, TILE + 1), np.int64), np.empty(count))
-        self._trace.stamp.fill(-1)
-        terms = self._terms(self.buffers if buffers is None else buffers)
-        price_groups(self._columns, self._trace, terms, self._tiles, members, starts, table.integers, table.energy_pj)
+        buffers = self.buffers if buffers is None else buffers
+        table = self._table(members, starts, buffers, every=False)
+        for row in np.flatnonzero((starts[1:] - starts[:-1] == 1) & ~table.fits):
+            self._cut(int(members[starts[row]]), buffers, table, int(row))
         return table
 
     def ways(self, nodes: Iterable[int]) -> tuple[SubgraphCost, ...]:
-        """The ways to run `nodes` as one group, whatever the capacities, those that need less first."""
-        members, count = self._members(nodes), len(self.tiles)
-        table = CostTable(np.empty((count, TILE + 1), np.int64), np.empty(count))
-        self._trace.stamp.fill(-1)
-        terms = self._terms(self.buffers)
-        price_tiles(self._columns, self._trace, terms, self._tiles, members, table.integers, table.energy_pj)
-        return tuple(self._value(row, energy) for row, energy in zip(table.integers, table.energy_pj, strict=True))
+        """The ways to run `nodes` as one group, whatever the capacities, those with the smallest tiles first.
+
+        After them, for single layers, those that go over weights or maps several times.
+        """
+        members = self._members(nodes)
+        tables = [self._every(members)]
+        if len(members) == 1:
+            tables.append(self._alone(int(members[0])))
+        pairs = [pair for table in tables for pair in zip(table.integers, table.energy_pj, strict=True)]
+        return tuple(self._value(row, energy) for row, energy in pairs)
 
     def why(self, nodes: Iterable[int], buffers: Buffers | None = None) -> InfeasibleError | None:
         """What keeps `nodes` from being run as one group, with the smallest capacity that would do; None if nothing."""
@@ -116,7 +122,7 @@ class SubgraphPricer:
         members = self._members(nodes)
         if self.cost(members, buffers) is not None:
             return None
-        least = self.ways(members)[0]
+        least = self._least(members, buffers)
         names = [self.graph.layers[v].name for v in members]
         subject = f"group {names[0]} to {names[-1]} of {self.graph.name}" if len(names) > 1 else f"layer {names[0]}"
         asked, bound, resource = least.global_demand_bytes, buffers.global_bytes, "global buffer"
@@ -129,6 +135,50 @@ class SubgraphPricer:
             return InfeasibleError("region manager", least.regions, self.platform.regions, "regions", lever, subject)
         lever = f"use a {resource} of at least {asked} bytes, or smaller groups"
         return InfeasibleError(resource, asked, bound, "bytes", lever, subject)
+
+    def _least(self, members: Ints, buffers: Buffers) -> SubgraphCost:
+        """The way that comes nearest to fitting."""
+
+        def excess(way: SubgraphCost) -> tuple[int, int]:
+            if buffers.weight_bytes is None:
+                return 0, way.global_demand_bytes + way.weight_demand_bytes
+            return max(0, way.weight_demand_bytes - buffers.weight_bytes), way.global_demand_bytes
+
+        return min(self.ways(members), key=excess)
+
+    def _table(self, members: Ints, starts: Ints, buffers: Buffers, *, every: bool) -> CostTable:
+        count = (len(starts) - 1) * (len(self.tiles) if every else 1)
+        table = CostTable(np.empty((count, PASSES + 1), np.int64), np.empty(count))
+        self._trace.stamp.fill(-1)
+        price_groups(self._columns, self._trace, self._terms(buffers), self._tiles, members, starts, every, *table)
+        return table
+
+    def _every(self, members: Ints) -> CostTable:
+        return self._table(members, np.array([0, len(members)], dtype=np.int64), self.buffers, every=True)
+
+    def _alone(self, layer: int) -> CostTable:
+        """All ways to cut a layer."""
+        if layer not in self._ways_alone:
+            whole = self._every(np.array([layer], dtype=np.int64))
+            alone = Alone(self._columns, self._trace, self._terms(self.buffers), self.graph.layers[layer], layer)
+            self._ways_alone[layer] = CostTable(*alone.ways(self._tiles, *whole))
+        return self._ways_alone[layer]
+
+    def _cut(self, layer: int, buffers: Buffers, table: CostTable, row: int) -> None:
+        """Put the best way to cut a layer that fits into `row`."""
+        ways = self._alone(layer)
+        need, weights = ways.integers[:, GLOBAL], ways.integers[:, WEIGHT]
+        if buffers.weight_bytes is None:
+            good = need + weights <= buffers.global_bytes
+        else:
+            good = (need <= buffers.global_bytes) & (weights <= buffers.weight_bytes)
+        choices = np.flatnonzero(good & (ways.integers[:, REGIONS] <= self.platform.regions))
+        if len(choices):
+            order = [ways.ema_bytes, ways.latency_cycles, ways.energy_pj]
+            first = {"ema": 0, "latency": 1, "energy": 2}[self.metric]
+            keys = [order[first], *order[:first], *order[first + 1 :]]
+            best = choices[np.lexsort([key[choices] for key in reversed(keys)])[0]]
+            table.integers[row], table.energy_pj[row] = ways.integers[best], ways.energy_pj[best]
 
     def _members(self, nodes: Iterable[int]) -> Ints:
         members = np.array(sorted(set(nodes)), dtype=np.int64)
@@ -150,6 +200,7 @@ class SubgraphPricer:
             weight_demand_bytes=cells[WEIGHT],
             regions=cells[REGIONS],
             tile=self.tiles[cells[TILE]],
+            passes=cells[PASSES],
         )
 
     def _terms(self, buffers: Buffers) -> Terms:

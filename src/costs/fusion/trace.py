@@ -28,7 +28,8 @@ class Trace(NamedTuple):
     its stage counted from the last (for sources outside the first stage that reads them), `whole` that all of it is
     kept, `seen` and `inside` its readers in its stage and in the group.  `delta` is the update along columns for tiles
     of 1; in rounds after `last` (divided by the update) readers make nothing.  `outside` lists the sources outside of
-    the group.  `divisor` is the common divisor of the rates of a component's last layers; `sums` is work space.
+    the group.  `divisor` is the common divisor of the rates of a component's last layers; `side` (positions of
+    SIDE regions) and `sums` are for `demand`.
     """
 
     stamp: Ints
@@ -42,6 +43,7 @@ class Trace(NamedTuple):
     last: Ints
     outside: Ints
     divisor: Ints
+    side: Ints
     sums: Ints
 
 
@@ -55,7 +57,7 @@ def new_trace(sources: int) -> Trace:
         return np.zeros((2, sources), np.int64)
 
     stamp, sums = np.full(sources, -1, np.int64), np.zeros(2 * sources, np.int64)
-    return Trace(stamp, row(), row(), row(), row(), row(), pair(), pair(), pair(), row(), row(), sums)
+    return Trace(stamp, row(), row(), row(), row(), row(), pair(), pair(), pair(), row(), row(), row(), sums)
 
 
 @compiled

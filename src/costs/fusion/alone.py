@@ -1,0 +1,155 @@
+"""Layers on their own that exceed a buffer: cut into pieces of their results' channels, and bands of their maps.
+
+The paper leaves them open; this is ours.  Either a piece of the weights stays while all bands stream past it (a map is
+read once per piece, or only the channels of the piece where channels are independent), or a band of the map of some
+samples stays while the pieces stream past it (weights are read once per band).  A map that every result reads as a
+whole is cut like weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .columns import GraphColumns, Ints
+from .demand import held, kept, row_step
+from .graph import Layer
+from .price import CYCLES, GLOBAL, INPUTS, OUTPUTS, PASSES, TRANSFER, WEIGHT, WEIGHTS, Floats, Terms
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class _Map:
+    """A map that the layer reads through windows, in bytes of one sample: all of it, what one band streams through, one
+    band, and what bands read again.
+    """
+
+    size: int
+    streamed: int
+    band: int
+    again: int
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Layer `v`, as `layer` and in the arrays `net`, traced as a group of its own in `trace`."""
+
+    net: GraphColumns
+    trace: Trace
+    terms: Terms
+    layer: Layer
+    v: int
+
+    def ways(self, tiles: Ints, table: Ints, energy: Floats) -> tuple[Ints, Floats]:
+        """Rows like those of `table` and `energy`, which are for the group with each of `tiles`.
+
+        Capacities do not matter here; no row is worse than another in everything.
+        """
+        rows: list[Ints] = []
+        found: list[Floats] = []
+        pieces = self.pieces()
+        for tile, row, spent in zip(tiles, table, energy, strict=True):
+            for bands in self.bands():
+                for samples in self.samples(bands):
+                    cut = self.cut(row, tile, pieces, bands, samples)
+                    rows.append(cut)
+                    found.append(self.energy(row, float(spent), cut))
+        return _undominated(np.concatenate(rows), np.concatenate(found))
+
+    @property
+    def axis(self) -> int:
+        """Bands are of columns, or of rows where maps have one column."""
+        return 1 if self.net.extent[1, self.v] > 1 else 0
+
+    def pieces(self) -> Ints:
+        """Counts of pieces that differ: of groups, where there are any, or of channels."""
+        units = self.layer.groups if self.layer.groups > 1 else self.layer.shape.channels
+        return np.array(sorted({-(-units // -(-units // n)) for n in range(1, units + 1)}), dtype=np.int64)
+
+    def bands(self) -> Iterator[int]:
+        """1, 2, 4, ..., up to one per position."""
+        count = 1
+        while count <= self.net.extent[self.axis, self.v]:
+            yield count
+            count *= 2
+
+    def samples(self, bands: int) -> Iterator[int]:
+        """How many samples' maps stay while weights stream past: 0 (weights stay), 1, 2, 4, ... of the batch."""
+        yield 0
+        count = 1
+        while self.layer.groups == 1 and count <= (self.terms.batch if bands == 1 else 1):
+            yield count
+            count *= 2
+
+    def cut(self, row: Ints, tile: Ints, pieces: Ints, bands: int, samples: int) -> Ints:
+        """Traffic and demand of one order, a row for each count of pieces."""
+        layer, terms = self.layer, self.terms
+        maps, whole = self.maps(tile, bands)
+        rows = np.repeat(row[None, :], len(pieces), axis=0)
+        share = -(-layer.groups // pieces) / layer.groups
+        reads = pieces if layer.groups == 1 and samples == 0 else np.ones_like(pieces)
+        rounds = 1 if samples == 0 else bands * -(-terms.batch // samples)
+        trips = np.where(pieces > 1, rounds, 1)
+        streamed = sum(item.streamed if samples == 0 else -(-item.band * samples // terms.cores) for item in maps)
+        results = min(tile[0], self.net.extent[0, self.v]) * min(tile[1], self.net.extent[1, self.v])
+        results = results * -(-layer.shape.channels // pieces) * layer.element_bytes
+        rows[:, GLOBAL] = np.ceil(streamed * share) + -(-whole // (pieces * terms.cores)) + results
+        rows[:, WEIGHT] = -(-layer.weight_bytes // (pieces * terms.cores))
+        rows[:, WEIGHTS] = layer.weight_bytes * trips
+        loads = sum(item.size + item.again for item in maps) * reads
+        rows[:, INPUTS] = (loads + whole * np.where(pieces > 1, bands if samples else 1, 1)) * terms.batch
+        rows[:, PASSES] = np.maximum(trips, reads)
+        total = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
+        rows[:, TRANSFER] = np.ceil(total / (terms.dram_bytes_per_cycle * terms.cores))
+        return rows
+
+    def maps(self, tile: Ints, bands: int) -> tuple[list[_Map], int]:
+        """What is read through windows, and bytes of what is read as a whole."""
+        net, found, whole = self.net, dict[int, _Map](), 0
+        for e in range(net.first_edge[self.v], net.first_edge[self.v + 1]):
+            u = int(net.source[e])
+            size = int(net.extent[0, u] * net.extent[1, u] * net.pixel_bytes[u])
+            if self.trace.whole[u]:
+                whole += size if u not in found else 0
+                found.setdefault(u, _Map(0, 0, 0, 0))
+                continue
+            extent, other = int(net.extent[self.axis, u]), int(net.extent[1 - self.axis, u] * net.pixel_bytes[u])
+            stride, reach = int(net.stride[self.axis, e]), int(net.reach[self.axis, e])
+            part = min(extent, (-(-int(net.extent[self.axis, self.v]) // bands) - 1) * stride + reach)
+            again = (bands - 1) * max(0, reach - stride) * other
+            found[u] = _Map(size, self.streamed(u, tile, part), part * other, again)
+        return list(found.values()), whole
+
+    def streamed(self, u: int, tile: Ints, part: int) -> int:
+        """Bytes of MAIN and SIDE for a band of `part` columns (all columns where bands are of rows)."""
+        s, net = self.trace, self.net
+        steps = int(row_step(net, s, u, tile[0])), int(s.delta[u] * tile[1])
+        height, width = int(net.extent[0, u]), int(net.extent[1, u])
+        high = held(steps[0], s.lead[0, u], s.low[0, u], s.last[0, u], height)
+        left = kept(steps[0], s.lead[0, u], s.low[0, u], s.last[0, u], height)
+        wide = held(steps[1], s.lead[1, u], s.low[1, u], s.last[1, u], width)
+        reach = part if self.axis == 1 else width
+        return int(net.pixel_bytes[u]) * (high * min(wide, reach) + left * max(0, reach - wide))
+
+    def energy(self, row: Ints, energy: float, rows: Ints) -> Floats:
+        """The group's energy with the traffic of `rows` in the place of that of `row`."""
+        terms = self.terms
+        weight, given = terms.dram_read_pj + terms.weight_write_pj, terms.dram_read_pj + terms.global_write_pj
+        more = (rows[:, WEIGHTS] - row[WEIGHTS]) * weight + (rows[:, INPUTS] - row[INPUTS]) * given
+        return energy + more
+
+
+def _undominated(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:
+    """Rows that no other one matches in traffic, latency, energy and both demands."""
+    traffic = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
+    cost = np.column_stack(
+        (traffic, np.maximum(rows[:, CYCLES], rows[:, TRANSFER]), energy, rows[:, GLOBAL], rows[:, WEIGHT])
+    )
+    order = np.lexsort(cost.T[::-1])
+    kept_rows: list[int] = []
+    for place in order:
+        if not any((cost[other] <= cost[place]).all() for other in kept_rows):
+            kept_rows.append(int(place))
+    return rows[kept_rows], energy[kept_rows]
