@@ -12,6 +12,16 @@ def show_kernel(answer: dict[str, Any]) -> None:
     dims = " ".join(f"{dim}={bound}" for dim, bound in answer["dims"].items())
     print(f"{answer['kernel']} on {answer['target']}: {dims}\n")
     print(answer["loops"])
+    show_traffic(answer["traffic"])
+    _show_price(answer)
+    for violation in answer["violations"]:
+        print(f"does not fit: {violation['message']}")
+    for path in answer["files"]:
+        print(f"wrote {path}")
+
+
+def show_traffic(traffic: list[dict[str, Any]]) -> None:
+    """Words and energy per memory and tensor."""
     rows = [
         [
             row["level"],
@@ -23,14 +33,9 @@ def show_kernel(answer: dict[str, Any]) -> None:
             number(row["updates"]),
             energy(row["energy_pj"]),
         ]
-        for row in answer["traffic"]
+        for row in traffic
     ]
     print_table("Words", ["memory", "tensor", "tile", "copies", "reads", "fills", "updates", "energy"], rows)
-    _show_price(answer)
-    for violation in answer["violations"]:
-        print(f"does not fit: {violation['message']}")
-    for path in answer["files"]:
-        print(f"wrote {path}")
 
 
 def _show_price(answer: dict[str, Any]) -> None:

@@ -1,8 +1,15 @@
-"""Price the mappings of a file with our exact model or Timeloop's.
+"""Price mappings that are given with our exact model or Timeloop's.
 
-FILE holds machines, problems and mappings in JSON (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`).
-Where a mapping's `arch` is the name of a target, that target is the machine, else the file's own description.
+FILE is one of
+  a .json file      machines, problems and mappings (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`);
+                    where a mapping's `arch` is the name of a target, that is the machine, else the file's own one
+  Timeloop's .yaml  a problem, a mapping and an architecture (with its ERT), together or in several files
 The answer has cycles, energy and the reads, fills and updates of every tensor at every level, one result per mapping.
+
+examples:
+  tilewright price mappings.json --model timeloop
+  tilewright price arch.yaml problem.yaml mapping.yaml
+  tilewright price problem.yaml mapping.yaml --target eyeriss_like
 """
 
 from __future__ import annotations
@@ -11,21 +18,32 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .command_line import UsageError
+from .mapping_tables import show_traffic
 from .tables import energy, number, print_table
 
 if TYPE_CHECKING:
     from ..costs.hierarchy import Architecture
 
+YAML = (".yaml", ".yml")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="a .json file of mappings")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="mappings, see above")
     parser.add_argument("--model", choices=["exact", "timeloop"], default="exact", help="cost model (default: exact)")
+    parser.add_argument("--target", metavar="T", help="the machine of a mapping in YAML, instead of an architecture")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.price_file import price_file
 
-    return price_file(arguments.file, arguments.model, _find_target)
+    files: list[Path] = arguments.files
+    if all(file.suffix in YAML for file in files):
+        return _price_yaml(files, arguments.model, arguments.target)
+    if len(files) > 1 or arguments.target is not None:
+        found = " ".join(map(str, files)) + (f" --target {arguments.target}" if arguments.target is not None else "")
+        raise UsageError("usage", "price", "one .json file, or .yaml files", found)
+    return price_file(files[0], arguments.model, _find_target)
 
 
 def _find_target(name: str) -> Architecture | None:
@@ -36,7 +54,36 @@ def _find_target(name: str) -> Architecture | None:
     return architecture_of(load_target(name)) if name in target_files() else None
 
 
+def _price_yaml(files: list[Path], model: str, target: str | None) -> dict[str, Any]:
+    from ..backends.report import loop_nest, traffic_rows
+    from ..costs.model import evaluate_with
+    from ..errors import TilewrightError
+    from ..frontends.timeloop import load_timeloop
+    from ..mapping import find_architecture
+
+    given = load_timeloop(*files, machine=None if target is None else find_architecture(target))
+    if given.problem is None or given.architecture is None or given.mapping is None:
+        missing = [key for key in ("problem", "architecture", "mapping") if getattr(given, key) is None]
+        raise TilewrightError(
+            "parse", " ".join(map(str, files)), "a problem, a machine and a mapping", f"no {missing[0]}"
+        )
+    prices = evaluate_with(model, given.architecture, given.problem, given.mapping)
+    result = {
+        "arch": given.architecture.name,
+        "problem": given.problem.name,
+        "loops": loop_nest(given.architecture, given.problem, given.mapping),
+        "traffic": [vars(row) for row in traffic_rows(prices)],
+    }
+    return {"model": model, "results": [result | prices.as_json()]}
+
+
 def show(answer: dict[str, Any]) -> None:
+    for result in answer["results"]:
+        if "loops" in result:
+            print(f"{result['problem']} on {result['arch']}\n\n{result['loops']}")
+            show_traffic(result["traffic"])
+        for violation in result["violations"] if "loops" in result else ():
+            print(f"does not fit: {violation['message']}")
     rows = [
         [
             str(index),

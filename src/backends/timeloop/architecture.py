@@ -15,6 +15,7 @@ def architecture_yaml(arch: Architecture, problem: Problem | None = None) -> str
     """
     document: Document = {
         "arch": {
+            "name": arch.name,
             "arithmetic": {
                 "name": arch.mac_name,
                 "instances": arch.mac_instances,

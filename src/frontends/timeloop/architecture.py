@@ -66,7 +66,10 @@ def architecture_of_item(
 
 
 def _machine_name(item: Item) -> str:
-    """The name of the outermost container or subtree."""
+    """The name that is given, or that of the outermost container or subtree."""
+    given = item.find("an architecture", "name")
+    if given is not None:
+        return given.text("a name")
     for key in ("nodes", "subtree"):
         found = item.find("an architecture", key)
         children = found.items(key) if found is not None else ()

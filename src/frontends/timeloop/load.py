@@ -27,17 +27,17 @@ class TimeloopInput:
     mapping: LoopMapping | None
 
 
-def load_timeloop(*paths: str | Path) -> TimeloopInput:
-    """The input in files that `timeloop-model` would take together.
+def load_timeloop(*paths: str | Path, machine: Architecture | None = None) -> TimeloopInput:
+    """The input in files that `timeloop-model` would take together, on `machine` rather than theirs if one is given.
 
     Raises `TilewrightError` (kind `parse`, or `unsupported` for what these values cannot say) at a file and line.
     """
-    return _read([read_yaml(Path(path)) for path in paths])
+    return _read([read_yaml(Path(path)) for path in paths], machine)
 
 
-def parse_timeloop(*texts: str) -> TimeloopInput:
+def parse_timeloop(*texts: str, machine: Architecture | None = None) -> TimeloopInput:
     """`load_timeloop` on the content of files."""
-    return _read([parse_yaml(text, f"yaml {number}") for number, text in enumerate(texts, 1)])
+    return _read([parse_yaml(text, f"yaml {number}") for number, text in enumerate(texts, 1)], machine)
 
 
 def load_problem(path: str | Path) -> Problem:
@@ -57,7 +57,7 @@ def load_architecture(*paths: str | Path) -> Architecture:
     return machine
 
 
-def _read(documents: list[Item]) -> TimeloopInput:
+def _read(documents: list[Item], machine: Architecture | None) -> TimeloopInput:
     found: dict[str, Item] = {}
     for document in documents:
         for key, item in document.mapping("a Timeloop file").items():
@@ -65,15 +65,17 @@ def _read(documents: list[Item]) -> TimeloopInput:
                 raise item.error(f"one {key}", f"a second one after {found[key].where}")
             found[key] = item
     problem = problem_of(found["problem"]) if "problem" in found else None
-    energies: Energies = energies_of(found["ERT"]) if "ERT" in found else {}
-    directives = [item for key in CONSTRAINTS if key in found for item in _directives(found[key])]
-    keys = [key for key in ARCHITECTURES if key in found]
-    if not keys:
-        return TimeloopInput(problem, None, None)
-    machine = architecture_of_item(found[keys[0]], energies, problem, directives)
-    if "mapping" not in found or problem is None:
+    machine = machine or _machine(found, problem)
+    if "mapping" not in found or problem is None or machine is None:
         return TimeloopInput(problem, machine, None)
     return TimeloopInput(problem, machine, mapping_of(found["mapping"], machine, problem))
+
+
+def _machine(found: dict[str, Item], problem: Problem | None) -> Architecture | None:
+    energies: Energies = energies_of(found["ERT"]) if "ERT" in found else {}
+    directives = [item for key in CONSTRAINTS if key in found for item in _directives(found[key])]
+    item = next((found[key] for key in ARCHITECTURES if key in found), None)
+    return None if item is None else architecture_of_item(item, energies, problem, directives)
 
 
 def _directives(item: Item) -> Iterable[Item]:
