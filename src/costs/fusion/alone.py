@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import GraphColumns, Ints
-from .demand import held, kept, row_step
+from .demand import row_step, spans
 from .graph import Layer
 from .price import CYCLES, GLOBAL, INPUTS, OUTPUTS, PASSES, TRANSFER, WEIGHT, WEIGHTS, Floats, Terms
-from .trace import Trace
+from .tables import END_EDGE, EXTENT, FIRST_EDGE, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables, Ints
+from .trace import DELTA, LAST, LEAD, LOW, WHOLE
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class _Map:
 class Alone:
     """Layer `v`, as `layer` and in the arrays `net`, traced as a group of its own in `trace`."""
 
-    net: GraphColumns
-    trace: Trace
+    net: GraphTables
+    trace: Ints
     terms: Terms
     layer: Layer
     v: int
@@ -61,7 +61,7 @@ class Alone:
     @property
     def axis(self) -> int:
         """Bands are of columns, or of rows where maps have one column."""
-        return 1 if self.net.extent[1, self.v] > 1 else 0
+        return 1 if self.net.sources[self.v, EXTENT + 1] > 1 else 0
 
     def pieces(self) -> Ints:
         """Counts of pieces that differ: of groups, where there are any, or of channels."""
@@ -71,7 +71,7 @@ class Alone:
     def bands(self) -> Iterator[int]:
         """1, 2, 4, ..., up to one per position."""
         count = 1
-        while count <= self.net.extent[self.axis, self.v]:
+        while count <= self.net.sources[self.v, EXTENT + self.axis]:
             yield count
             count *= 2
 
@@ -93,7 +93,7 @@ class Alone:
         rounds = 1 if samples == 0 else bands * -(-terms.batch // samples)
         trips = np.where(pieces > 1, rounds, 1)
         streamed = sum(item.streamed if samples == 0 else -(-item.band * samples // terms.cores) for item in maps)
-        results = min(tile[0], self.net.extent[0, self.v]) * min(tile[1], self.net.extent[1, self.v])
+        results = min(tile[0], self.net.sources[self.v, EXTENT]) * min(tile[1], self.net.sources[self.v, EXTENT + 1])
         results = results * -(-layer.shape.channels // pieces) * layer.element_bytes
         rows[:, GLOBAL] = np.ceil(streamed * share) + -(-whole // (pieces * terms.cores)) + results
         rows[:, WEIGHT] = -(-layer.weight_bytes // (pieces * terms.cores))
@@ -107,31 +107,36 @@ class Alone:
 
     def maps(self, tile: Ints, bands: int) -> tuple[list[_Map], int]:
         """What is read through windows, and bytes of what is read as a whole."""
-        net, found, whole = self.net, dict[int, _Map](), 0
-        for e in range(net.first_edge[self.v], net.first_edge[self.v + 1]):
-            u = int(net.source[e])
-            size = int(net.extent[0, u] * net.extent[1, u] * net.pixel_bytes[u])
-            if self.trace.whole[u]:
-                whole += size if u not in found else 0
-                found.setdefault(u, _Map(0, 0, 0, 0))
-                continue
-            extent, other = int(net.extent[self.axis, u]), int(net.extent[1 - self.axis, u] * net.pixel_bytes[u])
-            stride, reach = int(net.stride[self.axis, e]), int(net.reach[self.axis, e])
-            part = min(extent, (-(-int(net.extent[self.axis, self.v]) // bands) - 1) * stride + reach)
-            again = (bands - 1) * max(0, reach - stride) * other
-            found[u] = _Map(size, self.streamed(u, tile, part), part * other, again)
-        return list(found.values()), whole
+        found: dict[int, _Map] = {}
+        whole: dict[int, int] = {}
+        for e in range(*self.net.layers[self.v, FIRST_EDGE : END_EDGE + 1]):
+            u = int(self.net.edges[e, SOURCE])
+            size = self.extent(u, 0) * self.extent(u, 1) * int(self.net.sources[u, PIXEL_BYTES])
+            if self.trace[u, WHOLE]:
+                whole[u] = size
+            else:
+                found[u] = self.map(e, u, size, tile, bands)
+        return list(found.values()), sum(whole.values())
+
+    def map(self, e: int, u: int, size: int, tile: Ints, bands: int) -> _Map:
+        """What is read through edge `e` of source `u`."""
+        stride, reach = int(self.net.edges[e, STRIDE + self.axis]), int(self.net.edges[e, REACH + self.axis])
+        line = size // self.extent(u, self.axis)
+        part = min(self.extent(u, self.axis), (-(-self.extent(self.v, self.axis) // bands) - 1) * stride + reach)
+        return _Map(size, self.streamed(u, tile, part), part * line, (bands - 1) * max(0, reach - stride) * line)
+
+    def extent(self, u: int, axis: int) -> int:
+        return int(self.net.sources[u, EXTENT + axis])
 
     def streamed(self, u: int, tile: Ints, part: int) -> int:
         """Bytes of MAIN and SIDE for a band of `part` columns (all columns where bands are of rows)."""
         s, net = self.trace, self.net
-        steps = int(row_step(net, s, u, tile[0])), int(s.delta[u] * tile[1])
-        height, width = int(net.extent[0, u]), int(net.extent[1, u])
-        high = held(steps[0], s.lead[0, u], s.low[0, u], s.last[0, u], height)
-        left = kept(steps[0], s.lead[0, u], s.low[0, u], s.last[0, u], height)
-        wide = held(steps[1], s.lead[1, u], s.low[1, u], s.last[1, u], width)
+        steps = int(row_step(net, s, u, tile[0])), int(s[u, DELTA] * tile[1])
+        height, width = int(net.sources[u, EXTENT]), int(net.sources[u, EXTENT + 1])
+        high, left, _ = spans(steps[0], s[u, LEAD], s[u, LOW], s[u, LAST], height)
+        wide, _, _ = spans(steps[1], s[u, LEAD + 1], s[u, LOW + 1], s[u, LAST + 1], width)
         reach = part if self.axis == 1 else width
-        return int(net.pixel_bytes[u]) * (high * min(wide, reach) + left * max(0, reach - wide))
+        return int(net.sources[u, PIXEL_BYTES]) * (high * min(wide, reach) + left * max(0, reach - wide))
 
     def energy(self, row: Ints, energy: float, rows: Ints) -> Floats:
         """The group's energy with the traffic of `rows` in the place of that of `row`."""

@@ -8,9 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..soma.compiled import compiled
-from .columns import GraphColumns, Ints
 from .demand import demand, row_step
-from .trace import Trace, trace
+from .tables import (
+    END_EDGE,
+    EXTENT,
+    FIRST_EDGE,
+    IS_WHOLE,
+    MACS,
+    PIXEL_BYTES,
+    REACH,
+    READERS,
+    SOURCE,
+    STEPS,
+    STRIDE,
+    VISITS,
+    WEIGHT_BYTES,
+    GraphTables,
+    Ints,
+)
+from .trace import DELTA, INSIDE, LEAD, LOW, OUTSIDE, SEEN, SIDE, WHOLE, trace
 
 Floats = NDArray[np.float64]
 
@@ -43,8 +59,8 @@ class Terms(NamedTuple):
 
 @compiled
 def price_groups(
-    net: GraphColumns,
-    s: Trace,
+    net: GraphTables,
+    s: Ints,
     terms: Terms,
     tiles: Ints,
     members: Ints,
@@ -77,7 +93,7 @@ def price_groups(
 
 
 @compiled
-def _choose(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> int:
+def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> int:
     """The last tile that fits, or -1 and the demand of the first."""
     if not _fit(net, s, terms, group, outside, tiles, 0, row):
         return -1
@@ -90,7 +106,7 @@ def _choose(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int
 
 @compiled
 def _fit(
-    net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, tiles: Ints, number: int, row: Ints
+    net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, number: int, row: Ints
 ) -> bool:
     """Put down the demand of a tile; whether it is within the capacities."""
     size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
@@ -103,24 +119,24 @@ def _fit(
 
 
 @compiled
-def _traffic(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, row: Ints) -> None:
+def _traffic(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, row: Ints) -> None:
     """What passes between DRAM and the chip: weights once, everything else once for each sample."""
     weights = loads = stores = kept = 0
     for v in group:
-        weights += net.weight_bytes[v]
-        kept += -(-net.weight_bytes[v] // terms.align) * terms.align
-        if s.inside[v] < net.readers[v]:
-            stores += net.extent[0, v] * net.extent[1, v] * net.pixel_bytes[v]
+        weights += net.layers[v, WEIGHT_BYTES]
+        kept += -(-net.layers[v, WEIGHT_BYTES] // terms.align) * terms.align
+        if s[v, INSIDE] < net.sources[v, READERS]:
+            stores += net.sources[v, EXTENT] * net.sources[v, EXTENT + 1] * net.sources[v, PIXEL_BYTES]
     for place in range(outside):
-        u = s.outside[place]
-        loads += net.extent[0, u] * net.extent[1, u] * net.pixel_bytes[u]
+        u = s[place, OUTSIDE]
+        loads += net.sources[u, EXTENT] * net.sources[u, EXTENT + 1] * net.sources[u, PIXEL_BYTES]
     row[WEIGHTS], row[INPUTS], row[OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
     row[WEIGHT], row[PASSES] = -(-kept // terms.cores), 1
     row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))
 
 
 @compiled
-def _run(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints) -> float:
+def _run(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints) -> float:
     """Energy in pJ; the cycles go to `row`."""
     cycles, energy = 0, 0.0
     for v in group:
@@ -129,7 +145,7 @@ def _run(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, t
         energy += spent
         energy += _reuse(net, s, terms, v, tile)
     for place in range(outside):
-        energy += _reuse(net, s, terms, s.outside[place], tile)
+        energy += _reuse(net, s, terms, s[place, OUTSIDE], tile)
     row[CYCLES] = cycles * terms.batch
     energy = energy * terms.batch + row[WEIGHTS] * (terms.dram_read_pj + terms.weight_write_pj)
     energy += row[INPUTS] * (terms.dram_read_pj + terms.global_write_pj)
@@ -137,82 +153,86 @@ def _run(net: GraphColumns, s: Trace, terms: Terms, group: Ints, outside: int, t
 
 
 @compiled
-def _block(net: GraphColumns, terms: Terms, v: int, rows: int, columns: int) -> tuple[int, int]:
-    """Fewest cycles for a block of results of layer `v`, and which axes of the array carry its positions.
-
-    Each axis carries rows, columns, or neither.
-    """
-    best, choice = rows * columns * net.steps[v, 0], 0
-    for which in range(1, 3):
-        ways = terms.array_x if which == 1 else terms.array_y
-        positions = min(-(-rows // ways) * columns, rows * -(-columns // ways))
-        if positions * net.steps[v, which] < best:
-            best, choice = positions * net.steps[v, which], which
-    x, y = terms.array_x, terms.array_y
-    positions = min(-(-rows // x) * -(-columns // y), -(-rows // y) * -(-columns // x))
-    if positions * net.steps[v, 3] < best:
-        best, choice = positions * net.steps[v, 3], 3
-    return best, choice
-
-
-@compiled
-def _cut(extent: int, delta: int, lead: int) -> tuple[int, int, int]:
-    """Blocks of a layer along an axis: length of the first (or 0), count of full ones, length of the last (or 0)."""
+def _steps(extent: int, delta: int, lead: int, ways: int) -> tuple[int, int]:
+    """Steps of `ways` positions along an axis of a layer, and blocks: a first part of one, full ones, a last part."""
     first = min(lead % delta, extent)
-    return first, (extent - first) // delta, (extent - first) % delta
+    full = (extent - first) // delta
+    last = extent - first - full * delta
+    steps = -(-first // ways) + full * -(-delta // ways) + -(-last // ways)
+    return steps, full + (first > 0) + (last > 0)
 
 
 @compiled
-def _layer(net: GraphColumns, s: Trace, terms: Terms, v: int, tile: Ints) -> tuple[int, float]:
+def _arrange(net: GraphTables, v: int, high: tuple[int, int, int], wide: tuple[int, int, int]) -> tuple[int, int]:
+    """Fewest cycles of layer `v`, and which axes of the array carry its positions then (0, x: 1, y: 2, both: 3).
+
+    Each axis carries rows, columns, or neither; `high` and `wide` are steps along both with 1, x and y ways.
+    """
+    best, choice = high[0] * wide[0] * net.layers[v, STEPS], 0
+    for axis in range(1, 3):
+        cycles = min(high[axis] * wide[0], high[0] * wide[axis]) * net.layers[v, STEPS + axis]
+        if cycles < best:
+            best, choice = cycles, axis
+    cycles = min(high[1] * wide[2], high[2] * wide[1]) * net.layers[v, STEPS + 3]
+    return (cycles, 3) if cycles < best else (best, choice)
+
+
+@compiled
+def _layer(net: GraphTables, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple[int, float]:
     """Cycles and energy of layer `v` for one sample: products, reads by the array, results."""
-    height, width, share = net.extent[0, v], net.extent[1, v], terms.cores
-    rows, columns = row_step(net, s, v, tile[0]), tile[1] * s.delta[v]
+    height, width, share = net.sources[v, EXTENT], net.sources[v, EXTENT + 1], terms.cores
+    rows, columns = row_step(net, s, v, tile[0]), tile[1] * s[v, DELTA]
     if width >= share:
         width, share = -(-width // share), 1
     elif height >= share:
         height, share = -(-height // share), 1
-    top, full_rows, bottom = _cut(height, rows, s.lead[0, v])
-    left, full_columns, right = _cut(width, columns, s.lead[1, v])
-    cycles = blocks = 0
-    for high, times in ((top, 1), (rows, full_rows), (bottom, 1)):
-        for wide, again in ((left, 1), (columns, full_columns), (right, 1)):
-            if high and wide and times and again:
-                cycles += times * again * _block(net, terms, v, high, wide)[0]
-                blocks += times * again
-    blocks *= terms.cores // share
-    _, choice = _block(net, terms, v, min(rows, height), min(columns, width))
-    pixels = net.extent[0, v] * net.extent[1, v]
-    energy = net.macs[v] * terms.mac_pj + pixels * net.pixel_bytes[v] * terms.global_write_pj
-    shared = net.weight_bytes[v] * blocks * 1.0
+    high_y, blocks = _steps(height, rows, s[v, LEAD], terms.array_y)
+    wide_y, across = _steps(width, columns, s[v, LEAD + 1], terms.array_y)
+    high_x, wide_x = high_y, wide_y
+    if terms.array_x != terms.array_y:
+        high_x = _steps(height, rows, s[v, LEAD], terms.array_x)[0]
+        wide_x = _steps(width, columns, s[v, LEAD + 1], terms.array_x)[0]
+    cycles, choice = _arrange(net, v, (height, high_x, high_y), (width, wide_x, wide_y))
+    blocks *= across * (terms.cores // share)
+    energy = net.layers[v, MACS] * terms.mac_pj
+    energy += net.sources[v, EXTENT] * net.sources[v, EXTENT + 1] * net.sources[v, PIXEL_BYTES] * terms.global_write_pj
+    shared = net.layers[v, WEIGHT_BYTES] * blocks * 1.0
     energy += shared * terms.weight_read_pj
-    for e in range(net.first_edge[v], net.first_edge[v + 1]):
-        u = net.source[e]
-        size = net.extent[0, u] * net.extent[1, u]
-        visits = 1
-        if not net.whole[e]:
-            high = min(net.extent[0, u], (min(rows, height) - 1) * net.stride[0, e] + net.reach[0, e])
-            wide = min(net.extent[1, u], (min(columns, width) - 1) * net.stride[1, e] + net.reach[1, e])
-            size, visits = high * wide, net.visits[v, choice]
-        energy += size * visits * blocks * net.pixel_bytes[u] * terms.global_read_pj
-        if s.whole[u]:
-            shared += size * blocks * net.pixel_bytes[u]
+    for e in range(net.layers[v, FIRST_EDGE], net.layers[v, END_EDGE]):
+        u = net.edges[e, SOURCE]
+        size = net.sources[u, PIXEL_BYTES] * blocks
+        if net.edges[e, IS_WHOLE]:
+            size *= net.sources[u, EXTENT] * net.sources[u, EXTENT + 1]
+        else:
+            size *= _window(net, u, e, 0, min(rows, height)) * _window(net, u, e, 1, min(columns, width))
+            size *= net.layers[v, VISITS + choice]
+        energy += size * terms.global_read_pj
+        if s[u, WHOLE]:
+            shared += size
     energy += shared * (terms.cores - 1) / terms.cores * terms.crossbar_pj
     return -(-cycles // share), energy
 
 
 @compiled
-def _reuse(net: GraphColumns, s: Trace, terms: Terms, u: int, tile: Ints) -> float:
+def _window(net: GraphTables, u: int, e: int, axis: int, results: int) -> int:
+    """Positions along an axis of source `u` that so many results read through edge `e`."""
+    reach = (results - 1) * net.edges[e, STRIDE + axis] + net.edges[e, REACH + axis]
+    return min(net.sources[u, EXTENT + axis], reach)
+
+
+@compiled
+def _reuse(net: GraphTables, s: Ints, terms: Terms, u: int, tile: Ints) -> float:
     """Energy of rows on their way through SIDE, and of columns that neighbouring cores both read, for one sample."""
-    if s.whole[u] or s.seen[u] == 0:
+    if s[u, WHOLE] or s[u, SEEN] == 0:
         return 0.0
-    height, width = net.extent[0, u], net.extent[1, u]
+    height, width = net.sources[u, EXTENT], net.sources[u, EXTENT + 1]
     energy = 0.0
-    if s.side[u]:
+    if s[u, SIDE]:
         step = row_step(net, s, u, tile[0])
         rounds = -(-height // step) - 1
-        moved = rounds * max(0, s.lead[0, u] - s.low[0, u]) * width * net.pixel_bytes[u]
+        moved = rounds * max(0, s[u, LEAD] - s[u, LOW]) * width * net.sources[u, PIXEL_BYTES]
         energy += 2 * moved * (terms.global_read_pj + terms.global_write_pj)
     if terms.cores > 1 and width >= terms.cores:
-        halo = max(0, s.lead[1, u] - s.low[1, u]) * height * net.pixel_bytes[u]
+        halo = max(0, s[u, LEAD + 1] - s[u, LOW + 1]) * height * net.sources[u, PIXEL_BYTES]
         energy += (terms.cores - 1) * halo * terms.crossbar_pj
     return energy

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...errors import InfeasibleError, TilewrightError
 from .alone import Alone
-from .columns import Ints, graph_columns
 from .graph import LayerGraph
 from .platform import Platform
 from .price import (
@@ -27,6 +26,7 @@ from .price import (
     Terms,
     price_groups,
 )
+from .tables import Ints, graph_tables
 from .trace import new_trace
 from .values import Buffers, Metric, SubgraphCost
 
@@ -85,7 +85,7 @@ class SubgraphPricer:
         if not 1 <= cores <= 64:
             raise TilewrightError("cores", graph.name, "1 to 64 cores", str(cores))
         self.batch, self.cores, self.metric, self.tiles = batch, cores, metric, tuple(tiles)
-        self._columns = graph_columns(graph, self.platform)
+        self._net = graph_tables(graph, self.platform)
         self._trace = new_trace(len(graph) + len(graph.inputs))
         self._tiles = np.array(self.tiles, dtype=np.int64)
         self._ways_alone: dict[int, CostTable] = {}
@@ -149,8 +149,8 @@ class SubgraphPricer:
     def _table(self, members: Ints, starts: Ints, buffers: Buffers, *, every: bool) -> CostTable:
         count = (len(starts) - 1) * (len(self.tiles) if every else 1)
         table = CostTable(np.empty((count, PASSES + 1), np.int64), np.empty(count))
-        self._trace.stamp.fill(-1)
-        price_groups(self._columns, self._trace, self._terms(buffers), self._tiles, members, starts, every, *table)
+        self._trace.fill(-1)
+        price_groups(self._net, self._trace, self._terms(buffers), self._tiles, members, starts, every, *table)
         return table
 
     def _every(self, members: Ints) -> CostTable:
@@ -160,7 +160,7 @@ class SubgraphPricer:
         """All ways to cut a layer."""
         if layer not in self._ways_alone:
             whole = self._every(np.array([layer], dtype=np.int64))
-            alone = Alone(self._columns, self._trace, self._terms(self.buffers), self.graph.layers[layer], layer)
+            alone = Alone(self._net, self._trace, self._terms(self.buffers), self.graph.layers[layer], layer)
             self._ways_alone[layer] = CostTable(*alone.ways(self._tiles, *whole))
         return self._ways_alone[layer]
 

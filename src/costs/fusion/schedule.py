@@ -8,13 +8,13 @@ from math import gcd, lcm
 
 import numpy as np
 
-from .columns import GraphColumns, Ints, graph_columns
-from .demand import first_round, held, kept, region, row_step
+from .demand import first_round, region, row_step, spans
 from .graph import LayerGraph
 from .platform import Platform
 from .regions import Region, RegionManager
 from .scheme import Axis, Held, Scheme
-from .trace import Trace, new_trace, trace
+from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
+from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, OUTSIDE, WHOLE, new_trace, trace
 
 
 def scheme_of(
@@ -32,12 +32,12 @@ def scheme_of(
 class _Builder:
     def __init__(self, graph: LayerGraph, platform: Platform, members: Ints, tile: tuple[int, int]) -> None:
         self.graph, self.tile = graph, tile
-        self.net: GraphColumns = graph_columns(graph, platform)
-        self.trace: Trace = new_trace(len(graph) + len(graph.inputs))
+        self.net: GraphTables = graph_tables(graph, platform)
+        self.trace: Ints = new_trace(len(graph) + len(graph.inputs))
         outside = trace(self.net, self.trace, members, 0)
         self.members: list[int] = members.tolist()
-        self.order: list[int] = sorted(self.trace.outside[:outside].tolist()) + self.members
-        self.stages = 1 + max(int(self.trace.depth[u]) for u in self.order)
+        self.order: list[int] = sorted(self.trace[:outside, OUTSIDE].tolist()) + self.members
+        self.stages = 1 + max(int(self.trace[u, DEPTH]) for u in self.order)
         self.manager = RegionManager(platform.regions, platform.buffers.global_bytes, platform.align_bytes)
 
     def scheme(self) -> Scheme:
@@ -51,8 +51,8 @@ class _Builder:
             number=self.number(u),
             name=self.name(u),
             stage=self.stage(u),
-            whole=bool(self.trace.whole[u]),
-            leaves=u in self.members and bool(self.trace.inside[u] < self.net.readers[u]),
+            whole=bool(self.trace[u, WHOLE]),
+            leaves=u in self.members and bool(self.trace[u, INSIDE] < self.net.sources[u, READERS]),
             rows=rows,
             columns=columns,
             main=regions[0],
@@ -60,40 +60,40 @@ class _Builder:
         )
 
     def axis(self, u: int, axis: int, updates: int) -> Axis:
-        s, extent = self.trace, int(self.net.extent[axis, u])
-        delta, last = self.delta(u, axis), int(s.last[axis, u])
-        lead, low = int(s.lead[axis, u]), int(s.low[axis, u])
-        if s.whole[u] and u not in self.members:
+        s, extent = self.trace, int(self.net.sources[u, EXTENT + axis])
+        delta, last = self.delta(u, axis), int(s[u, LAST + axis])
+        lead, low = int(s[u, LEAD + axis]), int(s[u, LOW + axis])
+        if s[u, WHOLE] and u not in self.members:
             return Axis(extent, delta, 0, 0, extent, 0, 0, 0, 1)
-        wide, left = held(delta, lead, low, last, extent), kept(delta, lead, low, last, extent)
-        if s.whole[u]:
+        wide, left, _ = spans(delta, lead, low, last, extent)
+        if s[u, WHOLE]:
             wide, left = extent, 0
         return Axis(extent, delta, lead, low, wide, left, first_round(delta, lead), last // delta, updates)
 
     def delta(self, u: int, axis: int) -> int:
-        if self.trace.whole[u] and u not in self.members:
-            return int(self.net.extent[axis, u])
+        if self.trace[u, WHOLE] and u not in self.members:
+            return int(self.net.sources[u, EXTENT + axis])
         if axis == 0:
             return int(row_step(self.net, self.trace, u, self.tile[0]))
-        return int(self.trace.delta[u]) * self.tile[1]
+        return int(self.trace[u, DELTA]) * self.tile[1]
 
     def regions(self) -> dict[int, tuple[Region, Region | None]]:
         """What is whole first, then the other regions of each stage from the same address on."""
         found: dict[int, tuple[Region, Region | None]] = {}
         for u in self.order:
-            if self.trace.whole[u]:
+            if self.trace[u, WHOLE]:
                 found[u] = self.place(u)
         whole = len(self.manager.held)
         for stage in range(self.stages):
             self.manager.release_to(whole)
             for u in self.order:
-                if not self.trace.whole[u] and self.stage(u) == stage:
+                if not self.trace[u, WHOLE] and self.stage(u) == stage:
                     found[u] = self.place(u)
         return found
 
     def place(self, u: int) -> tuple[Region, Region | None]:
         main, side = region(self.net, self.trace, u, np.array(self.tile, dtype=np.int64), 1)
-        pixel, name = int(self.net.pixel_bytes[u]), self.name(u)
+        pixel, name = int(self.net.sources[u, PIXEL_BYTES]), self.name(u)
         first = self.manager.take(f"MAIN of {name}", main * pixel)
         return first, self.manager.take(f"SIDE of {name}", side * pixel) if side else None
 
@@ -108,16 +108,16 @@ class _Builder:
 
     def clock(self, u: int) -> tuple[int, int]:
         """What is the same for sources that keep step."""
-        if self.trace.whole[u] and u not in self.members:
+        if self.trace[u, WHOLE] and u not in self.members:
             return -1, u
-        return self.stage(u), int(self.net.component[u])
+        return self.stage(u), int(self.net.sources[u, COMPONENT])
 
     def pace(self, u: int) -> Fraction:
         """The update of a source in units that are the same for all that keep step with it."""
-        return Fraction(self.delta(u, 1), int(self.net.rate[1, u]))
+        return Fraction(self.delta(u, 1), int(self.net.sources[u, RATE + 1]))
 
     def stage(self, u: int) -> int:
-        return self.stages - 1 - int(self.trace.depth[u])
+        return self.stages - 1 - int(self.trace[u, DEPTH])
 
     def number(self, u: int) -> int:
         return u if u < len(self.graph) else len(self.graph) - 1 - u

@@ -56,7 +56,7 @@ def test_the_capacity_that_is_named_fits_and_one_byte_less_does_not(shared: bool
 
 def test_the_buffer_of_weights_is_named():
     pricer = SubgraphPricer(GOOGLENET)
-    error = pricer.why([0], Buffers(1 << 30, 9407))
+    error = pricer.why([0, 1], Buffers(1 << 30, 9407))
     assert error is not None
     assert (error.resource, error.demand, error.bound) == ("weight buffer", 9408, 9407)
 

@@ -1,4 +1,4 @@
-"""A graph as arrays, for compiled code; axes are rows (0) and columns (1)."""
+"""A graph as tables, for compiled code; axes are rows (0) and columns (1)."""
 
 from __future__ import annotations
 
@@ -11,72 +11,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError
-from .graph import Edge, Layer, LayerGraph, Window
+from .graph import Edge, Input, Layer, LayerGraph, Window
 from .platform import Platform
 
 Ints = NDArray[np.int64]
+
+FIRST_EDGE, END_EDGE, WEIGHT_BYTES, MACS, STEPS, VISITS, LAYER_FIELDS = 0, 1, 2, 3, 4, 8, 12
+"""Of a layer: its edges, bytes, products; and for each choice of axes of the array that carry positions (none, x, y,
+both) the cycles per position, and how often a position is read."""
+
+SOURCE, IS_WHOLE, STRIDE, REACH, PAD, EDGE_FIELDS = 0, 1, 2, 4, 6, 8
+"""Of an edge: where it comes from, whether that must be complete before the reader begins, its windows by axis."""
+
+EXTENT, PIXEL_BYTES, READERS, RATE, COMPONENT, SOURCE_FIELDS = 0, 2, 3, 4, 6, 7
+"""Of a source: extents by axis, bytes of a position, count of edges that read it (one more for a result that leaves the
+network), positions by axis that it advances while the others of its component advance theirs."""
 
 LARGEST = 1 << 40
 """Strides along a path multiply to no more."""
 
 
-class GraphColumns(NamedTuple):
-    """Sources are numbered: layers first, then network inputs.
+class GraphTables(NamedTuple):
+    """A row for each layer, each edge, and each source: the layers, then the network's inputs."""
 
-    Layer v reads the edges from `first_edge[v]` on.  By edge: `source`, whether it is `whole` (the source is complete
-    before v begins), and (axis, edge) `stride`, `reach`, `pad`.  By source: (axis, source) `extent`, a position's bytes
-    (`pixel_bytes`), count of edges that read it (`readers`, one more for a result that leaves the network), and (axis,
-    source) `rate`, positions that it advances while the others of its `component` advance theirs.  By layer:
-    `weight_bytes`, `macs`, and for each choice of axes of the array that carry positions (none, x, y, both): `steps`
-    (cycles per position) and `visits` (times that a position is read).
-    """
-
-    first_edge: Ints
-    source: Ints
-    whole: Ints
-    stride: Ints
-    reach: Ints
-    pad: Ints
-    extent: Ints
-    pixel_bytes: Ints
-    readers: Ints
-    rate: Ints
-    component: Ints
-    weight_bytes: Ints
-    macs: Ints
-    steps: Ints
-    visits: Ints
+    layers: Ints
+    edges: Ints
+    sources: Ints
 
 
-def graph_columns(graph: LayerGraph, platform: Platform) -> GraphColumns:
-    """The arrays of `graph` on the array of `platform`."""
+def graph_tables(graph: LayerGraph, platform: Platform) -> GraphTables:
+    """The tables of `graph` on the array of `platform`."""
     edges = [(v, edge) for v, layer in enumerate(graph.layers) for edge in layer.edges]
     windows = [_windows(graph, v, edge) for v, edge in edges]
     sources = [_number(graph, edge.producer) for _, edge in edges]
     pairs = [(v, source) for (v, _), source in zip(edges, sources, strict=True)]
-    rate, component, whole = _rates(graph, pairs, windows)
-    given = [*graph.layers, *graph.inputs]
-    readers = np.bincount(sources, minlength=len(given)).astype(np.int64)
+    rates, component, whole = _rates(graph, pairs, windows)
+    readers = np.bincount(sources, minlength=len(graph) + len(graph.inputs))
     readers[sorted(graph.exits)] += 1
-    counts = [len(layer.edges) for layer in graph.layers]
-    work = [_work(layer, platform) for layer in graph.layers]
-    return GraphColumns(
-        first_edge=np.cumsum([0, *counts], dtype=np.int64),
-        source=_ints(sources),
-        whole=_ints(whole),
-        stride=_ints([[pair[axis].stride for pair in windows] for axis in (0, 1)]),
-        reach=_ints([[pair[axis].reach for pair in windows] for axis in (0, 1)]),
-        pad=_ints([[pair[axis].pad for pair in windows] for axis in (0, 1)]),
-        extent=_ints([[item.shape[1 + axis] for item in given] for axis in (0, 1)]),
-        pixel_bytes=_ints([item.shape.channels * item.element_bytes for item in given]),
-        readers=readers,
-        rate=_ints(rate),
-        component=_ints(component),
-        weight_bytes=_ints([layer.weight_bytes for layer in graph.layers]),
-        macs=_ints([layer.macs for layer in graph.layers]),
-        steps=_ints([[steps for steps, _ in row] for row in work]),
-        visits=_ints([[visits for _, visits in row] for row in work]),
+    ends = np.cumsum([0, *(len(layer.edges) for layer in graph.layers)])
+    given = enumerate((*graph.layers, *graph.inputs))
+    return GraphTables(
+        _ints([_layer_row(layer, platform, *ends[v : v + 2]) for v, layer in enumerate(graph.layers)]),
+        _ints([_edge_row(*row) for row in zip(sources, whole, windows, strict=True)]),
+        _ints([_source_row(item, readers[u], (rates[0][u], rates[1][u]), component[u]) for u, item in given]),
     )
+
+
+def _layer_row(layer: Layer, platform: Platform, first: int, end: int) -> list[int]:
+    x, y = platform.array
+    work = [_best(layer, platform, free) for free in ((x, y), (y,), (x,), ())]
+    return [first, end, layer.weight_bytes, layer.macs, *(steps for steps, _ in work), *(visits for _, visits in work)]
+
+
+def _edge_row(source: int, whole: bool, windows: tuple[Window, Window]) -> list[int]:
+    fields = ([w.stride for w in windows], [w.reach for w in windows], [w.pad for w in windows])
+    return [source, whole, *fields[0], *fields[1], *fields[2]]
+
+
+def _source_row(item: Layer | Input, readers: int, rates: tuple[int, int], component: int) -> list[int]:
+    return [*item.shape[1:], item.shape.channels * item.element_bytes, readers, *rates, component]
 
 
 def _ints(values: object) -> Ints:
@@ -159,12 +152,6 @@ def _integers(graph: LayerGraph, rates: list[Fraction], component: list[int]) ->
     if max(found, default=1) > LARGEST:
         raise TilewrightError("network", graph.name, f"strides whose product is at most {LARGEST}", str(max(found)))
     return found
-
-
-def _work(layer: Layer, platform: Platform) -> list[tuple[int, int]]:
-    """Fewest cycles per position, and visits, with no axis, x, y or both axes given to positions."""
-    x, y = platform.array
-    return [_best(layer, platform, free) for free in ((x, y), (y,), (x,), ())]
 
 
 def _best(layer: Layer, platform: Platform, axes: tuple[int, ...]) -> tuple[int, int]:
