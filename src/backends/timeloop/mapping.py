@@ -41,7 +41,10 @@ class _Writer:
     def __init__(self, problem: Problem, mapping: LoopMapping) -> None:
         self.problem = problem
         self.letters = dimension_letters(problem)
-        self.borders = [border(mapping, dim, bound) for dim, bound in enumerate(problem.bounds)]
+        self.residues: dict[tuple[int, str, int], int] = {}
+        for dim, bound in enumerate(problem.bounds):
+            for level, kind, _, residue in border(mapping, dim, bound):
+                self.residues[level, "temporal" if kind == "temporal" else "spatial", dim] = residue
 
     def loops(self, level: int, kind: str, loops: tuple[Loop, ...], name: str) -> Document:
         order = [loop.dim for loop in loops]
@@ -56,5 +59,5 @@ class _Writer:
         return {"factors": " ".join(factors), "permutation": "".join(self.letters[dim] for dim in order)}
 
     def factor(self, level: int, kind: str, dim: int, bound: int) -> str:
-        residue = self.borders[dim].get((level, kind), bound)
+        residue = self.residues.get((level, kind, dim), bound)
         return f"{self.letters[dim]}={bound}" + (f",{residue}" if residue != bound else "")

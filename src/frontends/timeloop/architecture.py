@@ -44,7 +44,8 @@ def architecture_of_item(
     `architecture_constraints`; what they and the components say about data spaces tells which operands a level may
     hold.  Operands are O, I, W where data spaces have the names of Timeloop's layers, else the tensors of `problem`.
     """
-    *levels, arithmetic = _constrained(components_of(item), directives)
+    components = _constrained(components_of(item), directives)
+    *levels, arithmetic = [component for component in components if not component.hollow]
     if not is_compute(arithmetic) and any(key in arithmetic.attributes for key in SIZES):
         raise arithmetic.item.error("a component that computes as the last one", f"the storage {arithmetic.name}")
     operands = _operands(problem, [*levels, arithmetic])

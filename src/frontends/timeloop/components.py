@@ -34,6 +34,7 @@ class Component:
     keep: tuple[str, ...] | None = None
     bypass: tuple[str, ...] = ()
     lines: bool = False  # `depth` counts lines of `width` bits
+    hollow: bool = False  # stores nothing: spatial loops over the array of a container are said to be at it
 
 
 def components_of(item: Item) -> list[Component]:
@@ -46,8 +47,20 @@ def components_of(item: Item) -> list[Component]:
         found = _lists(item)
     else:
         raise item.error("an architecture: nodes, a subtree, or storage and arithmetic", "none of them")
-    if len(found) < 2:
-        raise item.error("an architecture: a storage level and the arithmetic", f"{len(found)} components")
+    if sum(not component.hollow for component in found) < 2 or found[0].hollow:
+        raise item.error("an architecture: a storage level first, the arithmetic last", f"{len(found)} components")
+    return found
+
+
+def hollow_levels(components: list[Component]) -> dict[str, str]:
+    """By name of a component that stores nothing: the storage around it.  Outer ones come first."""
+    found: dict[str, str] = {}
+    around = ""
+    for component in components:
+        if component.hollow:
+            found[component.name] = around
+        else:
+            around = component.name
     return found
 
 
@@ -82,6 +95,7 @@ def _tree(item: Item, outer: dict[str, Item], copies: int) -> Iterator[Component
             classes,
             inherited | (own.mapping("attributes") if own is not None else {}),
             copies * range_of(component, name),
+            hollow=classes.startswith("dummy_storage"),
         )
     below = item.find("a subtree", "subtree")
     subtrees = below.items("subtree") if below is not None else ()
@@ -144,7 +158,11 @@ class _Nodes:
         for node in item.need("nodes", "nodes").items("nodes"):
             match node.tag:
                 case "Container":
-                    place = place.inside(node)
+                    inside = place.inside(node)
+                    if (inside.columns, inside.rows) != (place.columns, place.rows):
+                        name = node.need("a container", "name").text("a name")
+                        yield Component(f"inter_{name}_spatial", node, "", {}, hollow=True)
+                    place = inside
                 case "Component":
                     inside = place.inside(node)
                     yield self.component(node, inside, parallel)

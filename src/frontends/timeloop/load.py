@@ -9,6 +9,7 @@ from pathlib import Path
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
 from .architecture import architecture_of_item
+from .components import components_of, hollow_levels
 from .document import Item, parse_yaml, read_yaml
 from .energies import Energies, energies_of
 from .mapping import mapping_of
@@ -65,17 +66,15 @@ def _read(documents: list[Item], machine: Architecture | None) -> TimeloopInput:
                 raise item.error(f"one {key}", f"a second one after {found[key].where}")
             found[key] = item
     problem = problem_of(found["problem"]) if "problem" in found else None
-    machine = machine or _machine(found, problem)
+    item = next((found[key] for key in ARCHITECTURES if key in found), None)
+    if machine is None and item is not None:
+        energies: Energies = energies_of(found["ERT"]) if "ERT" in found else {}
+        directives = [item for key in CONSTRAINTS if key in found for item in _directives(found[key])]
+        machine = architecture_of_item(item, energies, problem, directives)
     if "mapping" not in found or problem is None or machine is None:
         return TimeloopInput(problem, machine, None)
-    return TimeloopInput(problem, machine, mapping_of(found["mapping"], machine, problem))
-
-
-def _machine(found: dict[str, Item], problem: Problem | None) -> Architecture | None:
-    energies: Energies = energies_of(found["ERT"]) if "ERT" in found else {}
-    directives = [item for key in CONSTRAINTS if key in found for item in _directives(found[key])]
-    item = next((found[key] for key in ARCHITECTURES if key in found), None)
-    return None if item is None else architecture_of_item(item, energies, problem, directives)
+    hollow = hollow_levels(components_of(item)) if item is not None else {}
+    return TimeloopInput(problem, machine, mapping_of(found["mapping"], machine, problem, hollow))
 
 
 def _directives(item: Item) -> Iterable[Item]:

@@ -18,8 +18,9 @@ from tilewright.driver import make_context
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, parse_module, parse_target, print_target, target_files
 
-TINY = target_files()["tiny"].read_text()
-TOKENS = re.findall(r"#[^\n]*|[A-Za-z_]\w*|[0-9]+|<->|->|\S", TINY)
+TINY, SIMBA = (target_files()[name].read_text() for name in ("tiny", "simba_like_dbw"))
+TOKEN = re.compile(r"#[^\n]*|[A-Za-z_]\w*|[0-9]+|<->|->|\S")
+TOKENS, MAPPED = TOKEN.findall(TINY), TOKEN.findall(SIMBA)
 ODD = [
     "0",
     "-1",
@@ -78,6 +79,12 @@ def test_edited_targets(text: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
+@given(edited(MAPPED))
+def test_edited_machines_without_instructions(text: str) -> None:
+    check(text)
+
+
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200) | st.lists(st.sampled_from(TOKENS + ODD), max_size=60).map(" ".join))
 @example("acg a {" + "{" * 100_000)
 @example("acg a { memory M { depth " + "9" * 100_000 + "; } }")
@@ -102,14 +109,14 @@ def test_ir_round_trips(name: str) -> None:
         assert machine_of(again) == load_target(name)
 
 
-def ir_tokens() -> list[str]:
+def ir_tokens(target: str) -> list[str]:
     text = io.StringIO()
-    Printer(text).print_op(parse_module(TINY))
+    Printer(text).print_op(parse_module(target))
     return re.findall(r'"[^"]*"|[@%^]?[A-Za-z_][\w.]*|[0-9]+|->|\S', text.getvalue())
 
 
-@settings(max_examples=60, deadline=None)
-@given(edited(ir_tokens()))
+@settings(max_examples=100, deadline=None)
+@given(edited(ir_tokens(TINY)) | edited(ir_tokens(SIMBA)))
 def test_edited_ir(text: str) -> None:
     try:
         module = Parser(make_context(), text).parse_op()

@@ -51,7 +51,7 @@ def test_residues_are_tiles_cut_off() -> None:
     text = MAPPING.replace("K=7", "K=3").replace("[M=3, N=2]", "['K=3,1', M=3, N=2]")
     mapping = mapping_of(text)
     assert Loop(K, 3) in mapping.levels[0].temporal
-    assert border(mapping, K, 7) == {(0, "temporal"): 1, (1, "temporal"): 3}
+    assert border(mapping, K, 7) == ((1, "temporal", 3, 3), (0, "temporal", 3, 1))
 
 
 @pytest.mark.parametrize("bound", range(1, 40))
@@ -59,14 +59,57 @@ def test_borders_count_every_point(bound: int) -> None:
     """The formula by which Timeloop checks residues gives the bound."""
     factors = (2, 3, 2, 4)
     levels = tuple(LevelMapping((Loop(0, t),), (Loop(0, s),)) for s, t in zip(factors[::2], factors[1::2], strict=True))
-    found = border(LoopMapping(levels), 0, bound)
     product = 0
-    for index in (1, 0):
-        for kind, factor in (("temporal", factors[2 * index + 1]), ("spatial", factors[2 * index])):
-            residue = found[index, kind]
-            assert 1 <= residue <= factor
-            product = product * factor + residue - 1
+    for _, _, factor, residue in border(LoopMapping(levels), 0, bound):
+        assert 1 <= residue <= factor
+        product = product * factor + residue - 1
     assert product + 1 == bound
+
+
+NODES = """architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {vector_access_energy: 100}}
+  - !Container {name: col, spatial: {meshX: 4}}
+  - !Container {name: row, spatial: {meshY: 2, meshX: 2}}
+  - !Component {name: L1, class: regfile, attributes: {depth: 64, vector_access_energy: 1}}
+  - !Component {name: MAC, class: mac, attributes: {energy: 1}}
+"""
+ARRAYS = """mapping:
+- {target: DRAM, type: temporal, factors: K=7, permutation: K}
+- {target: inter_col_spatial, type: bypass, keep: [], bypass: [A, B, Z]}
+- {target: inter_col_spatial, type: temporal, factors: M=1, permutation: MNK}
+- {target: inter_col_spatial, type: spatial, factors: M=2 N=2, permutation: MN, split: 2}
+- {target: inter_row_spatial, type: spatial, factors: M=2 N=2, permutation: MN, split: 1}
+- {target: L1, type: temporal, factors: M=3 N=2}
+"""
+
+
+def test_arrays_of_containers() -> None:
+    """The front end's levels without storage: their loops are those of the storage around, inner arrays inside."""
+    mapping = parse_timeloop(NODES, PROBLEM, ARRAYS).mapping
+    assert mapping is not None
+    assert mapping.levels[1] == LevelMapping((Loop(K, 7),), (Loop(M, 4), Loop(N, 2)), (Loop(N, 2),))
+    with pytest.raises(TilewrightError, match="no temporal loops at inter_col_spatial, which stores nothing"):
+        parse_timeloop(NODES, PROBLEM, ARRAYS.replace("M=1", "M=2"))
+
+
+def test_arrays_as_the_front_end_writes_them_out() -> None:
+    written = """architecture:
+      subtree:
+      - name: System_top_level
+        local:
+        - {name: 'DRAM[1..1]', class: DRAM, attributes: {vector_access_energy: 100}}
+        - {name: 'inter_col_spatial[1..1]', class: dummy_storage, attributes: {meshX: 1}}
+        - {name: 'inter_row_spatial[1..4]', class: dummy_storage, attributes: {meshX: 4}}
+        - {name: 'L1[1..16]', class: regfile, attributes: {depth: 64, meshX: 8, vector_access_energy: 1}}
+        - {name: 'MAC[1..16]', class: mac, attributes: {meshX: 8, energy: 1}}
+    """
+    ours, theirs = (parse_timeloop(machine, PROBLEM, ARRAYS) for machine in (NODES, written))
+    assert ours.mapping == theirs.mapping
+    assert ours.architecture is not None
+    assert theirs.architecture is not None
+    assert ours.architecture.levels == theirs.architecture.levels
 
 
 WRONG = {
