@@ -50,7 +50,7 @@ def vector_cost(operations: int, machine: Hardware) -> TileCost:
 
 def mac_cost(work: Work, machine: Hardware) -> TileCost:
     """Cost of `work` by the candidate of least energy x cycles; `INFEASIBLE` where there is none."""
-    cycles, buffer, core, hops = _best(work, splits(machine.array.side), SHARINGS, machine.array)
+    cycles, buffer, core, hops = best_candidate(work, splits(machine.array.side), SHARINGS, machine.array)
     if cycles == 0:
         return INFEASIBLE
     window = work.kernel_height * work.kernel_width
@@ -59,7 +59,7 @@ def mac_cost(work: Work, machine: Hardware) -> TileCost:
 
 
 @compiled
-def _together(work: Work, array: CoreArray) -> int:
+def groups_together(work: Work, array: CoreArray) -> int:
     """Groups that a core works on at a time."""
     if work.groups == 1:
         return 1
@@ -93,10 +93,10 @@ def _candidate(
 
 
 @compiled
-def _best(
+def best_candidate(
     work: Work, ways: tuple[Split, ...], sharings: tuple[Sharing, ...], array: CoreArray
 ) -> tuple[int, float, float, float]:
-    together = _together(work, array)
+    together = groups_together(work, array)
     window = work.kernel_height * work.kernel_width
     macs = work.channels * work.filters * window * work.height * work.width * work.batch * work.groups
     best = (0, 0.0, 0.0, 0.0)

@@ -1,0 +1,183 @@
+"""A decided schedule as plain values: every tile and transfer with its times, and what the buffer holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...zoo.schedule_networks.layers import Network
+from ..soma.fusion import Fusion
+from ..soma.plan import INPUT, OUTPUT, WEIGHT
+from .tables import EDGE_LAYER, SOURCE, Ints, Model, Net
+from .workspace import (
+    BEGIN,
+    COMPUTE_CYCLES,
+    CUT,
+    CYCLES,
+    DONE,
+    DRAM_BYTES,
+    DRAM_CYCLES,
+    FIRST,
+    FUSED_GROUP,
+    JOINED,
+    LATENCY,
+    LAYER_GROUP,
+    LAYER_TILES,
+    LOAD_CYCLES,
+    LOAD_EARLY,
+    LOAD_EDGE,
+    LOAD_END_CYCLES,
+    LOAD_LAST,
+    LOAD_POSITION,
+    LOAD_SIZE,
+    LOAD_START,
+    LOAD_TILE,
+    LOADS,
+    ORDER,
+    POSITIONS,
+    STEP,
+    STORE_CYCLES,
+    STORE_END,
+    STORE_END_CYCLES,
+    STORE_LAYER,
+    STORE_POSITION,
+    STORE_SIZE,
+    STORE_TILE,
+    STREAMED,
+    TILES,
+    USAGE,
+    Workspace,
+)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A tensor that passes through DRAM: `kind` is INPUT, WEIGHT or OUTPUT of tile `tile` of `layer`.
+
+    `source` is the layer that an input comes from, -1 - i for network input i, -1 else.  It lives in the buffer from
+    position `start` to the end of `end - 1`, and moves from cycle `begin` for `cycles`.
+    """
+
+    kind: int
+    layer: int
+    tile: int
+    source: int
+    size_bytes: int
+    start: int
+    end: int
+    begin: int
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Timetable:
+    """A schedule in order of execution.
+
+    `tile_layer`, `tile_index`, `tile_begin`, `tile_cycles` go by position; `usage_bytes` by position + 1, position -1
+    being before all tiles; `transfers` are in the channel's order.  `streamed` tells for each fused group whether its
+    weights are loaded again for each tile.
+    """
+
+    network: Network
+    fusion: Fusion
+    streamed: tuple[bool, ...]
+    tile_layer: Ints
+    tile_index: Ints
+    tile_begin: Ints
+    tile_cycles: Ints
+    transfers: tuple[Transfer, ...]
+    usage_bytes: Ints
+    latency_cycles: int
+    compute_cycles: int
+    dram_cycles: int
+    dram_bytes: int
+    energy_pj: float
+
+    @cached_property
+    def max_buffer_bytes(self) -> int:
+        """The largest use of the buffer."""
+        return int(self.usage_bytes.max())
+
+    @cached_property
+    def layer_group(self) -> Ints:
+        """Number of the layer group of the tile at each position."""
+        groups = {layer: group.group for group in self.fusion.fused_groups for layer in group.layers}
+        return np.array([groups[int(layer)] for layer in self.tile_layer])
+
+
+def fusion_of(state: Ints) -> Fusion:
+    """A state as a fusion."""
+    cut = state[CUT]
+    return Fusion(
+        tuple(int(layer) for layer in state[ORDER]),
+        tuple(int(place) for place in np.flatnonzero(cut == LAYER_GROUP)),
+        tuple(int(place) for place in np.flatnonzero(cut == FUSED_GROUP)),
+        tuple(int(tiles) for tiles in state[TILES][cut != JOINED]),
+    )
+
+
+def state_of(fusion: Fusion, streamed: tuple[bool, ...] | None = None) -> Ints:
+    """A fusion as a state; the inverse of `fusion_of`."""
+    state = np.zeros((4, len(fusion.order)), np.int64)
+    state[ORDER] = fusion.order
+    state[CUT, list(fusion.cuts)] = FUSED_GROUP
+    state[CUT, [0, *fusion.groups]] = LAYER_GROUP
+    heads = np.flatnonzero(state[CUT])
+    state[TILES, heads] = fusion.tiles
+    if streamed is not None:
+        state[STREAMED, heads] = streamed
+    return state
+
+
+def timetable(network: Network, net: Net, model: Model, state: Ints, work: Workspace) -> Timetable:
+    """The schedule that `work` holds after `score` of `state`."""
+    tally, stages = work.tally, work.stages
+    positions = int(tally[POSITIONS])
+    layer, index = np.zeros(positions, np.int64), np.zeros(positions, np.int64)
+    for number in range(len(net.layers)):
+        tiles = np.arange(stages[LAYER_TILES, number])
+        places = stages[FIRST, number] + tiles * stages[STEP, number]
+        layer[places], index[places] = number, tiles
+    transfers = tuple(_transfer(net, work, int(item)) for item in work.sequence[: tally[DONE]])
+    return Timetable(
+        network,
+        fusion_of(state),
+        tuple(bool(item) for item in state[STREAMED][state[CUT] != JOINED]),
+        layer,
+        index,
+        work.positions[BEGIN, :positions].copy(),
+        work.positions[CYCLES, :positions].copy(),
+        transfers,
+        _usage(work, transfers),
+        int(tally[LATENCY]),
+        int(tally[COMPUTE_CYCLES]),
+        int(tally[DRAM_CYCLES]),
+        int(tally[DRAM_BYTES]),
+        float(work.energy[-1]),
+    )
+
+
+def _transfer(net: Net, work: Workspace, item: int) -> Transfer:
+    if item < 0:
+        row: list[int] = work.stores[:, -1 - item].tolist()
+        begin = row[STORE_END_CYCLES] - row[STORE_CYCLES]
+        life = row[STORE_POSITION], row[STORE_END]
+        where = OUTPUT, row[STORE_LAYER], row[STORE_TILE], -1
+        return Transfer(*where, row[STORE_SIZE], *life, begin, row[STORE_CYCLES])
+    row = work.loads[:, item].tolist()
+    begin, edge = row[LOAD_END_CYCLES] - row[LOAD_CYCLES], row[LOAD_EDGE]
+    where = WEIGHT, -1 - edge, row[LOAD_TILE], -1
+    if edge >= 0:
+        where = INPUT, int(net.edges[EDGE_LAYER, edge]), row[LOAD_TILE], int(net.edges[SOURCE, edge])
+    return Transfer(*where, row[LOAD_SIZE], row[LOAD_START], row[LOAD_LAST], begin, row[LOAD_CYCLES])
+
+
+def _usage(work: Workspace, transfers: tuple[Transfer, ...]) -> Ints:
+    """Use of the buffer; room kept for a load that came later than it could is free."""
+    usage = work.positions[USAGE, : work.tally[POSITIONS] + 1].copy()
+    for row in work.loads[:, : work.tally[LOADS]].T:
+        if row[LOAD_EARLY] and row[LOAD_START] >= row[LOAD_POSITION]:
+            usage[row[LOAD_POSITION]] -= row[LOAD_SIZE]
+    return usage

@@ -1,0 +1,9 @@
+"""Search for schedules of tiles and DRAM transfers.
+
+After J. Cai et al., "SoMa: Identifying, Exploring, and Understanding the DRAM Communication Scheduling Space for DNN
+Accelerators", HPCA 2025; transfers are not searched but decided for every fusion that is looked at.
+"""
+
+from .schedule import Effort, Found, Objective, schedule
+
+__all__ = ["Effort", "Found", "Objective", "schedule"]

@@ -1,0 +1,92 @@
+"""Compiled: annealing of the fusion, every candidate scored with its transfers decided."""
+
+from __future__ import annotations
+
+from math import log
+from typing import NamedTuple
+
+from ...costs.dram.compiled import compiled, inner
+from ...costs.dram.emit import FITS, emit
+from ...costs.dram.prefetch import prefetch
+from ...costs.dram.tables import Floats, Ints, Model, Net
+from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_BYTES, DRAM_CYCLES, LATENCY, Workspace
+from ...costs.soma.blocks import Split
+from ...costs.soma.hardware import DRAM_PJ
+from .fusion_moves import change_fusion, copy_state
+from .random_numbers import Seed, uniform
+
+FAR = 1e300
+"""The cost of what cannot run."""
+
+
+class Task(NamedTuple):
+    """What is scheduled, and the objective energy ** `energy_power` x latency ** `latency_power`."""
+
+    net: Net
+    model: Model
+    splits: tuple[Split, ...]
+    batch: int
+    limit: int
+    energy_power: float
+    latency_power: float
+    policy: int
+
+
+class Chain(NamedTuple):
+    """A walk: where it stands, a candidate, the best; `costs` of the first and last (logarithms); `counts` of
+    candidates drawn and scored; its random numbers."""
+
+    now: Ints
+    trial: Ints
+    best: Ints
+    costs: Floats
+    counts: Ints
+    random: Seed
+
+
+@inner
+def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
+    """Logarithm of the objective, `FAR` where the fusion cannot run or costs more than `most`."""
+    if emit(task.net, task.model, task.splits, task.batch, state, work) != FITS:
+        return FAR
+    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[DRAM_BYTES]
+    energy = task.energy_power * log(work.energy[len(work.energy) - 1])
+    least = max(work.tally[COMPUTE_CYCLES], work.tally[DRAM_CYCLES])
+    if energy + task.latency_power * log(least) > most:
+        return FAR
+    if prefetch(work, task.limit, task.policy) != FITS:
+        return FAR
+    return energy + task.latency_power * log(work.tally[LATENCY])
+
+
+@compiled
+def start_chain(task: Task, chain: Chain, work: Workspace) -> float:
+    """Take `chain.now` for the first and best; its cost."""
+    cost = cost_of(task, chain.now, work, FAR)
+    chain.costs[0] = chain.costs[1] = cost
+    copy_state(chain.now, chain.best)
+    return cost
+
+
+@compiled
+def anneal(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float]) -> None:
+    """Rounds [first, last) of `rounds[2]`, at temperatures that fall from `heat[0]` to `heat[1]`."""
+    first, last, total = rounds
+    for number in range(first, last):
+        temperature = heat[0] * (heat[1] / heat[0]) ** (number / total)
+        copy_state(chain.now, chain.trial)
+        if not change_fusion(task.net, task.batch, task.model.exact, chain.trial, chain.random):
+            continue
+        chain.counts[0] += 1
+        most = chain.costs[0] - temperature * log(1.0 - uniform(chain.random))
+        cost = cost_of(task, chain.trial, work, most)
+        if cost > most:
+            continue
+        copy_state(chain.trial, chain.now)
+        chain.costs[0] = cost
+        if cost < chain.costs[1]:
+            chain.costs[1] = cost
+            copy_state(chain.now, chain.best)
+
+
+__all__ = ["FAR", "Chain", "Task", "anneal", "cost_of", "start_chain"]

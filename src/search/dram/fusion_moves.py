@@ -1,0 +1,232 @@
+"""Compiled: small changes of a fusion."""
+
+from __future__ import annotations
+
+from ...costs.dram.compiled import inner
+from ...costs.dram.tables import HEIGHT, SOURCE, WIDTH, Ints, Net
+from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES
+from .random_numbers import Seed, below, uniform
+
+
+@inner
+def copy_state(source: Ints, target: Ints) -> None:
+    """Make `target` equal to `source`."""
+    for row in range(source.shape[0]):
+        for place in range(source.shape[1]):
+            target[row, place] = source[row, place]
+
+
+@inner
+def head_of(state: Ints, place: int) -> int:
+    """Where the fused group of the layer at `place` begins."""
+    while state[CUT, place] == JOINED:
+        place -= 1
+    return place
+
+
+@inner
+def end_of(state: Ints, place: int) -> int:
+    """The place after the fused group of the layer at `place`."""
+    place += 1
+    while place < state.shape[1] and state[CUT, place] == JOINED:
+        place += 1
+    return place
+
+
+@inner
+def layer_range(net: Net, state: Ints, place: int) -> tuple[int, int]:
+    """First and last place to which the layer at `place` may move."""
+    layer, low, high = state[ORDER, place], place, place
+    while low > 0 and not _reads(net, layer, state[ORDER, low - 1]):
+        low -= 1
+    while high + 1 < state.shape[1] and not _reads(net, state[ORDER, high + 1], layer):
+        high += 1
+    return low, high
+
+
+@inner
+def _reads(net: Net, layer: int, other: int) -> bool:
+    for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
+        if net.edges[SOURCE, edge] == other:
+            return True
+    return False
+
+
+@inner
+def shift_layer(state: Ints, place: int, target: int) -> None:
+    """Move the layer at `place` to `target`; cuts stay at their places."""
+    layer = state[ORDER, place]
+    step = 1 if target > place else -1
+    while place != target:
+        state[ORDER, place] = state[ORDER, place + step]
+        place += step
+    state[ORDER, target] = layer
+
+
+@inner
+def _move_layer(net: Net, state: Ints, random: Seed) -> bool:
+    place = below(random, state.shape[1])
+    low, high = layer_range(net, state, place)
+    if high == low:
+        return False
+    target = low + below(random, high - low)
+    if target >= place:
+        target += 1
+    shift_layer(state, place, target)
+    return True
+
+
+@inner
+def _change_tiles(net: Net, batch: int, state: Ints, random: Seed) -> bool:
+    """Double or halve the tiles of a fused group, or change them by a third or so."""
+    head = head_of(state, below(random, state.shape[1]))
+    draw = uniform(random)
+    if draw < 0.3:
+        return _shift_tiles(state, head, random)
+    if draw < 0.65:
+        last = state[ORDER, end_of(state, head) - 1]
+        if state[TILES, head] * 2 > batch * net.layers[last, HEIGHT] * net.layers[last, WIDTH]:
+            return False
+        state[TILES, head] *= 2
+        return True
+    if state[TILES, head] % 2:
+        return False
+    state[TILES, head] //= 2
+    return True
+
+
+@inner
+def _shift_tiles(state: Ints, head: int, random: Seed) -> bool:
+    """Other counts than powers of two: a few more or less."""
+    reach = 1 + state[TILES, head] // 3
+    tiles = state[TILES, head] - reach + below(random, 2 * reach + 1)
+    if tiles < 1 or tiles == state[TILES, head]:
+        return False
+    state[TILES, head] = tiles
+    return True
+
+
+@inner
+def _change_cut(state: Ints, random: Seed) -> bool:
+    """Cut, join, or change the kind of a cut."""
+    if state.shape[1] < 2:
+        return False
+    place = 1 + below(random, state.shape[1] - 1)
+    kind = state[CUT, place]
+    if kind == JOINED or uniform(random) < 0.25:
+        other = FUSED_GROUP if uniform(random) < 0.6 else LAYER_GROUP
+        if other == kind:
+            return False
+        if kind == JOINED:
+            head = head_of(state, place)
+            state[TILES, place], state[STREAMED, place] = state[TILES, head], state[STREAMED, head]
+        state[CUT, place] = other
+        return True
+    _join(state, place, random)
+    return True
+
+
+@inner
+def _join(state: Ints, place: int, random: Seed) -> None:
+    """Fuse the group at `place` with the one before; either's tiles stay, the larger's more likely."""
+    head, end = head_of(state, place - 1), end_of(state, place)
+    if uniform(random) * (end - head) < end - place:
+        state[TILES, head], state[STREAMED, head] = state[TILES, place], state[STREAMED, place]
+    state[CUT, place] = JOINED
+    state[TILES, place] = 0
+    state[STREAMED, place] = 0
+
+
+@inner
+def _any_cut(state: Ints, random: Seed) -> int:
+    """A place where a group begins, other than the first; 0 for none."""
+    count = 0
+    for place in range(1, state.shape[1]):
+        count += state[CUT, place] != JOINED
+    if count == 0:
+        return 0
+    wanted = below(random, count)
+    for place in range(1, state.shape[1]):
+        if state[CUT, place] != JOINED:
+            if wanted == 0:
+                return place
+            wanted -= 1
+    return 0
+
+
+@inner
+def _move_cut(state: Ints, random: Seed) -> bool:
+    """Move a cut to another place between its neighbours."""
+    place = _any_cut(state, random)
+    if place == 0:
+        return False
+    low, high = head_of(state, place - 1), end_of(state, place)
+    if high - low < 3:
+        return False
+    reach = 1 + below(random, min(8, high - low))
+    target = place + (reach if uniform(random) < 0.5 else -reach)
+    if not low < target < high or target == place:
+        return False
+    state[CUT, target], state[TILES, target] = state[CUT, place], state[TILES, place]
+    state[STREAMED, target] = state[STREAMED, place]
+    state[CUT, place], state[TILES, place], state[STREAMED, place] = JOINED, 0, 0
+    return True
+
+
+@inner
+def _fuse_segment(state: Ints, random: Seed) -> bool:
+    """Make one fused group of neighbouring layers, with tiles of its own; groups that it cuts keep theirs."""
+    count = state.shape[1]
+    low = below(random, count)
+    high = low + 2
+    while high < count and uniform(random) < 0.75:
+        high += 1
+    if high > count:
+        return False
+    for place in range(low + 1, high):
+        if state[CUT, place] == LAYER_GROUP:
+            return False
+    if high < count and state[CUT, high] == JOINED:
+        head = head_of(state, high)
+        tiles, streamed = state[TILES, head], state[STREAMED, head]
+        state[CUT, high], state[TILES, high], state[STREAMED, high] = FUSED_GROUP, tiles, streamed
+    head = head_of(state, low)
+    if state[CUT, low] == JOINED:
+        state[CUT, low], state[STREAMED, low] = FUSED_GROUP, state[STREAMED, head]
+    for place in range(low + 1, high):
+        state[CUT, place] = state[TILES, place] = state[STREAMED, place] = 0
+    state[TILES, low] = 1 + below(random, 16) if uniform(random) < 0.5 else 1 << below(random, 5)
+    return True
+
+
+@inner
+def _join_any(state: Ints, random: Seed) -> bool:
+    place = _any_cut(state, random)
+    if place == 0:
+        return False
+    _join(state, place, random)
+    return True
+
+
+@inner
+def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -> bool:
+    """Change `state` a little; False where the draw changes nothing."""
+    draw = uniform(random)
+    if draw < 0.3:
+        return _move_layer(net, state, random)
+    if draw < 0.5:
+        return _change_tiles(net, batch, state, random)
+    if draw < 0.6:
+        return _fuse_segment(state, random)
+    if draw < 0.7:
+        return _change_cut(state, random)
+    if draw < 0.85:
+        return _move_cut(state, random)
+    if draw < 0.95 or not exact:
+        return _join_any(state, random)
+    head = head_of(state, below(random, state.shape[1]))
+    state[STREAMED, head] = 1 - state[STREAMED, head]
+    return True
+
+
+__all__ = ["change_fusion", "copy_state", "end_of", "head_of", "layer_range", "shift_layer"]

@@ -1,0 +1,169 @@
+"""Schedules of whole networks: fusion and transfers together, found by annealing with prefetch in view."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
+from ...costs.dram.emit import FITS
+from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
+from ...costs.dram.tables import Ints
+from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Workspace
+from ...costs.soma.blocks import splits
+from ...zoo.schedule_networks.layers import Network
+from .anneal import FAR, Chain, Task, anneal, start_chain
+from .random_numbers import seeded
+from .starts import starts
+
+Progress = Callable[[int, int], None]
+
+HEAT = 0.005, 0.0001
+"""Temperatures at the beginning and the end, as parts of the objective."""
+
+STEPS = 24
+"""How often the clock is looked at."""
+
+NEAR = 0.03
+"""Part of the latency by which a schedule may exceed its compute and DRAM cycles and still count as done."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """energy ** `energy_power` x latency ** `latency_power`, to be small."""
+
+    energy_power: float = 1.0
+    latency_power: float = 1.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to search: `chains` walks of `rounds` candidates each (None: by batch), on `jobs` threads.
+
+    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`; a walk ends early after `time_limit_s` seconds.
+    """
+
+    seed: int = 0
+    chains: int = 2
+    rounds: int | None = None
+    jobs: int = 1
+    time_limit_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best schedule, the same fusion without prefetch, and how many candidates were scored."""
+
+    timetable: Timetable
+    double_buffered: Timetable | None
+    evaluations: int
+
+
+def schedule(
+    network: Network,
+    model: Model,
+    batch: int,
+    objective: Objective = Objective(),
+    effort: Effort = Effort(),
+    progress: Progress | None = None,
+) -> Found:
+    """The best schedule found for `batch` samples of `network`.
+
+    Raises InfeasibleError where the buffer cannot hold even the smallest tiles of some layer.
+    """
+    net = net_tables(network)
+    task = Task(
+        net,
+        model,
+        splits(model.array.side),
+        batch,
+        model.buffer_bytes,
+        objective.energy_power,
+        objective.latency_power,
+        OVERTAKE,
+    )
+    work = workspace(net, max(2048, 48 * len(net.layers)))
+    first = starts(network, task, work)
+    walks = [_Walk(task, first, effort, number, progress) for number in range(effort.chains)]
+    with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
+        chains = list(pool.map(_Walk.run, walks))
+    best = min(chains, key=lambda chain: float(chain.costs[1]))
+    evaluations = sum(int(chain.counts[0]) for chain in chains)
+    return _finish(network, task, best.best, work, evaluations)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """One chain: where it starts, and how long it goes on."""
+
+    task: Task
+    first: Ints
+    effort: Effort
+    number: int
+    progress: Progress | None
+
+    def run(self) -> Chain:
+        """Anneal; a short walk first, which is all where the start was near its own bound."""
+        task, first = self.task, self.first
+        work = workspace(task.net, max(2048, 48 * first.shape[1]))
+        chain = new_chain(first, self.effort.seed, self.number)
+        start_chain(task, chain, work)
+        deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s
+        rounds = self.effort.rounds
+        if rounds is None:
+            short = 2 * first.shape[1]
+            anneal(task, chain, work, (0, short, short), (HEAT[1], HEAT[1]))
+            if _near(task, chain, work):
+                return chain
+            rounds = 5000 * min(task.batch, 8)
+        for step in range(STEPS):
+            span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
+            anneal(task, chain, work, span, HEAT)
+            if self.progress is not None:
+                self.progress(step + 1 + STEPS * self.number, STEPS * self.effort.chains)
+            if deadline is not None and time.perf_counter() > deadline:
+                break
+        return chain
+
+
+def new_chain(state: Ints, seed: int, number: int) -> Chain:
+    """A chain that stands at `state`."""
+    return Chain(
+        state.copy(),
+        state.copy(),
+        state.copy(),
+        np.full(2, FAR),
+        np.zeros(2, np.int64),
+        seeded(seed, number),
+    )
+
+
+def _near(task: Task, chain: Chain, work: Workspace) -> bool:
+    table = _decide(task, chain.best, work, OVERTAKE)
+    return table <= (1 + NEAR) * work_bound(work)
+
+
+def work_bound(work: Workspace) -> int:
+    """Cycles of all tiles, or of all transfers, of the fusion last priced."""
+    return int(max(work.tally[COMPUTE_CYCLES], work.tally[DRAM_CYCLES]))
+
+
+def _decide(task: Task, state: Ints, work: Workspace, policy: int) -> float:
+    """Latency of `state` with transfers by `policy`, `FAR` where it does not fit."""
+    outcome = score(task.net, task.model, task.splits, task.batch, state, work, task.limit, policy)
+    return float(work.tally[LATENCY]) if outcome == FITS else FAR
+
+
+def _finish(network: Network, task: Task, state: Ints, work: Workspace, evaluations: int) -> Found:
+    """The best policy for the transfers of `state`, worked out."""
+    policies = OVERTAKE, 0, EAGER, EAGER | OVERTAKE
+    best = min(policies, key=lambda policy: _decide(task, state, work, policy))
+    plain = None
+    if _decide(task, state, work, DOUBLE_BUFFER) < FAR:
+        plain = timetable(network, task.net, task.model, state, work)
+    _decide(task, state, work, best)
+    return Found(timetable(network, task.net, task.model, state, work), plain, evaluations)

@@ -1,0 +1,93 @@
+"""Fusions to begin with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...costs.dram.tables import Ints
+from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
+from ...costs.soma.fusion import FusedGroup
+from ...costs.soma.layer_cost import input_box, source_box
+from ...costs.soma.tiling import tiles_of
+from ...errors import InfeasibleError, TilewrightError
+from ...zoo.schedule_networks.layers import Network
+from .anneal import FAR, Chain, Task, start_chain
+from .random_numbers import seeded
+
+
+def uniform_state(layers: int, cut: int, tiles: int) -> Ints:
+    """Layers in their order, each pair of neighbours cut by `cut` or joined, all with the same `tiles`."""
+    state = np.zeros((4, layers), np.int64)
+    state[ORDER] = range(layers)
+    state[CUT] = cut
+    state[CUT, 0] = LAYER_GROUP
+    state[TILES] = tiles if cut != JOINED else 0
+    state[TILES, 0] = tiles
+    return state
+
+
+def cost(task: Task, state: Ints, work: Workspace) -> float:
+    """Logarithm of the objective of `state`, `FAR` where it cannot run."""
+    chain = Chain(state, state.copy(), state.copy(), np.zeros(2), np.zeros(2, np.int64), seeded(0))
+    return start_chain(task, chain, work)
+
+
+def starts(network: Network, task: Task, work: Workspace) -> Ints:
+    """The best of a few regular fusions; where none fits, every layer by itself in as few tiles as fit."""
+    layers = len(task.net.layers)
+    counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
+    states = [uniform_state(layers, FUSED_GROUP, tiles) for tiles in sorted({1, task.batch})]
+    states += [uniform_state(layers, JOINED, tiles) for tiles in counts]
+    best = min(states, key=lambda state: cost(task, state, work))
+    if cost(task, best, work) < FAR:
+        return best
+    return alone(network, task)
+
+
+def alone(network: Network, task: Task) -> Ints:
+    """Every layer a layer group, in the fewest tiles (powers of two) whose needs fit the buffer.
+
+    Raises InfeasibleError where a layer's smallest tiles do not fit, or no blocking of them fits the cores.
+    """
+    state = uniform_state(len(task.net.layers), LAYER_GROUP, 1)
+    for layer in range(len(network.layers)):
+        _shrink(network, task, state, layer)
+    return state
+
+
+def _shrink(network: Network, task: Task, state: Ints, layer: int) -> None:
+    """Fewest tiles, if need be with weights loaded again for each, at which layer `layer` fits."""
+    least, limit = -1, task.limit
+    for streamed in range(2 if task.model.exact else 1):
+        tiles = 1
+        while tiles <= 1 << 12:
+            need = _need(network, task, layer, tiles)
+            if need is None:
+                break
+            if need <= limit:
+                state[TILES, layer], state[STREAMED, layer] = tiles, streamed
+                return
+            least = need if least < 0 else min(least, need)
+            tiles *= 2
+    row = network.layers[layer]
+    weights = network.weight_bytes(layer)
+    lever = f"{least - limit} bytes more of buffer would do"
+    if weights:
+        lever += f"; the layer's weights take {weights} bytes"
+    raise InfeasibleError("global buffer", max(least, 0), limit, "bytes", lever, f"layer {layer} ({row.name})")
+
+
+def _need(network: Network, task: Task, layer: int, tiles: int) -> int | None:
+    """Bytes that a tile of the layer by itself takes, None where it cannot be cut so."""
+    try:
+        box = tiles_of(network, FusedGroup((layer,), tiles, 0), task.batch)[layer]
+    except TilewrightError:
+        return None
+    row = network.layers[layer]
+    total = box.size_bytes + network.weight_bytes(layer)
+    for producer in row.producers:
+        read = source_box(network, layer, producer, box)
+        total += read._replace(channels=network.layers[producer].shape.channels).size_bytes
+    for number in row.external:
+        total += input_box(network, layer, box)._replace(channels=network.inputs[number][1].channels).size_bytes
+    return total

@@ -1,0 +1,97 @@
+"""The scheduler: the best of all fusions on small networks, the same on any number of threads, legal on large ones."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from tilewright.costs.dram import Model, net_tables, score, transfers_of, workspace
+from tilewright.costs.soma import evaluate, hardware, plan
+from tilewright.costs.soma.blocks import splits
+from tilewright.errors import InfeasibleError
+from tilewright.search.dram import Effort, Objective, schedule
+from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
+
+MACHINE = hardware(8, 1, 4, 256, 512)
+
+
+def model(buffer_bytes: int = 8 << 20) -> Model:
+    return Model(MACHINE.array, buffer_bytes, MACHINE.dram_bandwidth, 0, MACHINE.array.read_port, 0)
+
+
+def diamond() -> Network:
+    """Two branches of different size, added."""
+    shape = Shape(256, 16, 16)
+    layers = (
+        Layer("stem", "conv", shape, external=(0,)),
+        Layer("left", "conv", shape, (0,), kernel=(3, 3)),
+        Layer("right", "conv", shape, (0,)),
+        Layer("sum", "eltwise", shape, (1, 2), operands=2),
+    )
+    return Network("diamond", (("x", Shape(64, 16, 16)),), layers)
+
+
+def exhaustive(network: Network, machine: Model, batch: int) -> float:
+    """The least energy x latency over all orders, cuts and 1 to 4 tiles, with the policies that are tried last."""
+    net = net_tables(network)
+    work, best = workspace(net, 512), float("inf")
+    for order in permutations(range(len(network.layers))):
+        if any(order.index(p) > order.index(i) for i, row in enumerate(network.layers) for p in row.producers):
+            continue
+        for cuts in product((0, 1, 2), repeat=len(order) - 1):
+            for tiles in product((1, 2, 3, 4), repeat=1 + sum(map(bool, cuts))):
+                state = np.zeros((4, len(order)), np.int64)
+                state[0], state[1] = order, (2, *cuts)
+                state[2, np.flatnonzero(state[1])] = tiles
+                for policy in range(4):
+                    if score(net, machine, splits(4), batch, state, work, machine.buffer_bytes, policy) == 0:
+                        best = min(best, float(work.energy[-1] * work.tally[0]))
+    return best
+
+
+@pytest.mark.parametrize("buffer_bytes", [700_000, 900_000])
+def test_best_of_all(buffer_bytes: int):
+    network, machine = diamond(), model(buffer_bytes)
+    least = exhaustive(network, machine, 2)
+    found = schedule(network, machine, 2, effort=Effort(rounds=6000)).timetable
+    assert found.max_buffer_bytes <= buffer_bytes
+    assert found.energy_pj * found.latency_cycles <= least * (1 + 1e-12)
+
+
+def test_jobs_do_not_change_the_answer():
+    network = schedule_network("gpt2_small_prefill", 128)
+    one, two = (schedule(network, model(3 << 20), 2, effort=Effort(rounds=600, jobs=jobs)) for jobs in (1, 2))
+    assert one.timetable.fusion == two.timetable.fusion
+    assert one.timetable.transfers == two.timetable.transfers
+    other = schedule(network, model(3 << 20), 2, effort=Effort(seed=1, rounds=600))
+    assert other.timetable.latency_cycles != one.timetable.latency_cycles or other.timetable != one.timetable
+
+
+@pytest.mark.parametrize(("name", "batch"), [("resnet50", 16), ("gpt2_small_decode", 1)])
+def test_legal_in_the_evaluator(name: str, batch: int):
+    network = schedule_network(name)
+    found = schedule(network, model(), batch, effort=Effort(rounds=300, chains=1)).timetable
+    expected = plan(network, MACHINE, found.fusion, batch)
+    price = evaluate(expected, transfers_of(found, expected))
+    assert price.violations == ()
+    assert price.latency_cycles == found.latency_cycles
+    assert price.energy_pj == pytest.approx(found.energy_pj, rel=1e-12)
+
+
+def test_objective():
+    network = schedule_network("gpt2_small_prefill", 128)
+    fast, frugal = (
+        schedule(network, model(), 1, Objective(*powers), Effort(rounds=800)).timetable for powers in ((0, 1), (1, 0))
+    )
+    assert fast.latency_cycles <= frugal.latency_cycles
+    assert frugal.energy_pj <= fast.energy_pj
+
+
+def test_too_small_a_buffer_is_told():
+    with pytest.raises(InfeasibleError) as raised:
+        schedule(schedule_network("resnet50"), model(1 << 20), 1, effort=Effort(rounds=1))
+    error = raised.value
+    assert error.bound == 1 << 20
+    assert error.demand > 2359296
+    assert "conv_5_0_b" in error.subject
+    assert f"{int(error.demand) - (1 << 20)} bytes more" in error.lever
