@@ -42,7 +42,8 @@ class Memory:
 
     There are `instances_x * instances_y` of it in an array, each with all of that.  Without a depth there is no limit.
     `holds` names the operands of a multiply-accumulate that may be kept here (None: all that links let pass); of each
-    `buffering` copies are kept, so that one fills while another is used.
+    `buffering` copies are kept, so that one fills while another is used.  Fused layers lie in at most `regions` regions
+    (0: no limit).
     """
 
     name: str
@@ -58,6 +59,7 @@ class Memory:
     holds: tuple[str, ...] | None = None
     buffering: float = 1.0
     ports: Ports = Ports()
+    regions: int = 0
 
     @property
     def capacity_bytes(self) -> int:

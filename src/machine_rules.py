@@ -90,6 +90,8 @@ def _memory(machine: Machine, memory: Memory) -> Iterator[Complaint]:
         yield Complaint(subject, f"1 to {MAX_INSTANCES} instances", f"[{memory.instances_x}][{memory.instances_y}]")
     if not 1 <= memory.buffering < math.inf:
         yield Complaint(subject, "a buffering of at least 1", f"{memory.buffering}", "2 is double buffering")
+    if memory.regions < 0:
+        yield Complaint(subject, "a count of regions", f"{memory.regions}", "0 is no limit")
     yield from _ports(subject, memory)
 
 

@@ -91,7 +91,7 @@ class CapabilityOp(IRDLOperation):
 class MemoryOp(IRDLOperation):
     """`x` by `y` storage nodes of `depth` elements of `data_width * banks` bits each, unlimited without a depth.
 
-    `align` in bytes, energies in pJ per byte; `holds` and `buffering` as in `machine.Memory`.
+    `align` in bytes, energies in pJ per byte; `holds`, `buffering` and `regions` as in `machine.Memory`.
     """
 
     name = "acg.memory"
@@ -106,13 +106,15 @@ class MemoryOp(IRDLOperation):
     instances_y = opt_prop_def(INTEGER)
     holds = opt_prop_def(NamesAttr)
     buffering = opt_prop_def(NUMBER)
+    most_regions = opt_prop_def(INTEGER)
     ports = opt_prop_def(PortsAttr)
     offchip = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     assembly_format = (
         "$sym_name (`x` $instances_x^)? (`y` $instances_y^)? `data_width` $data_width_bits `banks` $banks "
         "(`depth` $depth^)? `align` $align_bytes `read_energy` $read_energy_pj `write_energy` $write_energy_pj "
-        "(`holds` $holds^)? (`buffering` $buffering^)? (`ports` $ports^)? (`offchip` $offchip^)? attr-dict"
+        "(`holds` $holds^)? (`buffering` $buffering^)? (`regions` $most_regions^)? (`ports` $ports^)? "
+        "(`offchip` $offchip^)? attr-dict"
     )
 
 

@@ -104,6 +104,7 @@ def _memory_op(memory: Memory) -> MemoryOp:
         "instances_y": _int(memory.instances_y) if memory.instances_y != 1 else None,
         "holds": NamesAttr(memory.holds) if memory.holds is not None else None,
         "buffering": _float(memory.buffering) if memory.buffering != 1 else None,
+        "most_regions": _int(memory.regions) if memory.regions else None,
         "ports": PortsAttr(memory.ports) if memory.ports != Ports() else None,
         "offchip": UnitAttr() if memory.offchip else None,
     }
@@ -125,6 +126,7 @@ def _memory(op: MemoryOp) -> Memory:
         op.holds.data if op.holds is not None else None,
         op.buffering.value.data if op.buffering is not None else 1.0,
         op.ports.data if op.ports is not None else Ports(),
+        op.most_regions.value.data if op.most_regions is not None else 0,
     )
 
 

@@ -139,8 +139,8 @@ class _Builder(Reader):
         name = str(token_of(node, 0))
         self.mark(f"memory {name}", node)
         keys = ("data_width", "banks", "depth", "align", "read_energy", "write_energy", "offchip", "buffering")
-        properties = self.properties(node, (*keys, *PORTS))
-        whole = {key: self.optional(node, properties, key, self.integer) for key in keys[:4]}
+        properties = self.properties(node, (*keys, "regions", *PORTS))
+        whole = {key: self.optional(node, properties, key, self.integer) for key in (*keys[:4], "regions")}
         width = whole["data_width"]
         if width is None or (whole["depth"] is None and "offchip" not in properties):
             missing = "data_width" if width is None else "depth"
@@ -161,6 +161,7 @@ class _Builder(Reader):
             self.holds(node),
             given(real["buffering"], 1.0),
             self.ports(node, properties),
+            given(whole["regions"], 0),
         )
 
     def holds(self, node: Node) -> tuple[str, ...] | None:

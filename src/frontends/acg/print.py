@@ -77,6 +77,7 @@ def _memory(memory: Memory) -> str:
     parts += [f"write_energy {_number(memory.write_energy_pj_per_byte)};"] if memory.write_energy_pj_per_byte else []
     parts += [f"{name} {_number(value)};" for name, value in _ports(memory.ports)]
     parts += [f"buffering {_number(memory.buffering)};"] if memory.buffering != 1 else []
+    parts += [f"regions {memory.regions};"] if memory.regions else []
     parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
     parts += ["offchip;"] if memory.offchip else []
     head = f"memory {memory.name}{_instances(memory)} {{"

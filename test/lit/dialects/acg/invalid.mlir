@@ -168,3 +168,10 @@ acg.graph @a control "queues" frequency 1.0 {
   acg.unit @U depth 0
   acg.mnemonic @A 1 unit @U fields <E 2 signed [a = 0]> execute @C::@c extents <> operands <>
 }
+
+// -----
+
+// CHECK: memory M: expected a count of regions, found -1; 0 is no limit
+acg.graph @a control "queues" frequency 1.0 {
+  acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 regions -1
+}

@@ -62,8 +62,8 @@ acg.graph @mapping control "queues" frequency 1.0e9 {
   // CHECK-SAME: ports <block_words 4, read_energy_pj 512.0, write_energy_pj 1.0e-07, shared_bandwidth 20.5, latency_cycles 7> offchip
   acg.memory @DRAM data_width 16 banks 1 align 1 read_energy 0.0 write_energy 0.0 ports <block_words 4, latency_cycles 7, read_energy_pj 512, write_energy_pj 1.0e-7, shared_bandwidth 20.5> offchip
   // CHECK-NEXT: acg.memory @L1 x 4 y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00
-  // CHECK-SAME: holds <I, O> buffering 2.000000e+00 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
-  acg.memory @L1 x 4 y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 holds <I, O> buffering 2.0 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
+  // CHECK-SAME: holds <I, O> buffering 2.000000e+00 regions 64 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
+  acg.memory @L1 x 4 y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 holds <I, O> buffering 2.0 regions 64 ports <read_energy_pj 2.05, read_bandwidth 3.0, write_bandwidth 4.0, network_bandwidth 1.0, hop_energy_pj 0.6>
   // CHECK-NEXT: acg.memory @W y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00 holds <W>
   acg.memory @W y 2 data_width 16 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 holds <W>
   // CHECK-NEXT: acg.compute @MAC x 4 y 2 {
