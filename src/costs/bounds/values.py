@@ -1,0 +1,32 @@
+"""What a bound is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower bounds over all mappings that a machine can run, under the exact cost model.
+
+    `dram_words` are elements read from and written to the outermost level.  `edp_j_cycle` is at least `energy_pj` times
+    `cycles`.  `binding` says which term each of the bounds `cycles` and `dram_words` is.
+    """
+
+    edp_j_cycle: float
+    energy_pj: float
+    cycles: int
+    dram_words: int
+    binding: dict[str, str]
+
+    def as_json(self) -> Json:
+        """The `lower_bound` of an answer."""
+        return {
+            "edp": self.edp_j_cycle,
+            "energy_pj": self.energy_pj,
+            "cycles": self.cycles,
+            "dram_words": self.dram_words,
+            "binding": dict(self.binding),
+        }
