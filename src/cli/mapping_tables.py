@@ -39,24 +39,26 @@ def show_traffic(traffic: list[dict[str, Any]]) -> None:
 
 
 def _show_price(answer: dict[str, Any]) -> None:
-    bound = answer["lower_bound"]
-    edp = ["energy x delay", f"{answer['edp']:.5g} J*cycle", f"{bound['edp']:.5g} J*cycle"]
-    rows = [
-        [*edp, _over(answer["edp"], bound["edp"])],
-        *_energy_and_cycles(answer, bound),
-        ["utilisation", f"{100 * answer['utilization']:.1f} %", "", ""],
-    ]
+    rows = [*_beside_bounds(answer), ["utilisation", f"{100 * answer['utilization']:.1f} %", "", ""]]
     print_table("Price", ["what", "this mapping", "any mapping, at least", "above that by"], rows)
-    for what, term in bound.get("binding", {}).items():
-        print(f"the bound of {what} comes from {term}")
+    if answer["model"] != "exact":
+        print("the bounds are those of the exact model, and so is what the mapping is above them by")
+    for what, term in answer["lower_bound"].get("binding", {}).items():
+        print(f"the bound of {what.replace('dram_words', 'DRAM words')} is set by {term}")
     proof = "no mapping is better" if answer["proven"] else "not proven best: the search was cut short or is heuristic"
     print(f"{answer['mapper']} mapper, {answer['factors']} factors, {answer['model']} model: {proof}")
     print(f"{answer['evaluated']} mappings priced in full, {answer['cpu_s']:.2f} s")
 
 
-def _energy_and_cycles(answer: dict[str, Any], bound: dict[str, Any]) -> list[list[str]]:
-    pairs = (("energy", energy, "energy_pj"), ("cycles", number, "cycles"))
-    return [[what, show(answer[k]), show(bound[k]), _over(answer[k], bound[k])] for what, show, k in pairs]
+def _joule_cycles(value: float) -> str:
+    return f"{value:.5g} J*cycle"
+
+
+def _beside_bounds(answer: dict[str, Any]) -> list[list[str]]:
+    """Rows of EDP, energy and cycles: the price, its bound, and by how much the price is above."""
+    shown = (("energy x delay", _joule_cycles, "edp"), ("energy", energy, "energy_pj"), ("cycles", number, "cycles"))
+    bound, exact = answer["lower_bound"], answer["exact"]
+    return [[what, show(answer[k]), show(bound[k]), _over(exact[k], bound[k])] for what, show, k in shown]
 
 
 def _over(value: float, bound: float) -> str:
@@ -80,7 +82,7 @@ def show_network(answer: dict[str, Any]) -> None:
     ]
     header = ["layer", "times", "EDP", "energy", "cycles", "proven", "gap", "CPU"]
     print_table(f"{answer['network']} on {answer['target']} (EDP in J*cycle)", header, rows)
-    total = _energy_and_cycles(answer, answer["lower_bound"])
+    total = _beside_bounds(answer)
     print_table("All layers", ["what", "these mappings", "any mapping, at least", "above that by"], total)
     seconds = f"{answer['cpu_s']:.1f} CPU seconds of search, {answer['wall_s']:.1f} s in all"
     print(f"{answer['solved']} different layers, {seconds}")

@@ -11,13 +11,14 @@ from typing import Any
 from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
+from ..costs.bounds import Bounds, bounds_of
 from ..costs.hierarchy import Architecture, LoopMapping, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
+from ..costs.model import evaluate_with
 from ..costs.timeloop import Prices
 from ..dialects.nest import GroupOp
-from ..search.mapping.values import CostModel, Mapped, Request
-from .floor import Bounds, bounds_of
+from ..search.mapping.values import Mapped, Request
 from .kernels import Layer
 
 
@@ -42,24 +43,31 @@ class LayerMapping:
     @cached_property
     def prices(self) -> Prices:
         """Counts, cycles and energy by the cost model of the request."""
-        return price(self.arch, self.layer, self.mapping, self.request.model)
+        return evaluate_with(self.request.model, self.arch, self.layer.problem, self.mapping)
+
+    @cached_property
+    def exact_prices(self) -> Prices:
+        """Counts, cycles and energy by the exact model, whose bounds `bounds` are."""
+        if self.request.model == "exact":
+            return self.prices
+        return evaluate_with("exact", self.arch, self.layer.problem, self.mapping)
 
     @cached_property
     def bounds(self) -> Bounds:
-        """What no mapping can go below."""
+        """What no mapping can go below, by the exact model."""
         return bounds_of(self.arch, self.layer.problem)
 
     @property
     def gap(self) -> float:
-        """By how much the objective is above its bound, relative to the bound: 0.25 is 25 % more than the limit."""
+        """By how much the objective is above its bound, both by the exact model: 0.25 is 25 % more than the limit."""
+        prices, bounds = self.exact_prices, self.bounds
         match self.request.objective:
             case "edp":
-                value, bound = self.prices.edp_j_cycle, self.bounds.edp
+                return relative_gap(prices.edp_j_cycle, bounds.edp_j_cycle)
             case "energy":
-                value, bound = self.prices.energy_pj, self.bounds.energy_pj
+                return relative_gap(prices.energy_pj, bounds.energy_pj)
             case "latency":
-                value, bound = float(self.prices.cycles), float(self.bounds.cycles)
-        return value / bound - 1 if bound > 0 else float("inf")
+                return relative_gap(prices.cycles, bounds.cycles)
 
     @property
     def loops(self) -> str:
@@ -95,7 +103,7 @@ class LayerMapping:
 
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright map --json`."""
-        mapped, prices, bounds = self.mapped, self.prices, self.bounds
+        mapped, prices, exact = self.mapped, self.prices, self.exact_prices
         return {
             "kernel": self.layer.name,
             "target": self.arch.name,
@@ -110,7 +118,8 @@ class LayerMapping:
             "violations": [violation.as_json() for violation in prices.violations],
             "proven": mapped.proven,
             "search_bound": mapped.lower_bound,
-            "lower_bound": bounds.as_json(),
+            "lower_bound": self.bounds.as_json(),
+            "exact": {"edp": exact.edp_j_cycle, "energy_pj": exact.energy_pj, "cycles": exact.cycles},
             "gap": self.gap,
             "evaluated": mapped.evaluated,
             "utilization": prices.utilization,
@@ -123,12 +132,6 @@ class LayerMapping:
         }
 
 
-def price(arch: Architecture, layer: Layer, mapping: LoopMapping, model: CostModel) -> Prices:
-    """A mapping's price by a cost model."""
-    if model == "timeloop":
-        from ..costs.timeloop import evaluate as by_timeloop
-
-        return by_timeloop(arch, layer.problem, mapping)
-    from ..costs.exact import evaluate
-
-    return evaluate(arch, layer.problem, mapping)
+def relative_gap(value: float, bound: float) -> float:
+    """By how much a value is above its bound, relative to the bound; infinite over a bound of 0."""
+    return value / bound - 1 if bound > 0 else float("inf")

@@ -13,7 +13,7 @@ from ..driver import Progress
 from ..errors import TilewrightError
 from ..search.mapping.mappers import map_problems
 from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
-from .answer import LayerMapping
+from .answer import LayerMapping, relative_gap
 from .kernels import Layer, find_layers
 from .machines import find_architecture
 
@@ -30,8 +30,8 @@ class MapOptions:
     `factors` may be perfect (loop bounds that divide) or imperfect (a last, shorter tile).  `model` prices: `exact`, or
     `timeloop` with that tool's simplifications (perfect factors only).  Without `bypass` every memory keeps all that it
     may; without `split_axes` a dimension is spread over columns or over rows of an array, not both (as Timeloop's files
-    can say).  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives element
-    types of an einsum's tensors, `batch` is for networks of the zoo.
+    can say).  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives
+    element types of an einsum's tensors, `batch` is for networks of the zoo.
     """
 
     objective: Objective = "edp"
@@ -66,38 +66,31 @@ class NetworkMapping:
     layers: tuple[LayerMapping, ...]
     wall_s: float
 
-    def total(self, key: str) -> float:
-        """The sum of `energy_pj` or `cycles` of the price over all layers."""
-        return sum(layer.layer.repeats * getattr(layer.prices, key) for layer in self.layers)
+    def total(self, which: str, key: str) -> float:
+        """The sum over all layers of one figure (`energy_pj`, `cycles`) of `prices`, `exact_prices` or `bounds`."""
+        return sum(layer.layer.repeats * getattr(getattr(layer, which), key) for layer in self.layers)
 
-    def bound(self, key: str) -> float:
-        """The sum of a bound (`energy_pj`, `cycles`) over all layers."""
-        return sum(layer.layer.repeats * getattr(layer.bounds, key) for layer in self.layers)
+    def totals(self, which: str) -> dict[str, float]:
+        """Energy, cycles and their product of all layers, one after another."""
+        energy, cycles = self.total(which, "energy_pj"), self.total(which, "cycles")
+        return {"edp": energy * 1e-12 * cycles, "energy_pj": energy, "cycles": cycles}
 
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright map --json` for a network."""
-        energy, cycles = self.total("energy_pj"), self.total("cycles")
-        bounds = {
-            "edp": self.bound("energy_pj") * 1e-12 * self.bound("cycles"),
-            "energy_pj": self.bound("energy_pj"),
-            "cycles": self.bound("cycles"),
-            "dram_words": self.bound("dram_words"),
-        }
-        values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
-        limits = {"edp": bounds["edp"], "energy": bounds["energy_pj"], "latency": bounds["cycles"]}
         objective = self.layers[0].request.objective
+        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles"}[objective]
+        exact, bounds = self.totals("exact_prices"), self.totals("bounds")
         solved = {id(layer.mapped): layer.mapped for layer in self.layers}.values()
         return {
             "network": self.network,
             "target": self.arch.name,
             "objective": objective,
-            "edp": values["edp"],
-            "energy_pj": energy,
-            "cycles": cycles,
+            **self.totals("prices"),
             "valid": all(layer.prices.valid for layer in self.layers),
             "proven": all(layer.mapped.proven for layer in self.layers),
-            "lower_bound": bounds,
-            "gap": values[objective] / limits[objective] - 1 if limits[objective] > 0 else float("inf"),
+            "lower_bound": bounds | {"dram_words": self.total("bounds", "dram_words")},
+            "exact": exact,
+            "gap": relative_gap(exact[key], bounds[key]),
             "evaluated": sum(mapped.evaluated for mapped in solved),
             "solved": len(solved),
             "layers": [layer.as_dict() | {"repeats": layer.layer.repeats} for layer in self.layers],

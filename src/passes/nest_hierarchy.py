@@ -8,11 +8,10 @@ from typing import Any
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
 from xdsl.dialects.func import FuncOp
 
-from ..costs.exact import evaluate as exact
 from ..costs.hierarchy import Architecture, LoopMapping, Problem, architecture_of
 from ..costs.mapping.levels import canonical
+from ..costs.model import MODELS, evaluate_with
 from ..costs.timeloop import Prices
-from ..costs.timeloop import evaluate as timeloop
 from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
@@ -23,8 +22,6 @@ from .nest_problems import only_kernel, problem_of, put_mapping, read_mapping
 from .nest_split import split_group
 from .nest_trees import in_group
 
-MODELS = {"exact": exact, "timeloop": timeloop}
-
 
 def request_of(
     objective: str, model: str, factors: str, bypass: bool, seed: int, time_limit_s: float | None
@@ -32,7 +29,7 @@ def request_of(
     """What a mapper is asked; raises `TilewrightError` (kind `usage`) for a word that is none of the choices."""
     allowed: dict[str, tuple[str, tuple[str, ...]]] = {
         "objective": (objective, OBJECTIVES),
-        "model": (model, tuple(MODELS)),
+        "model": (model, MODELS),
         "factors": (factors, ("perfect",) if model == "timeloop" else ("imperfect", "perfect")),
     }
     for option, (word, choices) in allowed.items():
@@ -85,7 +82,7 @@ def _map(
 
 def price(arch: Architecture, problem: Problem, mapping: LoopMapping, model: CostModel) -> Prices:
     """The price of a mapping that fits; `InfeasibleError` for one that does not."""
-    prices = MODELS[model](arch, problem, canonical(arch, problem, mapping))
+    prices = evaluate_with(model, arch, problem, canonical(arch, problem, mapping))
     for wrong in prices.violations:
         resource = f"{wrong.resource} of {wrong.level}"
         raise InfeasibleError(resource, wrong.demand, wrong.bound, wrong.unit, "hold smaller tiles or spread less")

@@ -27,8 +27,10 @@ def test_the_answer_is_the_price_of_its_mapping() -> None:
     assert (answer["edp"], answer["cycles"]) == (prices.edp_j_cycle, prices.cycles)
     assert answer["valid"]
     assert found.mapped.edp == pytest.approx(answer["edp"])
-    assert answer["gap"] == pytest.approx(answer["edp"] / answer["lower_bound"]["edp"] - 1)
+    assert answer["gap"] == pytest.approx(answer["exact"]["edp"] / answer["lower_bound"]["edp"] - 1)
     assert answer["gap"] >= 0
+    exact = map_kernel(GEMM, SMALL, MapOptions(mapper="random", time_limit_s=0.1)).as_dict()
+    assert exact["gap"] == pytest.approx(exact["edp"] / exact["lower_bound"]["edp"] - 1)
 
 
 def test_equal_layers_are_solved_once() -> None:
