@@ -1,7 +1,8 @@
-"""Our own search: exact where the lattice is small, else windows of a good partition solved exactly, one after another.
+"""Our own search: exact where the lattice of downsets is small, else a good partition made better in three ways.
 
-A window is a few neighbouring groups; the layers in them are partitioned anew by a shortest path over the downsets
-between what runs before and what runs after, so that no partition of the window is better.
+Borders of groups are annealed; the best cuts of an order of execution are found anew; and windows, a few neighbouring
+groups, are partitioned by a shortest path over the downsets between what runs before and what runs after, so that no
+partition of the window is better.
 """
 
 from __future__ import annotations
@@ -14,25 +15,30 @@ from typing import Any
 from .evaluate import Evaluator
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
+from .refine import Refiner
 from .simple import best_cuts, depth_order, greedy, per_layer
-from .space import Groups, Space
+from .space import Groups, Space, bits
 
 
 @dataclass(frozen=True)
 class AnytimeOptions:
     """The whole lattice is tried with `whole_steps`, windows with `window_steps`.
 
-    The search ends when `patience` windows in a row were not improved.
+    A round anneals `moves` moves from one of `heats` (shares of the cost) down to a thousandth of it, then solves
+    `windows` windows.  The search ends when `patience` rounds in a row brought nothing.
     """
 
-    whole_steps: int = 200_000
-    window_steps: int = 4_000
-    patience: int = 400
+    whole_steps: int = 150_000
+    window_steps: int = 2_000
+    windows: int = 20
+    moves: int = 30_000
+    heats: tuple[float, ...] = (5e-4, 2e-3, 1e-4)
+    patience: int = 12
 
 
 @dataclass
 class Anytime:
-    """The first step finds partitions to begin with and tries the whole lattice; each later one solves one window."""
+    """The first step finds partitions to begin with and tries the whole lattice; each later one is a round."""
 
     space: Space
     evaluator: Evaluator
@@ -44,7 +50,9 @@ class Anytime:
     lower_bound: float = 0.0
     proven: bool = False
     samples: int = 0
+    rounds: int = 0
     idle: int = 0
+    starts: list[Groups] = field(default_factory=list[Groups])
     random: Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,21 +66,25 @@ class Anytime:
 
     def step(self) -> None:
         """Make the partition better, or learn that it is best."""
-        if self.samples == 1:
+        if self.rounds == 0:
             self._begin()
         else:
-            self._window()
+            self._round()
+        self.rounds += 1
+        if self.best_cost <= self.lower_bound * (1 + 1e-12):
+            self.proven = True
 
     def _take(self, groups: Groups) -> None:
         self.samples += 1
         cost = self.evaluator.total(groups)
-        if not self.best or cost < self.best_cost:
-            self.best, self.best_cost = groups, cost
+        if not self.best or cost < self.best_cost * (1 - 1e-12):
+            self.best, self.best_cost, self.idle = groups, cost, 0
 
     def _begin(self) -> None:
-        for make in (greedy, depth_order):
-            self._take(make(self.space, self.evaluator))
-        self._take(best_cuts(self.space, self.evaluator, range(self.space.size)))
+        self.starts = [make(self.space, self.evaluator) for make in (greedy, depth_order)]
+        self.starts.append(best_cuts(self.space, self.evaluator, range(self.space.size)))
+        for groups in self.starts:
+            self._take(groups)
         lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, most_steps=self.options.whole_steps)
         try:
             cost, groups = lattice.solve()
@@ -82,9 +94,23 @@ class Anytime:
             self.best, self.best_cost = groups, cost
         self.proven, self.lower_bound = True, self.best_cost
 
+    def _round(self) -> None:
+        """Anneal, from the best or (at first, and now and then) from another partition; then cuts and windows."""
+        self.idle += 1
+        refiner = Refiner(self.space, self.evaluator, self.random)
+        place = self.rounds - 1
+        heats = self.options.heats
+        refiner.start(self.starts[place % len(self.starts)] if place < 3 or place % 5 == 4 else self.best)
+        heat = heats[place % len(heats)] * self.best_cost
+        refiner.run(self.options.moves, heat, heat / 1000)
+        self.samples += self.options.moves
+        self._take(refiner.best)
+        self._take(best_cuts(self.space, self.evaluator, [n for group in self.best for n in bits(group)]))
+        for _ in range(self.options.windows):
+            self._window()
+
     def _window(self) -> None:
         self.samples += 1
-        self.idle += 1
         chosen = self._choose()
         union = 0
         for group in chosen:
@@ -109,8 +135,7 @@ class Anytime:
             return
         ordered = self.space.ordered([*others, *groups])
         if ordered is not None and cost < old * (1 - 1e-9):
-            self.best, self.idle = tuple(ordered), 0
-            self.best_cost = self.evaluator.total(self.best)
+            self._take(tuple(ordered))
 
     def _choose(self) -> list[int]:
         """A random group and some of its neighbours, and of theirs."""
@@ -132,13 +157,16 @@ class Anytime:
             "best": list(self.best),
             "lower_bound": self.lower_bound,
             "proven": self.proven,
+            "rounds": self.rounds,
             "idle": self.idle,
+            "starts": [list(groups) for groups in self.starts],
             "random": random_state(self.random),
         }
 
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
-        self.samples, self.idle, self.proven = int(data["samples"]), int(data["idle"]), bool(data["proven"])
+        self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
+        self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])
         self.best_cost = self.evaluator.total(self.best)
         restore_random(self.random, data["random"])

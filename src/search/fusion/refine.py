@@ -1,0 +1,98 @@
+"""Annealing by moves across the borders of groups; each asks for the prices of two or three groups only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, inf
+from random import Random
+
+from .evaluate import Evaluator
+from .space import Groups, Space, bits
+
+
+@dataclass
+class Refiner:
+    """Groups in an order of execution that moves keep valid.
+
+    A move takes a layer, with the layers of its group that need it (or that it needs), to a group that reads it (or
+    that it reads), or makes them a group; what is left of the group falls apart into its connected parts.
+    """
+
+    space: Space
+    evaluator: Evaluator
+    random: Random
+    groups: list[int] = field(default_factory=list[int])
+    prices: list[float] = field(default_factory=list[float])
+    owner: list[int] = field(default_factory=list[int])
+    cost: float = inf
+    best: Groups = ()
+    best_cost: float = inf
+
+    def start(self, groups: Groups) -> None:
+        """Begin with a partition in an order of execution."""
+        self.groups = list(groups)
+        self.prices = [self.evaluator.price(group) for group in groups]
+        self._renumber()
+        self.cost = sum(self.prices)
+        if self.cost < self.best_cost:
+            self.best, self.best_cost = tuple(groups), self.cost
+
+    def run(self, moves: int, hot: float, cold: float) -> None:
+        """Try `moves` moves while the temperature falls from `hot` to `cold`."""
+        for step in range(moves):
+            temperature = hot * (cold / hot) ** (step / moves)
+            self._try(temperature)
+
+    def _renumber(self) -> None:
+        self.owner = [0] * self.space.size
+        for place, group in enumerate(self.groups):
+            for number in bits(group):
+                self.owner[number] = place
+
+    def _try(self, temperature: float) -> None:
+        number = self.random.randrange(self.space.size)
+        forward = self.random.random() < 0.5
+        home = self.owner[number]
+        group = self.groups[home]
+        closure = self.space.descendants[number] if forward else self.space.ancestors[number]
+        moved = (closure & group) | 1 << number
+        target = self._target(moved, home, forward)
+        if target is None:
+            return
+        rest = group & ~moved
+        parts = self.space.components(rest) if rest else []
+        joined = moved | (self.groups[target] if target >= 0 else 0)
+        price = self.evaluator.price(joined)
+        old = self.prices[home] + (self.prices[target] if target >= 0 else 0.0)
+        change = price + sum(map(self.evaluator.price, parts)) - old
+        if change <= 0 or (change < inf and self.random.random() < exp(-change / temperature)):
+            self._apply(home, target, joined, parts, forward)
+            self.cost += change
+            if self.cost < self.best_cost * (1 - 1e-12):
+                self.best, self.best_cost = tuple(self.groups), self.cost
+
+    def _target(self, moved: int, home: int, forward: bool) -> int | None:
+        """The group that takes the moved layers: -1 for a new one, None for none."""
+        near = (self.space.readers(moved) if forward else self.space.sources(moved)) & ~moved
+        places = sorted({self.owner[number] for number in bits(near)})
+        if self.random.random() < 0.1:
+            return -1 if moved != self.groups[home] else None
+        if not places:
+            return None
+        return places[0] if forward else places[-1]
+
+    def _apply(self, home: int, target: int, joined: int, parts: list[int], forward: bool) -> None:
+        """Replace the two groups; the moved layers run right after (or before) what is left of their group."""
+        made = [joined] if target < 0 else []
+        stay = [*parts, *made] if forward else [*made, *parts]
+        groups: list[int] = []
+        for place, group in enumerate(self.groups):
+            if place == home:
+                groups.extend(stay)
+            elif place == target:
+                groups.append(joined)
+            else:
+                groups.append(group)
+        self.groups = groups
+        self.prices = [self.evaluator.price(group) for group in groups]
+        self._renumber()
