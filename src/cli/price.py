@@ -4,12 +4,14 @@ FILE is one of
   a .json file      machines, problems and mappings (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`);
                     where a mapping's `arch` is the name of a target, that is the machine, else the file's own one
   Timeloop's .yaml  a problem, a mapping and an architecture (with its ERT), together or in several files
+  a .mlir file      mapped nest groups, written by hand or by `tilewright map --mlir`
 The answer has cycles, energy and the reads, fills and updates of every tensor at every level, one result per mapping.
 
 examples:
   tilewright price mappings.json --model timeloop
   tilewright price arch.yaml problem.yaml mapping.yaml
   tilewright price problem.yaml mapping.yaml --target eyeriss_like
+  tilewright price mapped.mlir --target eyeriss_like
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ YAML = (".yaml", ".yml")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="mappings, see above")
     parser.add_argument("--model", choices=["exact", "timeloop"], default="exact", help="cost model (default: exact)")
-    parser.add_argument("--target", metavar="T", help="the machine of a mapping in YAML, instead of an architecture")
+    parser.add_argument("--target", metavar="T", help="the machine of a mapping in YAML or IR")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -40,6 +42,10 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     files: list[Path] = arguments.files
     if all(file.suffix in YAML for file in files):
         return _price_yaml(files, arguments.model, arguments.target)
+    if len(files) == 1 and files[0].suffix == ".mlir":
+        from ..mapping import price_ir
+
+        return price_ir(files[0], arguments.target, arguments.model)
     if len(files) > 1 or arguments.target is not None:
         found = " ".join(map(str, files)) + (f" --target {arguments.target}" if arguments.target is not None else "")
         raise UsageError("usage", "price", "one .json file, or .yaml files", found)

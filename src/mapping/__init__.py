@@ -1,6 +1,7 @@
 """Mapping kernels and networks on machines: what a person calls both, the search, and the answer."""
 
 from .answer import LayerMapping
+from .hand import price_ir
 from .kernels import Layer, find_layers
 from .machines import find_architecture
 from .pipeline import MapOptions, NetworkMapping, map_kernel, map_layers, map_network
@@ -15,4 +16,5 @@ __all__ = [
     "map_kernel",
     "map_layers",
     "map_network",
+    "price_ir",
 ]

@@ -86,10 +86,12 @@ class LayerMapping:
     def mlir(self) -> str:
         """The mapped kernel as text of the nest dialect, a function of the kernel's tensors."""
         from ..frontends.einsum import einsum_module
-        from ..passes.nest_problems import put_mapping
+        from ..passes.nest_problems import WORDS, put_mapping
 
-        module = einsum_module(text_of_problem(self.layer.problem))
+        module = einsum_module(text_of_problem(self.layer.problem), self.layer.types)
         (group,) = (op for op in module.walk() if isinstance(op, GroupOp))
+        if self.layer.types is None:
+            group.attributes["elements"] = WORDS
         put_mapping(group, self.arch, self.layer.problem, self.mapping)
         stream = StringIO()
         Printer(stream).print_op(module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ..costs.hierarchy import Problem
 from ..dialects import nest
 from ..driver import is_kernel, load_model, make_context, parse_mlir, parse_passes
 from ..errors import TilewrightError
-from ..passes.nest_problems import problem_of
+from ..passes.nest_problems import problem_of, types_of
 
 FORMS = (
     "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",
@@ -28,11 +28,12 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Layer:
-    """A kernel to map; a network has `repeats` of it."""
+    """A kernel to map; a network has `repeats` of it.  `types` are the element types of its tensors, where known."""
 
     name: str
     problem: Problem
     repeats: int = 1
+    types: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 def find_layers(text: str, batch: int = 1, types: Mapping[str, str] | None = None) -> tuple[Layer, ...]:
@@ -73,7 +74,7 @@ def _einsum(text: str, types: Mapping[str, str] | None) -> Layer:
     module = einsum_module(text, types)
     kernel = next(op for op in module.walk() if isinstance(op, nest.KernelOp))
     problem = problem_of(kernel, "kernel", typed=types is not None)
-    return Layer("kernel", problem)
+    return Layer("kernel", problem, types=types)
 
 
 def _of_zoo(text: str, batch: int) -> tuple[Layer, ...]:
@@ -121,7 +122,7 @@ def _layers_of(module: ModuleOp, every: bool) -> Iterator[Layer]:
         kernel = max(group.kernels, key=lambda k: (_sums_products(k), problem_of(k).macs))
         if every or _sums_products(kernel):
             name = _name_of(group)
-            yield Layer(name, problem_of(kernel, name))
+            yield Layer(name, problem_of(kernel, name), types=types_of(kernel))
 
 
 def _sums_products(kernel: nest.KernelOp) -> bool:

@@ -1,11 +1,13 @@
 """Mapping by name, and what is answered."""
 
+from pathlib import Path
+
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.mapping import MapOptions, map_kernel, map_network
+from tilewright.mapping import MapOptions, map_kernel, map_network, price_ir
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=12 n=8 k=6"
 TIMELOOP = MapOptions(model="timeloop", time_limit_s=5)
@@ -69,3 +71,23 @@ def test_nothing_fits() -> None:
 def test_factors_that_the_model_does_not_have() -> None:
     with pytest.raises(TilewrightError, match="--factors perfect, or --model exact"):
         map_kernel(GEMM, SMALL, MapOptions(model="timeloop", factors="imperfect"))
+
+
+@pytest.mark.parametrize("types", [None, {"A": "i8", "B": "i8", "O": "i32"}])
+def test_a_mapping_as_ir_has_the_same_price(types: dict[str, str] | None, tmp_path: Path) -> None:
+    found = map_kernel(GEMM, "simba_like", MapOptions(mapper="random", time_limit_s=0.3, types=types))
+    path = tmp_path / "mapped.mlir"
+    path.write_text(found.mlir())
+    (priced,) = price_ir(path, "simba_like", "exact")["results"]
+    assert (priced["cycles"], priced["energy_pj"]) == (found.prices.cycles, found.prices.energy_pj)
+    assert priced["mapping"] == found.as_dict()["mapping"]
+
+
+def test_ir_without_a_mapping_or_a_machine(tmp_path: Path) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text("func.func @main() { func.return }")
+    with pytest.raises(TilewrightError, match=r"expected a nest\.group with a mapping, found none"):
+        price_ir(path, "tiny", "exact")
+    path.write_text(map_kernel(GEMM, SMALL, MapOptions(mapper="random", time_limit_s=0.05)).mlir())
+    with pytest.raises(TilewrightError, match=r"expected a machine, found no acg\.graph; say --target T"):
+        price_ir(path, None, "exact")

@@ -1,0 +1,50 @@
+"""Prices of mappings that stand in IR, written by hand or by any search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..backends.report import loop_nest, traffic_rows
+from ..costs.hierarchy import Architecture, architecture_of, mapping_as_json
+from ..costs.model import evaluate_with
+from ..dialects import nest
+from ..dialects.acg import GraphOp, machine_of
+from ..driver import parse_mlir
+from ..errors import TilewrightError
+from ..passes.nest_problems import only_kernel, problem_of, read_mapping
+from ..passes.nest_trees import in_group
+from .machines import find_architecture
+
+
+def price_ir(path: Path, target: str | Path | None, model: str) -> dict[str, Any]:
+    """The price of each mapped group of a `.mlir` file: `{"model", "results"}`, one result per group.
+
+    `target` is the machine; without it the `acg.graph` of the file.  Elements have the bits of their types.  Raises
+    `TilewrightError` for a tree that is no mapping of that machine, and where no group is mapped.
+    """
+    module = parse_mlir(path)
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp) and op.is_mapped]
+    if not groups:
+        raise TilewrightError("kernel", str(path), "a nest.group with a mapping", "none", "map it: `tilewright map`")
+    if target is None and not any(isinstance(op, GraphOp) for op in module.body.ops):
+        raise TilewrightError("target", str(path), "a machine", "no acg.graph", "say --target T")
+    arch = architecture_of(machine_of(module)) if target is None else find_architecture(target)
+    return {"model": model, "results": [_price(group, arch, model) for group in groups]}
+
+
+def _price(group: nest.GroupOp, arch: Architecture, model: str) -> dict[str, Any]:
+    name = group.sym_name.data
+    try:
+        problem = problem_of(only_kernel(group), name)
+        mapping = read_mapping(group, None, arch, problem)
+        prices = evaluate_with(model, arch, problem, mapping)
+    except TilewrightError as error:
+        raise in_group(error, name) from error
+    return {
+        "arch": arch.name,
+        "problem": name,
+        "loops": loop_nest(arch, problem, mapping),
+        "traffic": [vars(row) for row in traffic_rows(prices)],
+        "mapping": mapping_as_json(arch, problem, mapping),
+    } | prices.as_json()
