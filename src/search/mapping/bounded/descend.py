@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exact.compiled import compiled, inner
 from .model import PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
-from .walk import Best, Beyond, Choice, Frames, Grid, Skeleton, State
+from .walk import Best, Beyond, Choice, Frames, Grid, Leaves, Skeleton, State
 from .words import ragged_share, sent, settle, tile_size
 
 CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
@@ -25,6 +25,7 @@ class Task(NamedTuple):
     choice: Choice
     state: State
     best: Best
+    leaves: Leaves
     objective: int
     base: float
 
@@ -142,8 +143,8 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged)
-        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged)
+        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, task.choice.perfect)
+        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, task.choice.perfect)
         energy += settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         words -= skeleton.least_words[c, t]
     return energy
@@ -288,19 +289,33 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
 
 @inner
 def finish(task: Task, alive: int, energy: float, depth: int) -> None:
-    """All loops are chosen: settle the rest, compare."""
-    state, best = task.state, task.best
+    """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
+    state, best, leaves = task.state, task.best, task.leaves
     last = task.skeleton.kept.shape[0] - 1
     words = state.words[depth + 1]
     words[:] = state.words[depth]
     energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
     cycles = max(compute_cycles(task, last, state.tile[last]), port_cycles(task, words))
-    best.counted[1] += 1
-    value = value_of(task.objective, energy, cycles)
-    if value < best.value[0] * (1 - 1e-9):
-        best.value[0], best.value[1], best.value[2] = value, energy, cycles
-        best.loops[:] = state.loops
-        best.length[0] = state.length[0]
+    bound = value_of(task.objective, energy, cycles)
+    if bound >= best.value[0] * (1 - 1e-9):
+        return
+    row = leaves.number[0]
+    leaves.number[0] = row + 1
+    leaves.bound[row, 0], leaves.bound[row, 1] = bound, energy
+    leaves.temporal[row] = 1
+    for level in range(leaves.temporal.shape[1]):
+        seen, count = 0, 0
+        for i in range(state.length[0]):
+            if state.loops[i, 0] == level:
+                d = state.loops[i, 1]
+                leaves.temporal[row, level, d] = state.loops[i, 2]
+                leaves.order[row, level, count] = d
+                seen |= 1 << d
+                count += 1
+        for d in range(task.model.bounds.shape[0]):
+            if not (seen >> d) & 1:
+                leaves.order[row, level, count] = d
+                count += 1
 
 
 @inner
@@ -525,8 +540,9 @@ def next_option(task: Task, frames: Frames) -> None:
 
 @compiled
 def walk(task: Task, frames: Frames, nodes: int) -> bool:
-    """Go on for `nodes` frames; returns whether all mappings have been searched."""
+    """Go on for `nodes` frames, or until `leaves` are full; returns whether all mappings have been searched."""
     limit = task.best.counted[0] + nodes
+    room = task.leaves.bound.shape[0]
     while frames.top[0] >= 0:
         mode = frames.ints[frames.top[0], MODE]
         if mode == NEW:
@@ -538,6 +554,8 @@ def walk(task: Task, frames: Frames, nodes: int) -> bool:
             next_loop(task, frames)
         else:
             next_option(task, frames)
+            if task.leaves.number[0] == room:
+                return False
     return True
 
 

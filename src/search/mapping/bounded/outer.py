@@ -115,7 +115,7 @@ def outcome_arrays(outcomes: list[Outcome]) -> Ints:
 
 @inner
 def outcome_energy(
-    model: Model, outcome: Ints, level: int, parent: int, tile: Ints, owned: float, words: Floats, t: int
+    model: Model, outcome: Ints, level: int, parent: int, tile: Ints, owned: float, words: Floats, t: int, perfect: bool
 ) -> float:
     """Energy between memories `level` and `parent` for tensor `t` if all loops are further out than `tile`."""
     run = tile.copy()
@@ -126,7 +126,7 @@ def outcome_energy(
     bound: int = -(-model.bounds[first] // tile[first]) if first >= 0 else 1
     if bound == 1:
         first = -1
-    moved = sent(model, t, run, tile, tile, first, bound, 0.0)
+    moved = sent(model, t, run, tile, tile, first, bound, 0.0, perfect)
     return settle(model, t, level, parent, moved, moved, model.full[t], owned, words)
 
 
@@ -159,7 +159,7 @@ def outer_table(model: Model, grid: Grid, outcomes: Ints, kept: int, children: i
             for t in range(tensors):
                 if (kept >> t) & 1:
                     owned = model.full[t] * children
-                    total += outcome_energy(model, outcomes[k], last - 1, last, high, owned, words, t)
+                    total += outcome_energy(model, outcomes[k], last - 1, last, high, owned, words, t, grid.perfect)
             found[cell] = min(found[cell], total)
     return found
 

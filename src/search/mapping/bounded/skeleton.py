@@ -50,7 +50,7 @@ def fill(model: Model, skeleton: Skeleton) -> float:
                 skeleton.floor[:] += skeleton.least_words[level, t]
         p = skeleton.parent[0, t]
         tile = skeleton.inside[p + 1]
-        words = sent(model, t, tile, tile, tile, -1, 1, 0.0)
+        words = sent(model, t, tile, tile, tile, -1, 1, 0.0, True)
         energy += settle(model, t, -1, p, words, 0.0, skeleton.owned[p, t], 0.0, skeleton.floor)
     return energy
 

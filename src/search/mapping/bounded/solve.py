@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import ceil, inf, prod
 from time import process_time
 
 import numpy as np
 
-from ....costs.exact import evaluate
+from ....costs.exact.batch import workspace
+from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..exact.lattice import divisors
 from ..exact.solve import solve as three_memories
@@ -19,11 +22,14 @@ from .limits import check, check_timeloop, infeasible
 from .model import Ints, model_of
 from .outer import Outer
 from .skeleton import fill, new_skeleton
-from .spreads import Factors, hold_choices, layouts_of, spreads_of
-from .walk import Choice, new_best, new_frames, new_state
+from .spreads import Factors, Layout, hold_choices, layouts_of, spreads_of
+from .walk import Best, Choice, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
+
+LEAVES = 16
+"""Mappings that are priced together."""
 
 SLICE = 20000
 """Nodes between two looks at the clock."""
@@ -52,6 +58,9 @@ class Search:
         self.frames = new_frames(self.levels, len(self.dims))
         self.choice = choice_of(self.bounds, perfect=self.perfect)
         self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
+        self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
+        self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
+        self.nodes = self.unsettled = 0
         self.evaluated, self.complete, self.began = 0, True, process_time()
 
     def spreads(self) -> list[Spreads]:
@@ -123,53 +132,92 @@ class Search:
     def explore(self, spread: Spreads, kept: Kept) -> float:
         """Search one skeleton; returns a lower bound of what it holds that may be better than the best so far."""
         base = self.set_up(spread, kept)
-        best = new_best(self.levels, len(self.dims))
-        best.value[0] = self.best_value
+        layouts = [
+            tuple(
+                next(layouts_of(f, mesh, split=self.request.space.split_axes))
+                for f, mesh in zip(spread, self.meshes, strict=True)
+            )
+        ]
+        best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
         beyond = self.outer.beyond(self.last_kept(kept))
+        self.leaves.number[0] = 0
         task = Task(
-            self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.objective, base
-        )
+            self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.leaves,
+            self.objective, base,
+        )  # fmt: skip
         start(task, self.frames)
-        while not walk(task, self.frames, SLICE):
-            if self.late():
+        low, done = inf, False
+        while not done:
+            done = bool(walk(task, self.frames, SLICE))
+            low = min(low, self.price_leaves(layouts, kept))
+            best.value[0] = self.best_value
+            if not done and self.late():
                 self.complete = False
                 break
-        if best.value[0] < self.best_value:
-            self.offer(self.mapping(best.loops[: best.length[0]], spread, kept))
-        self.evaluated += int(best.counted[1])
-        return float(best.value[0])
+        self.nodes += int(best.counted[0])
+        return min(self.best_value, low)
+
+    def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
+        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
+        leaves, number = self.leaves, int(self.leaves.number[0])
+        if number == 0:
+            return inf
+        leaves.number[0] = 0
+        low = inf
+        rows = self.rows(layouts, number)
+        room = self.room
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += number
+        for n in range(number):
+            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
+            value = self.value(energy, cycles)
+            if energy > leaves.bound[n, 1] * (1 + ROUNDING):
+                self.unsettled += 1
+                low = min(low, float(leaves.bound[n, 0]))
+            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
+                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
+                self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
+        return low
 
     def late(self) -> bool:
         """Whether the time is up (and there is an answer)."""
         limit = self.request.time_limit_s
         return limit is not None and process_time() - self.began > limit and self.best_value < inf
 
-    def offer(self, mapping: LoopMapping) -> None:
-        """Price a mapping, keep the better one."""
-        price = evaluate(self.arch, self.problem, mapping)
-        value = (price.energy_pj * price.cycles, price.energy_pj, float(price.cycles))[self.objective]
-        if price.valid and value < self.best_value:
-            self.best_value, self.best_mapping = value, mapping
-            self.best_energy, self.best_cycles = price.energy_pj, price.cycles
+    def rows(self, layouts: Sequence[Sequence[Layout]], number: int) -> Batch:
+        """The walk's mappings, to be priced."""
+        leaves = self.leaves
+        shape = number, self.levels, len(self.dims)
+        order = np.broadcast_to(np.arange(shape[2]), shape).copy()
+        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, self.levels, self.tensors)).copy()
+        x, y = (np.array([[level[axis] for level in layouts[0]]] * number, np.int64) for axis in (0, 1))
+        return Batch(leaves.temporal[:number], leaves.order[:number], x, order, y, order, kept)
 
-    def mapping(self, loops: Ints, spread: Spreads, kept: Kept) -> LoopMapping:
+    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Layout], kept: Kept) -> LoopMapping:
         """A mapping as a value."""
-        temporal: list[list[Loop]] = [[] for _ in range(self.levels)]
-        for level, d, bound in loops.tolist():
-            temporal[level].append(Loop(self.dims[d], bound))
         levels: list[LevelMapping] = []
-        for level in range(self.levels):
-            x, y = next(layouts_of(spread[level], self.meshes[level], split=self.request.space.split_axes))
+        for level, (x, y) in enumerate(layout):
             away = frozenset(
                 tensor.name
                 for tensor, chain in zip(self.problem.tensors, kept, strict=True)
                 if level < self.levels - 1 and not chain[level]
             )
-            levels.append(LevelMapping(tuple(temporal[level]), self._loops(x), self._loops(y), away))
+            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
+            levels.append(LevelMapping(temporal, self._loops(x, range(len(x))), self._loops(y, range(len(y))), away))
         return LoopMapping(tuple(levels))
 
-    def _loops(self, factors: Factors) -> tuple[Loop, ...]:
-        return tuple(Loop(self.dims[d], factor) for d, factor in enumerate(factors) if factor > 1)
+    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
+        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
+
+
+def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
+    """The problem without all dimensions but `dims`."""
+    tensors = tuple(
+        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
+        for tensor in problem.tensors
+    )
+    bounds = tuple(problem.bounds[d] for d in dims)
+    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
 
 
 def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
@@ -203,4 +251,5 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         if not search.complete or search.late():
             low = min([low, *(node[0] for node in queue[:1])])
             break
+    solve.info = (search.nodes, search.unsettled, low)
     return search.answer(min(low, search.best_value))

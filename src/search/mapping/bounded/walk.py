@@ -69,13 +69,26 @@ class State(NamedTuple):
 
 
 class Best(NamedTuple):
-    """`value` (objective, energy, cycles) of the best `loops` so far; `counted` (2,) nodes and finished
-    mappings."""
+    """`value` (1,) of the best mapping so far; `counted` (1,) nodes."""
 
     value: Floats
-    loops: Ints
-    length: Ints
     counted: Ints
+
+
+class Leaves(NamedTuple):
+    """Complete mappings that may be better than the best: `temporal` factors and `order` (R, L, D), and `bound` (R, 2)
+    of the objective and the energy; `number` (1,) of them."""
+
+    temporal: Ints
+    order: Ints
+    bound: Floats
+    number: Ints
+
+
+def new_leaves(rows: int, levels: int, dims: int) -> Leaves:
+    """Room for `rows` mappings."""
+    shape = rows, levels, dims
+    return Leaves(np.ones(shape, np.int64), np.zeros(shape, np.int64), np.zeros((rows, 2)), np.zeros(1, np.int64))
 
 
 def new_state(levels: int, dims: int, tensors: int) -> State:
@@ -90,12 +103,6 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
     )
-
-
-def new_best(levels: int, dims: int) -> Best:
-    """Nothing found."""
-    loops = levels * dims + 1
-    return Best(np.full(3, np.inf), np.zeros((loops, 3), np.int64), np.zeros(1, np.int64), np.zeros(2, np.int64))
 
 
 class Frames(NamedTuple):

@@ -60,7 +60,9 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
 
 
 @inner
-def sent(model: Model, t: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, ragged: float) -> float:
+def sent(
+    model: Model, t: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, ragged: float, perfect: bool
+) -> float:
     """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
 
     Unrelated loops that let the tensor rest are part of `tile`.  `first` is the loop that moves it first, if that is
@@ -80,38 +82,83 @@ def sent(model: Model, t: int, tile: Ints, child: Ints, step: Ints, first: int, 
             if model.window[t, d] == w:
                 share *= model.bounds[d] / min(tile[d], model.bounds[d])
         if first >= 0 and model.window[t, first] == w:
-            size = fresh(model, t, w, tile, child, step, first, bound, size)
+            size = fresh(model, t, w, tile, child, step, first, bound, size, perfect)
         total *= max(size * share, 1.0)
     return total
 
 
 @inner
 def fresh(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float
+    model: Model,
+    t: int,
+    w: int,
+    tile: Ints,
+    child: Ints,
+    step: Ints,
+    first: int,
+    bound: int,
+    size: float,
+    perfect: bool,
 ) -> float:
-    """Average words per step along window `w` that loop `first` moves."""
-    c = model.coefficient[t, first]
-    shift = c * step[first]
-    resting, children = True, 1
-    positions = 1.0
+    """Average words per step along window `w` that loop `first` moves, at least."""  # fmt: skip
+    shift = model.coefficient[t, first] * step[first]
+    children, positions = 1, 1.0
     for d in range(tile.shape[0]):
         if model.window[t, d] == w:
-            if d != first and step[d] < model.bounds[d]:
-                resting = False
             children *= -(-min(tile[d], model.bounds[d]) // min(child[d], model.bounds[d]))
             positions *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
     span, near = span_of(model, t, w, tile), span_of(model, t, w, child)
     forward = min(size, max(0, span - shift), children * max(0, near - shift))
     steps = -(-model.bounds[first] // step[first])
     outer = -(-steps // bound)
-    back = size
-    if resting:
-        back = forward
-        if outer == 1:
-            away = (bound - 1) * shift
-            back = min(size, max(0, span - away), children * max(0, near - away))
+    away = 0
+    if outer == 1 or model.bounds[first] % (step[first] * bound) == 0:
+        away = nearest_return(model, t, w, step, first, (bound - 1) * shift, outer > 1)
+    back = min(size, max(0, span - away), children * max(0, near - away))
+    if outer > 1:
+        back = max(back, forward)
     again = outer / steps
+    back *= returns(model, t, tile, step, first, outer, perfect)
     return max(0.0, size - positions * ((1 - again) * forward + again * back))
+
+
+@inner
+def returns(model: Model, t: int, tile: Ints, step: Ints, first: int, outer: int, perfect: bool) -> float:
+    """Most of the steps of loops outside `first`, as a share, that may find some of their words there.
+
+    Loops of plain dimensions leave nothing behind; at best they are the outermost.
+    """
+    others = float(outer)
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == PLAIN:
+            if not perfect and step[d] < model.bounds[d]:
+                return 1.0
+        elif d != first:
+            others *= -(-model.bounds[d] // (tile[d] if model.kind[t, d] == UNRELATED else step[d]))
+    return 1.0 - 1.0 / others
+
+
+@inner
+def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, reach: int, more: bool) -> int:
+    """How far a window has moved at least when a loop outside `first` advances, which falls back by `reach`.
+
+    Loops of other axes only let it fall back.  A loop of another dimension of the window may make up for that: it moves
+    by some multiple of its step, less what such loops inside of it fall back.  With `more`, `first` loops further out.
+    """
+    least = reach
+    for d in range(step.shape[0]):
+        if model.window[t, d] != w or d == first or step[d] >= model.bounds[d]:
+            continue
+        c = model.coefficient[t, d]
+        farthest = c * (model.bounds[d] - 1)
+        if reach > farthest:
+            least = min(least, reach - farthest)
+        elif more:
+            return 0
+        else:
+            pace = c * step[d]
+            least = min(least, reach % pace, pace - reach % pace)
+    return least
 
 
 @inner
