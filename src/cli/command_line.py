@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import TilewrightError
 
-COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule", "networks", "partition")
+COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule", "networks", "partition", "schedule")
 
 Answer = dict[str, Any]
 

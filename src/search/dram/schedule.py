@@ -67,15 +67,15 @@ def schedule(
     network: Network,
     model: Model,
     batch: int,
-    objective: Objective = Objective(),
-    effort: Effort = Effort(),
+    objective: Objective | None = None,
+    effort: Effort | None = None,
     progress: Progress | None = None,
 ) -> Found:
     """The best schedule found for `batch` samples of `network`.
 
     Raises InfeasibleError where the buffer cannot hold even the smallest tiles of some layer.
     """
-    net = net_tables(network)
+    net, objective, effort = net_tables(network), objective or Objective(), effort or Effort()
     task = Task(
         net,
         model,

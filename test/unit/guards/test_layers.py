@@ -25,7 +25,7 @@ LAYERS = (
     {"passes"},
     {"targets", "universe"},
     {"driver"},
-    {"mapping", "partitioning"},
+    {"mapping", "partitioning", "scheduling"},
     {"cli", "opt"},
     {"__init__"},
 )

@@ -1,0 +1,110 @@
+"""The picture of a DRAM schedule: when the channel and the cores are busy, and what the buffer holds meanwhile.
+
+As Figure 8 of J. Cai et al., "SoMa", HPCA 2025: a DRAM row, a COMPUTE row, the use of the buffer, and the borders of
+tiles, fused groups and layer groups.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ...costs.dram.timetable import Timetable, Transfer
+from ...costs.soma.plan import INPUT, OUTPUT
+from .svg import INK, LINE, PANEL, SOFT, Svg, short
+
+WIDTH, MARGIN, LEFT = 1200.0, 24.0, 96.0
+ROW, CURVE, GAP = 44.0, 180.0, 28.0
+MIN_WIDTH = 0.15
+COLOURS = {"input": "#3d7ea6", "weights": "#e0a458", "result": "#6a994e", "group": "#b23a48", "fused": "#8d99ae"}
+TILES = "#cfdbe8", "#9fb6cd"
+
+
+def schedule_svg(table: Timetable, buffer_bytes: int | None = None) -> str:
+    """The schedule as SVG text; `buffer_bytes` draws the buffer's size."""
+    svg = Svg()
+    scale = (WIDTH - LEFT - MARGIN) / max(1, table.latency_cycles)
+    top = MARGIN + 30
+    rows = top, top + ROW + GAP, top + 2 * (ROW + GAP)
+    title = f"{table.network.name}: {short(table.latency_cycles)} cycles, {short(table.dram_bytes)}B of DRAM traffic"
+    svg.text(LEFT, MARGIN + 4, title, font_size=15, font_weight="bold")
+    for label, y in zip(("DRAM", "COMPUTE", "BUFFER"), rows, strict=True):
+        svg.text(LEFT - 10, y + ROW / 2 + 4, label, text_anchor="end", fill=SOFT)
+    for y in rows[:2]:
+        svg.rect(LEFT, y, table.latency_cycles * scale, ROW, fill=PANEL)
+    _draw_transfers(svg, table, scale, rows[0])
+    _draw_tiles(svg, table, scale, rows[1])
+    _draw_usage(svg, table, scale, rows[2], buffer_bytes)
+    _draw_borders(svg, table, scale, rows[0] - 6, rows[2] + CURVE)
+    _draw_axis(svg, table, scale, rows[2] + CURVE)
+    _draw_legend(svg, rows[2] + CURVE + 44)
+    return svg.document(WIDTH, rows[2] + CURVE + 60, title)
+
+
+def _what(table: Timetable, item: Transfer) -> tuple[str, str]:
+    name = table.network.layers[item.layer].name
+    if item.kind == OUTPUT:
+        return "result", f"store {name}, tile {item.tile}"
+    if item.kind == INPUT:
+        return "input", f"load input of {name}, tile {item.tile}"
+    return "weights", f"load weights of {name}"
+
+
+def _draw_transfers(svg: Svg, table: Timetable, scale: float, y: float) -> None:
+    for item in table.transfers:
+        colour, what = _what(table, item)
+        width = max(MIN_WIDTH, item.cycles * scale)
+        svg.rect(LEFT + item.begin * scale, y, width, ROW, fill=COLOURS[colour])
+        svg.note(f"{what}: {item.size_bytes} bytes, cycles {item.begin} to {item.begin + item.cycles}")
+
+
+def _draw_tiles(svg: Svg, table: Timetable, scale: float, y: float) -> None:
+    rows = zip(table.tile_layer, table.tile_index, table.tile_begin, table.tile_cycles, strict=True)
+    for position, (layer, index, begin, cycles) in enumerate(rows):
+        svg.rect(LEFT + begin * scale, y, max(MIN_WIDTH, cycles * scale), ROW, fill=TILES[position % 2])
+        name = table.network.layers[int(layer)].name
+        svg.note(f"{name}, tile {index}: cycles {begin} to {begin + cycles}")
+
+
+def _draw_usage(svg: Svg, table: Timetable, scale: float, y: float, buffer_bytes: int | None) -> None:
+    most = max(table.max_buffer_bytes, buffer_bytes or 0, 1)
+    edges = [0, *map(int, table.tile_begin), table.latency_cycles]
+    for usage, (begin, end) in zip(table.usage_bytes, pairwise(edges), strict=True):
+        height = CURVE * int(usage) / most
+        if end > begin:
+            svg.rect(LEFT + begin * scale, y + CURVE - height, (end - begin) * scale, height, fill=COLOURS["input"])
+    svg.line(LEFT, y, LEFT + table.latency_cycles * scale, y, stroke_dasharray="4 3")
+    svg.text(LEFT - 10, y + 4, f"{short(most)}B", text_anchor="end", fill=SOFT, font_size=10)
+
+
+def _draw_borders(svg: Svg, table: Timetable, scale: float, top: float, bottom: float) -> None:
+    position, last = 0, -1
+    for group in table.fusion.fused_groups:
+        x = LEFT + int(table.tile_begin[position]) * scale
+        heavy = group.group != last
+        svg.line(
+            x,
+            top - (8 if heavy else 0),
+            x,
+            bottom,
+            stroke=COLOURS["group" if heavy else "fused"],
+            stroke_width=1.6 if heavy else 0.7,
+        )
+        svg.note(f"{'layer' if heavy else 'fused'} group of {len(group.layers)} layers in {group.tiles} tiles")
+        position, last = position + len(group.layers) * group.tiles, group.group
+
+
+def _draw_axis(svg: Svg, table: Timetable, scale: float, y: float) -> None:
+    svg.line(LEFT, y, LEFT + table.latency_cycles * scale, y, stroke=INK)
+    for step in range(9):
+        cycles = table.latency_cycles * step // 8
+        svg.line(LEFT + cycles * scale, y, LEFT + cycles * scale, y + 5, stroke=INK)
+        svg.text(LEFT + cycles * scale, y + 18, short(cycles), text_anchor="middle", font_size=10, fill=SOFT)
+
+
+def _draw_legend(svg: Svg, y: float) -> None:
+    x = LEFT
+    names = {"input": "load of a map", "weights": "load of weights", "result": "store", "group": "layer group"}
+    for key, name in (names | {"fused": "fused group"}).items():
+        svg.rect(x, y - 9, 12, 12, fill=COLOURS[key], stroke=LINE)
+        svg.text(x + 18, y + 1, name, font_size=11)
+        x += 40 + 7 * len(name)

@@ -1,0 +1,108 @@
+"""Schedule a network's tiles and DRAM transfers: what is fused, how it is tiled, when every byte moves.
+
+The answer has latency, energy, DRAM traffic and buffer use; a bound below every schedule of the network with the
+argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).
+
+NETWORK is a name (`tilewright networks` lists them).
+METHOD is ours (every fusion is scored with its transfers decided), soma (its two stages of annealing) or cocco (its
+baseline: groups between DRAM cuts only, double buffering).
+MODEL is exact, or soma for that tool's own arithmetic.
+
+examples:
+  tilewright schedule resnet50 --target edge16 --batch 4
+  tilewright schedule gpt2_small_prefill --target edge16 --model soma --method soma --seed 1
+  tilewright schedule randwire_small --target edge16 -o schedule.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .command_line import UsageError
+from .tables import energy, number, print_table, progress_bar, size
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("network", metavar="NETWORK", help="a name")
+    parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
+    parser.add_argument("--batch", type=int, default=1, metavar="B", help="samples at once (default: 1)")
+    parser.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
+    parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
+    parser.add_argument(
+        "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg)")
+    group = parser.add_argument_group("search")
+    group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
+    group.add_argument("--latency-power", type=float, default=1.0, metavar="M", help="(default: 1)")
+    group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk (default: by batch)")
+    group.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
+    group.add_argument("--time-limit", type=float, metavar="SECONDS", help="the best so far is answered")
+    group.add_argument("--jobs", type=int, default=1, metavar="N", help="threads; the answer is the same (default: 1)")
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..scheduling import ScheduleOptions, schedule_network_for
+    from ..search.dram import Effort, Objective
+
+    _check(arguments)
+    effort = Effort(
+        seed=arguments.seed, rounds=arguments.rounds, jobs=arguments.jobs, time_limit_s=arguments.time_limit
+    )
+    objective = Objective(arguments.energy_power, arguments.latency_power)
+    options = ScheduleOptions(arguments.model, arguments.method, arguments.batch, arguments.tokens, objective, effort)
+    with progress_bar(arguments.json) as progress:
+        tell = None if progress is None else lambda done, total: progress("walks", done, total)
+        answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
+    if arguments.output is not None:
+        from ..backends.report.schedule_svg import schedule_svg
+
+        arguments.output.write_text(schedule_svg(found.timetable), encoding="utf-8")
+        answer["picture"] = str(arguments.output)
+    return answer
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    for name in ("batch", "jobs", "rounds", "tokens"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UsageError("usage", f"--{name}", "at least 1", str(value))
+    if arguments.seed < 0:
+        raise UsageError("usage", "--seed", "at least 0", str(arguments.seed))
+    if arguments.time_limit is not None and not arguments.time_limit > 0:
+        raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
+    for name in ("energy_power", "latency_power"):
+        if not 0 <= getattr(arguments, name) <= 10:
+            raise UsageError("usage", f"--{name.replace('_', '-')}", "0 to 10", str(getattr(arguments, name)))
+
+
+def show(answer: dict[str, Any]) -> None:
+    plain, bound = answer["stage1"], answer["lower_bound"]
+
+    def row(what: str, key: str, tell: Any) -> list[str]:
+        return [
+            what,
+            tell(answer[key]),
+            tell(plain[key]) if key in plain else "-",
+            tell(bound[key]) if key in bound else "-",
+        ]
+
+    rows = [
+        row("latency in cycles", "latency_cycles", number),
+        row("energy", "energy_pj", energy),
+        row("DRAM traffic", "dram_bytes", lambda value: number(value, "B")),
+        row("all tiles in cycles", "compute_cycles", number),
+        row("all transfers in cycles", "dram_cycles", number),
+        row("largest buffer use", "max_buffer_bytes", size),
+        row("tiles", "tiles", number),
+        row("layer groups", "layer_groups", number),
+        row("fused groups", "fused_groups", number),
+    ]
+    title = f"{answer['network']}, batch {answer['batch']}"
+    print_table(title, ["what", "schedule", "without prefetch", "no schedule below"], rows)
+    print(f"latency at most {answer['gap']:.2%} above the least of any schedule; binding: {bound['binding']}")
+    print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
+    if "picture" in answer:
+        print(f"drawn to {answer['picture']}")
