@@ -36,6 +36,7 @@ check: lint test
 bench: install
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py
+	$(BIN)/python bench/price_models.py
 
 clean:
 	rm -rf build out .pytest_cache .ruff_cache .hypothesis

@@ -92,7 +92,7 @@ def situations_of(loops: Loops, dim: int, row: int, work: Scratch) -> int:
     """
     asked = work.asked
     limit, tile, moving = loops.limits[dim], loops.tiles[asked[CHILD] + 1, dim], moving_loop(loops, dim, work.asked)
-    slots, digits, first = work.digits[0], work.digits[1], work.digits[2]
+    slots, first = work.digits[0], work.digits[2]
     reach, rest, stay = tile, 0, 0
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
@@ -116,16 +116,30 @@ def situations_of(loops: Loops, dim: int, row: int, work: Scratch) -> int:
         work.situations[row, 0, 0] = -1
         work.situations[row, 0, 1] = full
         count = 1
+    base = _first_base(loops, dim, stay, rest, least, work)
+    return count if base < 0 else _ragged(loops, dim, row, base, stay, count, work)
+
+
+@inner
+def _first_base(loops: Loops, dim: int, stay: int, rest: int, least: int, work: Scratch) -> int:
+    """The first position from `least` on of the loops that stay, `rest` the last; -1 if there is none."""
+    slots, digits, first = work.digits[0], work.digits[1], work.digits[2]
     base = 0
     for i in range(stay - 1, -1, -1):
         place = loops.places[dim, slots[i]]
         rest -= (place[BOUND] - 1) * place[PITCH]
         digits[i] = max(first[i], -((base + rest - least) // place[PITCH]))
         if digits[i] >= place[BOUND]:
-            return count
+            return -1
         base += digits[i] * place[PITCH]
-    if base < least:
-        return count
+    return base if base >= least else -1
+
+
+@inner
+def _ragged(loops: Loops, dim: int, row: int, base: int, stay: int, count: int, work: Scratch) -> int:
+    """Add situations from position `base` on, where equal ones follow each other; how many, or -1."""
+    limit = loops.limits[dim]
+    slots, digits, first = work.digits[0], work.digits[1], work.digits[2]
     seen = -1
     while base < limit:
         found = children_of(loops, dim, base, limit, row, work)
