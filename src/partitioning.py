@@ -68,8 +68,10 @@ def partition_work(
 
 def scene_of(pricer: SubgraphPricer) -> Scene:
     """What a pricer prices groups for."""
-    graph = pricer.graph
-    return Scene(graph, Space(graph.producers), pricer.batch, pricer.cores, pricer.platform)
+    graph, buffers = pricer.graph, pricer.buffers
+    room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
+    space = Space(graph.producers)
+    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, float(room * pricer.cores))
 
 
 def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list[SubgraphCost]:

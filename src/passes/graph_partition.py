@@ -175,7 +175,8 @@ class GraphPartitionPass(ModulePass):
                 table = layers.graph()
                 pricer = SubgraphPricer(table, platform, batch=layers.batch)
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
-                scene = Scene(table, Space(table.producers), pricer.batch, pricer.cores, platform)
+                room = platform.buffers.weight_bytes or platform.buffers.global_bytes
+                scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))
                 result = partition(table, pricer, options, scene=scene)
                 self._outline(function, layers, table, pricer, result)
 

@@ -45,9 +45,9 @@ class Anytime:
     options: AnytimeOptions
     seed: int
     rest: Callable[[int], float] = nothing
+    lower_bound: float = 0.0
     best: Groups = ()
     best_cost: float = 0.0
-    lower_bound: float = 0.0
     proven: bool = False
     samples: int = 0
     rounds: int = 0
@@ -58,7 +58,6 @@ class Anytime:
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
         self._take(per_layer(self.space))
-        self.lower_bound = self.rest(0)
 
     @property
     def finished(self) -> bool:

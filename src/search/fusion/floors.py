@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
 from ...costs.fusion.platform import Platform
 from ...costs.fusion.values import Metric
+from .evaluate import Evaluator
+from .forced import Forced
 from .space import Space
 from .tolls import Tolls
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A layer graph, for how many samples and on how many cores of what it runs (None: not known)."""
+    """A layer graph, for how many samples and on how many cores of what it runs (None: not known).
+
+    `weight_capacity` is how many bytes of weights a group of several layers may have.
+    """
 
     graph: LayerGraph
     space: Space
     batch: int = 1
     cores: int = 1
     platform: Platform | None = None
+    weight_capacity: float = inf
+
+    def bound(self, evaluator: Evaluator) -> float:
+        """What every partition costs at least under the metric of `evaluator`."""
+        weights = [layer.weight_bytes for layer in self.graph.layers]
+        tolls = self.tolls(evaluator.metric)
+        return Forced(self.space, evaluator, tolls, weights, self.weight_capacity).bound()
 
     def tolls(self, metric: Metric) -> Tolls:
         """The bound that adds up; it says nothing of energy and latency where the platform is not known.

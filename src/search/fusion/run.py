@@ -124,6 +124,7 @@ class _Run:
         pricer.cost((0,))
         self.start = time.process_time()
         self.history: list[tuple[int, float]] = []
+        self.bound = scene.bound(self.evaluator)
 
     def result(self) -> PartitionResult:
         """Search, and say what was found."""
@@ -131,7 +132,7 @@ class _Run:
         search = self._search()
         if search is None:
             groups = self._enumerate() if method == "enumeration" else self._constructed(method)
-            bound = self.evaluator.total(groups) if method == "enumeration" else self.tolls.rest(0)
+            bound = self.evaluator.total(groups) if method == "enumeration" else self.bound
             return self._answer(groups, bound, 1)
         self._load(search)
         self._note(search)
@@ -139,14 +140,14 @@ class _Run:
             search.step()
             self._note(search)
         self._save(search)
-        bound = search.lower_bound if isinstance(search, Anytime) else self.tolls.rest(0)
+        bound = search.lower_bound if isinstance(search, Anytime) else self.bound
         return self._answer(search.best, bound, search.samples)
 
     def _search(self) -> Search | None:
         options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
         match options.method:
             case "ours":
-                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, self.tolls.rest)
+                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, self.tolls.rest, self.bound)
             case "genetic":
                 return Genetic(self.space, self.evaluator, GeneticOptions(samples), options.seed)
             case "annealing":
@@ -181,7 +182,7 @@ class _Run:
         if not self.history or search.best_cost < self.history[-1][1]:
             self.history.append((search.samples, search.best_cost))
         if self.report is not None:
-            bound = search.lower_bound if isinstance(search, Anytime) else self.tolls.rest(0)
+            bound = search.lower_bound if isinstance(search, Anytime) else self.bound
             self.report(search.samples, search.best_cost, bound)
 
     def _answer(self, groups: Groups, bound: float, samples: int) -> PartitionResult:
