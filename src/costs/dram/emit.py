@@ -5,7 +5,23 @@ from __future__ import annotations
 from ..soma.blocks import Split
 from .boxes import Cuts, cut_group, source_range
 from .compiled import inner
-from .tables import EDGE_LAYER, ROLE, SOURCE, SOURCE_CHANNELS, TWIN, WEIGHT_BYTES, Ints, Model, Net
+from .tables import (
+    EDGE_LAYER,
+    INPUT_HEIGHT,
+    INPUT_WIDTH,
+    KERNEL_HEIGHT,
+    KERNEL_WIDTH,
+    ROLE,
+    SOURCE,
+    SOURCE_CHANNELS,
+    STRIDE_HEIGHT,
+    STRIDE_WIDTH,
+    TWIN,
+    WEIGHT_BYTES,
+    Ints,
+    Model,
+    Net,
+)
 from .tile_price import price_tile
 from .workspace import (
     BOUND,
@@ -40,6 +56,7 @@ from .workspace import (
     MOVES,
     ORDER,
     POSITIONS,
+    REUSED,
     ROW_FROM,
     ROW_TO,
     SAMPLES,
@@ -52,6 +69,7 @@ from .workspace import (
     STORE_USED,
     STORES,
     STREAMED,
+    STREAMING,
     TILE_CYCLES,
     TILES,
     USAGE,
@@ -219,7 +237,7 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
         for place in range(low, high):
             _keep(net, stages, state[ORDER, place])
         for tile in range(state[TILES, low]):
-            outcome = _emit_tile(net, model, splits, state, work, (low, high), cuts, tile)
+            outcome = _emit_tile(net, model, splits, state, work, (low, high), cuts, tile, batch)
             if outcome != FITS:
                 return outcome
         low = high
@@ -254,6 +272,7 @@ def _emit_tile(
     span: tuple[int, int],
     cuts: Cuts,
     tile: int,
+    batch: int,
 ) -> int:
     """Tile number `tile` of the layers at places `span` of the order, and what it needs."""
     row, column, changed = 0, 0, tile == 0
@@ -268,7 +287,7 @@ def _emit_tile(
         position = stages[FIRST, layer] + tile * stages[STEP, layer]
         work.positions[CYCLES, position] = stages[TILE_CYCLES, layer]
         work.energy[len(work.energy) - 1] += work.energy[layer]
-        _emit_loads(net, model, work, layer, tile, (row, column), position, state[STREAMED, span[0]] == 1)
+        _emit_loads(net, model, work, layer, tile, (row, column), position, state[STREAMED, span[0]], batch)
         height = ranges[ROW_TO, layer, row] - ranges[ROW_FROM, layer, row]
         width = ranges[COLUMN_TO, layer, column] - ranges[COLUMN_FROM, layer, column]
         size = stages[SAMPLES, layer] * stages[BOX_CHANNELS, layer] * height * width
@@ -281,6 +300,36 @@ def _emit_tile(
 
 
 @inner
+def _stays(net: Net, work: Workspace, edge: int, until: int, batch: int) -> bool:
+    """Whether an earlier fused group of the layer group loads all of the edge's source; it then stays `until`."""
+    stages, loads, layer = work.stages, work.loads, net.edges[EDGE_LAYER, edge]
+    whole = net.edges[SOURCE_CHANNELS, edge] * net.layers[layer, INPUT_HEIGHT] * net.layers[layer, INPUT_WIDTH] * batch
+    twin = net.edges[TWIN, edge]
+    while twin != edge:
+        other, first = net.edges[EDGE_LAYER, twin], work.edge_load[2, twin]
+        near = stages[GROUP, other] == stages[GROUP, layer] and stages[FUSED, other] < stages[FUSED, layer]
+        if near and _reads_gapless(net, other) and first < work.tally[LOADS] and loads[LOAD_EDGE, first] == twin:
+            total = 0
+            for row in range(first, work.edge_load[0, twin] + 1):
+                if loads[LOAD_EDGE, row] == twin:
+                    total += loads[LOAD_SIZE, row]
+            if total >= whole:
+                for row in range(first, work.edge_load[0, twin] + 1):
+                    if loads[LOAD_EDGE, row] == twin:
+                        loads[LOAD_LAST, row] = max(loads[LOAD_LAST, row], until)
+                return True
+        twin = net.edges[TWIN, twin]
+    return False
+
+
+@inner
+def _reads_gapless(net: Net, layer: int) -> bool:
+    layers = net.layers
+    tall = layers[layer, KERNEL_HEIGHT] >= layers[layer, STRIDE_HEIGHT]
+    return tall and layers[layer, KERNEL_WIDTH] >= layers[layer, STRIDE_WIDTH]
+
+
+@inner
 def _emit_loads(
     net: Net,
     model: Model,
@@ -289,7 +338,8 @@ def _emit_loads(
     tile: int,
     cell: tuple[int, int],
     position: int,
-    streamed: bool,
+    how: int,
+    batch: int,
 ) -> None:
     """Loads of what the layer's tile at `position` reads from DRAM."""
     stages, loads, tally = work.stages, work.loads, work.tally
@@ -299,11 +349,21 @@ def _emit_loads(
             continue
         if model.exact and _joins_load(net, model, work, edge, tile, cell, position):
             continue
+        if model.exact and how & REUSED:
+            end = position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer] + 1
+            if tile == 0:
+                work.edge_load[2, edge] = -1
+                if _stays(net, work, edge, end, batch):
+                    work.edge_load[2, edge] = -2
+            if work.edge_load[2, edge] == -2:
+                continue
         life, size = (position, position + 1), work.edge_load[1, edge]
+        if tile == 0:
+            work.edge_load[2, edge] = tally[LOADS]
         work.edge_load[0, edge] = _add_load(loads, tally, model, size, life, edge, tile, max(source, -1))
     weights = net.layers[layer, WEIGHT_BYTES]
-    if weights > 0 and (tile == 0 or streamed):
-        last = position if streamed else position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer]
+    if weights > 0 and (tile == 0 or how & STREAMING):
+        last = position if how & STREAMING else position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer]
         _add_load(loads, tally, model, weights, (position, last + 1), -1 - layer, tile, -1)
 
 

@@ -46,6 +46,7 @@ from .workspace import (
     STORE_SIZE,
     STORE_TILE,
     STREAMED,
+    STREAMING,
     TILES,
     USAGE,
     Workspace,
@@ -144,7 +145,7 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
     return Timetable(
         network,
         fusion_of(state),
-        tuple(bool(item) for item in state[STREAMED][state[CUT] != JOINED]),
+        tuple(bool(item & STREAMING) for item in state[STREAMED][state[CUT] != JOINED]),
         layer,
         index,
         work.positions[BEGIN, :positions].copy(),

@@ -12,9 +12,11 @@ ORDER, CUT, TILES, STREAMED = range(4)
 """Rows of a state, a fusion that moves change in place, by place in the order.
 
 ORDER lists layers; CUT is LAYER_GROUP or FUSED_GROUP where such a group begins, JOINED elsewhere; TILES counts the
-tiles of a fused group that begins here; STREAMED is 1 where its weights are loaded again for each tile instead of
-staying.
+tiles of a fused group that begins here; STREAMED has the bits STREAMING where its weights are loaded again for each
+tile instead of staying, and REUSED where it takes from earlier fused groups what they have loaded for themselves.
 """
+
+STREAMING, REUSED = 1, 2
 
 JOINED, FUSED_GROUP, LAYER_GROUP = 0, 1, 2
 
@@ -81,8 +83,8 @@ stores made and transfers begun so far, when the channel is free.
 class Workspace(NamedTuple):
     """All of them.
 
-    `edge_load` is by edge the last load made for it, and bytes that a tile reads; `sequence` the transfers in order
-    (-1 - i for store i); `energy` is pJ by layer of a tile, and at the end of all.
+    `edge_load` is by edge the last load made for it, bytes that a tile reads, and the first load made for it;
+    `sequence` the transfers in order (-1 - i for store i); `energy` is pJ by layer of a tile, and at the end of all.
     """
 
     stages: Ints
@@ -107,7 +109,7 @@ def workspace(net: Net, positions: int, classes: int = 64, prices: int = 1 << 14
     return Workspace(
         np.zeros((12, layers), np.int64),
         np.zeros((4, layers, classes), np.int64),
-        np.zeros((2, edges), np.int64),
+        np.zeros((3, edges), np.int64),
         np.zeros((13, loads), np.int64),
         np.zeros((8, positions), np.int64),
         np.zeros((4, positions + 2), np.int64),

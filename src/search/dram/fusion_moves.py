@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...costs.dram.compiled import inner
 from ...costs.dram.tables import HEIGHT, SOURCE, WIDTH, Ints, Net
-from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES
+from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, REUSED, STREAMED, STREAMING, TILES
 from .random_numbers import Seed, below, uniform
 
 
@@ -225,7 +225,7 @@ def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -
     if draw < 0.95 or not exact:
         return _join_any(state, random)
     head = head_of(state, below(random, state.shape[1]))
-    state[STREAMED, head] = 1 - state[STREAMED, head]
+    state[STREAMED, head] ^= STREAMING if uniform(random) < 0.5 else REUSED
     return True
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
+from ...costs.dram.slices import sliced
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Workspace
 from ...costs.soma.blocks import splits
@@ -75,41 +76,58 @@ def schedule(
 
     Raises InfeasibleError where the buffer cannot hold even the smallest tiles of some layer.
     """
-    net, objective, effort = net_tables(network), objective or Objective(), effort or Effort()
-    task = Task(
-        net,
-        model,
-        splits(model.array.side),
-        batch,
-        model.buffer_bytes,
-        objective.energy_power,
-        objective.latency_power,
-        OVERTAKE,
-    )
-    work = workspace(net, max(2048, 48 * len(net.layers)))
-    first = starts(network, task, work)
-    walks = [_Walk(task, first, effort, number, progress) for number in range(effort.chains)]
+    objective, effort = objective or Objective(), effort or Effort()
+    powers = objective.energy_power, objective.latency_power
+    scenes = [_scene(variant, model, batch, powers) for variant in variants(network, model)]
+    walks = [_Walk(scenes[number % len(scenes)], effort, number, progress) for number in range(effort.chains)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
         chains = list(pool.map(_Walk.run, walks))
-    best = min(chains, key=lambda chain: float(chain.costs[1]))
+    best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
     evaluations = sum(int(chain.counts[0]) for chain in chains)
-    return _finish(network, task, best.best, work, evaluations)
+    scene = walks[best].scene
+    return _finish(scene.network, scene.task, chains[best].best, room(scene.task), evaluations)
+
+
+def variants(network: Network, model: Model) -> list[Network]:
+    """The network, and in the exact model also with large weights in slices."""
+    found = [network]
+    if model.exact:
+        found += [other for other in (sliced(network, model),) if len(other.layers) > len(network.layers)]
+    return found[::-1]
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """A variant of the network, and where walks begin: where nothing fits, an error that the walk raises."""
+
+    network: Network
+    task: Task
+
+
+def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float]) -> _Scene:
+    task = Task(net_tables(network), model, splits(model.array.side), batch, model.buffer_bytes, *powers, OVERTAKE)
+    return _Scene(network, task)
+
+
+def room(task: Task) -> Workspace:
+    """A workspace for the fusions of a search."""
+    return workspace(task.net, max(2048, 48 * len(task.net.layers)))
 
 
 @dataclass(frozen=True)
 class _Walk:
     """One chain: where it starts, and how long it goes on."""
 
-    task: Task
-    first: Ints
+    scene: _Scene
     effort: Effort
     number: int
     progress: Progress | None
 
     def run(self) -> Chain:
         """Anneal; a short walk first, which is all where the start was near its own bound."""
-        task, first = self.task, self.first
-        work = workspace(task.net, max(2048, 48 * first.shape[1]))
+        task = self.scene.task
+        work = room(task)
+        first = starts(self.scene.network, task, work)
         chain = new_chain(first, self.effort.seed, self.number)
         start_chain(task, chain, work)
         deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
+from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, REUSED, STREAMED, TILES, Workspace
 from ...costs.soma.fusion import FusedGroup
 from ...costs.soma.layer_cost import input_box, source_box
 from ...costs.soma.tiling import tiles_of
@@ -15,7 +15,7 @@ from .anneal import FAR, Chain, Task, start_chain
 from .random_numbers import seeded
 
 
-def uniform_state(layers: int, cut: int, tiles: int) -> Ints:
+def uniform_state(layers: int, cut: int, tiles: int, *, reused: bool = False) -> Ints:
     """Layers in their order, each pair of neighbours cut by `cut` or joined, all with the same `tiles`."""
     state = np.zeros((4, layers), np.int64)
     state[ORDER] = range(layers)
@@ -23,6 +23,7 @@ def uniform_state(layers: int, cut: int, tiles: int) -> Ints:
     state[CUT, 0] = LAYER_GROUP
     state[TILES] = tiles if cut != JOINED else 0
     state[TILES, 0] = tiles
+    state[STREAMED, state[CUT] != JOINED] = REUSED if reused else 0
     return state
 
 
@@ -38,6 +39,8 @@ def starts(network: Network, task: Task, work: Workspace) -> Ints:
     counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
     states = [uniform_state(layers, FUSED_GROUP, tiles) for tiles in sorted({1, task.batch})]
     states += [uniform_state(layers, JOINED, tiles) for tiles in counts]
+    if task.model.exact:
+        states += [uniform_state(layers, FUSED_GROUP, tiles, reused=True) for tiles in sorted({1, task.batch})]
     best = min(states, key=lambda state: cost(task, state, work))
     if cost(task, best, work) < FAR:
         return best
