@@ -9,8 +9,8 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
+from ...costs import exact, timeloop
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
-from ...costs.timeloop import evaluate, price_batch
 from ...costs.timeloop.batch_model import MAX_MACS
 from ...errors import InfeasibleError
 from .values import Mapped, Request
@@ -38,6 +38,7 @@ class Pricer:
     def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
         self.arch, self.problem, self.request = arch, problem, request
         self.evaluated = 0
+        self._model = timeloop if request.model == "timeloop" else exact
         self._start = process_time()
         self.kept = kept_tensors(arch, problem)
 
@@ -68,11 +69,11 @@ class Pricer:
     def _chunk(self, batch: MappingBatch) -> Prices:
         if self.problem.macs > MAX_MACS:
             return self._one_by_one([batch.mapping(i, self.problem) for i in range(len(batch))])
-        found = price_batch(self.arch, self.problem, batch)
+        found = self._model.price_batch(self.arch, self.problem, batch)
         return Prices(found.energy_pj, found.cycles.astype(np.float64), found.valid)
 
     def _one_by_one(self, mappings: Sequence[LoopMapping]) -> Prices:
-        found = [evaluate(self.arch, self.problem, mapping) for mapping in mappings]
+        found = [self._model.evaluate(self.arch, self.problem, mapping) for mapping in mappings]
         return Prices(
             np.array([prices.energy_pj for prices in found]),
             np.array([prices.cycles for prices in found], np.float64),

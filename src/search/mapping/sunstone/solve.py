@@ -1,0 +1,136 @@
+"""Level by level, the most promising choice first, with alpha-beta pruning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from math import prod
+from typing import Literal
+
+import numpy as np
+
+from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ..pricing import Floats, Ints, Pricer, nothing_fits
+from ..room import Room
+from ..values import Mapped, Request
+from .choices import Chooser, IntraLevel
+from .orders import orders_of, reuse_of
+from .stages import Choices, Partial, Stage, Step, batch_of, extended, stages_of
+
+Direction = Literal["bottom-up", "top-down"]
+
+WIDTHS = 24, 6
+"""Most choices that are followed of the first step, and of each later one."""
+
+
+def solve(
+    arch: Architecture,
+    problem: Problem,
+    request: Request,
+    direction: Direction = "bottom-up",
+    intra: IntraLevel = "unrolling-tiling-ordering",
+    widths: tuple[int, int] = WIDTHS,
+) -> Mapped:
+    """Sunstone's mapping of `problem`, searched and priced with the request's model and objective.
+
+    `direction` says which memory is decided first, `intra` what is decided first at each (the paper's Table VI).  At
+    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Raises InfeasibleError if nothing fits.
+    """
+    search = _Search(arch, problem, request, direction, intra, widths)
+    search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
+    return search.answer()
+
+
+class _Search:
+    """One search: its steps, and the best mapping so far."""
+
+    def __init__(
+        self,
+        arch: Architecture,
+        problem: Problem,
+        request: Request,
+        direction: Direction,
+        intra: IntraLevel,
+        widths: tuple[int, int],
+    ) -> None:
+        self.pricer = Pricer(arch, problem, request)
+        self.room = Room(arch, problem, request.model, request.space)
+        reuse = reuse_of(problem)
+        self.chooser = Chooser(problem, self.room, reuse, orders_of(reuse), request.space.split_axes)
+        self.intra: IntraLevel = intra
+        self.widths = widths
+        self.inwards = direction == "top-down"
+        self.bounds = np.array(problem.bounds)
+        self.steps = _steps(stages_of(arch, self.room), self.inwards)
+        self.best: MappingBatch | None = None
+        self.value = np.inf
+
+    def expand(self, partial: Partial, number: int) -> None:
+        """Decide step `number` in every promising way, and go on with the next."""
+        step, last = self.steps[number], number + 1 == len(self.steps)
+        choices = self._choices(partial, step)
+        values = self._values(partial, choices, step, last)
+        promising = np.argsort(values, kind="stable")[: self.widths[min(number, 1)]]
+        for row in promising.tolist():
+            if not values[row] < self.value or (self.pricer.late and self.best is not None):
+                return
+            if not last:
+                self.expand(extended(partial, choices, row, step), number + 1)
+                continue
+            self.value = float(values[row])
+            self.best = self._batch(partial, choices.part(np.array([row])), step)
+            self.pricer.report(self.value)
+
+    def _choices(self, partial: Partial, step: Step) -> Choices:
+        decided = partial.tile
+        left = self.bounds // decided
+        inside = np.ones_like(decided) if self.inwards else decided
+        found = self.chooser.choices(self.intra, step, inside, left)
+        if not self.inwards or step.stage is None:
+            return found
+        return replace(found, temporal=left // (found.temporal * found.columns * found.rows))
+
+    def _batch(self, partial: Partial, choices: Choices, step: Step) -> MappingBatch:
+        return batch_of(partial, choices, step, self.bounds, self.room.kept)
+
+    def _values(self, partial: Partial, choices: Choices, step: Step, last: bool) -> Floats:
+        """The objective if the step is the last; else what it is at least, the rest moving no word again."""
+        batch = self._batch(partial, choices, step)
+        if last:
+            return self.pricer.values(batch)
+        prices = self.pricer.prices(batch)
+        return self.pricer.objective(replace(prices, cycles=prices.cycles / step.later))
+
+    def answer(self) -> Mapped:
+        """The best mapping, its loop orders chosen once more with all factors known."""
+        if self.best is None:
+            raise nothing_fits(self.pricer.arch, self.pricer.problem, "sunstone")
+        best = self.best
+        orders = np.array([self.chooser.full_order(order) for order in self.chooser.orders])
+        for step in self.steps:
+            best = self._reordered(best, step.spread_at, orders)
+        return self.pricer.answer(best.mapping(0, self.pricer.problem))
+
+    def _reordered(self, best: MappingBatch, level: int, orders: Ints) -> MappingBatch:
+        """`best` with the order at `level` that makes it cheapest."""
+        rows = np.zeros(len(orders) + 1, np.int64)
+        every = MappingBatch(*(getattr(best, name)[rows] for name in MappingBatch.__match_args__))
+        every.order[1:, level] = orders
+        index = int(self.pricer.values(every).argmin())
+        return every.part(slice(index, index + 1))
+
+
+def _steps(stages: tuple[Stage, ...], inwards: bool) -> list[Step]:
+    """Pairs of neighbouring stages, from inside or from outside; and the array below the innermost stage, if any."""
+    pairs = list(pairwise(stages))
+    arrays = [prod(stage.array) for stage in stages]
+    first = stages[0].first
+    steps: list[Step] = []
+    for i, (stage, above) in enumerate(pairs):
+        later = prod(arrays[: i + 1]) if inwards else prod(arrays[i + 2 :])
+        at, rest = (above.first, first) if inwards else (stage.first, above.first)
+        steps.append(Step(stage, above, at, above.first, rest, later))
+    if arrays[0] > 1 or not pairs:
+        alone = Step(None, stages[0], first, first, first, 1 if inwards else prod(arrays[1:]))
+        steps.insert(0, alone)
+    return steps[::-1] if inwards else steps
