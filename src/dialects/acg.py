@@ -39,6 +39,15 @@ from xdsl.irdl import (
     region_def,
     traits_def,
 )
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -60,6 +69,36 @@ from .acg_attributes import (
 
 INTEGER = IntegerAttr.constr(i64)
 NUMBER = FloatAttr[Float64Type].constr(f64)
+
+
+@irdl_custom_directive
+class Number(CustomDirective):
+    """A number with a point.  Whole ones of many digits too, which `print_float` would print as their bits."""
+
+    value: AttributeVariable
+
+    def is_anchorable(self) -> bool:
+        return self.value.is_anchorable()
+
+    def is_optional_like(self) -> bool:
+        return self.value.is_optional_like()
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, FloatAttr(parser.parse_float(), f64))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.value.get(op)
+        if not isinstance(attribute, FloatAttr):
+            return
+        state.print_whitespace(printer)
+        number = attribute.value.data
+        if "." in f"{number:.17g}" or float(f"{number:.5e}") == number:
+            printer.print_float(number, f64)
+        else:
+            printer.print_string(f"{number:.16e}")
 
 
 @irdl_op_definition
@@ -110,10 +149,12 @@ class MemoryOp(IRDLOperation):
     ports = opt_prop_def(PortsAttr)
     offchip = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
+    custom_directives = (Number,)
     assembly_format = (
         "$sym_name (`x` $instances_x^)? (`y` $instances_y^)? `data_width` $data_width_bits `banks` $banks "
-        "(`depth` $depth^)? `align` $align_bytes `read_energy` $read_energy_pj `write_energy` $write_energy_pj "
-        "(`holds` $holds^)? (`buffering` $buffering^)? (`regions` $most_regions^)? (`ports` $ports^)? "
+        "(`depth` $depth^)? `align` $align_bytes `read_energy` custom<Number>($read_energy_pj) "
+        "`write_energy` custom<Number>($write_energy_pj) "
+        "(`holds` $holds^)? (`buffering` custom<Number>($buffering)^)? (`regions` $most_regions^)? (`ports` $ports^)? "
         "(`offchip` $offchip^)? attr-dict"
     )
 
@@ -147,8 +188,10 @@ class LinkOp(IRDLOperation):
     channel = prop_def(StringAttr)
     body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
+    custom_directives = (Number,)
     assembly_format = (
-        "$src `->` $dst (`both` $both^)? (`bandwidth` $bandwidth^)? `latency` $latency_cycles `channel` $channel "
+        "$src `->` $dst (`both` $both^)? (`bandwidth` custom<Number>($bandwidth)^)? `latency` $latency_cycles "
+        "`channel` $channel "
         "attr-dict-with-keyword ($body^)?"
     )
 
@@ -223,7 +266,10 @@ class GraphOp(IRDLOperation):
     frequency_hz = prop_def(NUMBER)
     body = region_def()
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
-    assembly_format = "$sym_name `control` $control `frequency` $frequency_hz attr-dict-with-keyword $body"
+    custom_directives = (Number,)
+    assembly_format = (
+        "$sym_name `control` $control `frequency` custom<Number>($frequency_hz) attr-dict-with-keyword $body"
+    )
 
     @staticmethod
     def get(machine: Machine) -> GraphOp:

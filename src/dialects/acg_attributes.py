@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -258,7 +259,8 @@ class PortsAttr(Data[Ports]):
         values: dict[str, Any] = {}
         start = parser.pos
         for name, value in _list(parser, lambda p: (_name(p), p.parse_number()), parser.Delimiter.ANGLE):
-            if name not in known or name in values or not 0 <= value < _MAX_PORT:
+            limit = 1 << 63 if known.get(name) else math.inf
+            if name not in known or name in values or not 0 <= value < limit:
                 expected = f"each of {', '.join(known)} at most once, with a number of at least 0"
                 parser.raise_error(f"expected {expected}", start, parser.pos)
             if known[name] and not isinstance(value, int):
@@ -270,9 +272,6 @@ class PortsAttr(Data[Ports]):
         values = {item.name: getattr(self.data, item.name) for item in fields(Ports)}
         given = {name: value for name, value in values.items() if value != getattr(Ports(), name)}
         _print(printer, (f"{name} {_number(value)}" for name, value in given.items()))
-
-
-_MAX_PORT = 1 << 63
 
 
 def _number(value: float) -> str:

@@ -11,4 +11,4 @@ func.func @f() {
   func.return
 }
 
-// MISSING: error: target: no/such.acg: expected one of conventional, {{.*}}, or an .acg file, found neither
+// MISSING: error: target: no/such.acg: expected one of {{.*}}, or an .acg file, found neither

@@ -81,3 +81,9 @@ acg.graph @mapping control "queues" frequency 1.0e9 {
   // CHECK-NEXT: acg.link @W -> @MAC latency 0 channel ""
   acg.link @W -> @MAC latency 0 channel ""
 }
+
+// CHECK-LABEL: acg.graph @digits control "queues" frequency 2.5165824000000000e+07 {
+acg.graph @digits control "queues" frequency 25165824.0 {
+  // CHECK-NEXT: acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 1.500000e+00 write_energy 1.2345678000000000e+07 offchip
+  acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 1.5 write_energy 12345678.0 offchip
+}

@@ -18,8 +18,8 @@ from tilewright.driver import make_context
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, parse_module, parse_target, print_target, target_files
 
-TINY, SIMBA = (target_files()[name].read_text() for name in ("tiny", "simba_like_dbw"))
-TOKEN = re.compile(r"#[^\n]*|[A-Za-z_]\w*|[0-9]+|<->|->|\S")
+TINY, SIMBA = (re.sub("#.*", "", target_files()[name].read_text()) for name in ("tiny", "simba_like_dbw"))
+TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9]+(?:\.[0-9]+)?|<->|->|<=|[+]=|\S")
 TOKENS, MAPPED = TOKEN.findall(TINY), TOKEN.findall(SIMBA)
 ODD = [
     "0",

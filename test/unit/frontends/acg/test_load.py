@@ -323,7 +323,7 @@ def test_shipped_files_are_canonical_apart_from_comments(name: str) -> None:
 
 
 def test_unknown_targets(tmp_path: Path) -> None:
-    with pytest.raises(TilewrightError, match=r"nosuch: expected one of cocco_npu, .* or an \.acg file"):
+    with pytest.raises(TilewrightError, match=r"nosuch: expected one of .* or an \.acg file"):
         load_target("nosuch")
     binary = tmp_path / "binary.acg"
     binary.write_bytes(b"\xff\xfe\x00")
