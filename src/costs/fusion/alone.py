@@ -147,14 +147,16 @@ class Alone:
 
 
 def _undominated(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:
-    """Rows that no other one matches in traffic, latency, energy and both demands."""
+    """Rows that no other one matches in traffic, latency, energy and both demands, least traffic first."""
     traffic = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
-    cost = np.column_stack(
-        (traffic, np.maximum(rows[:, CYCLES], rows[:, TRANSFER]), energy, rows[:, GLOBAL], rows[:, WEIGHT])
+    latency = np.maximum(rows[:, CYCLES], rows[:, TRANSFER])
+    cost, first = np.unique(
+        np.column_stack((traffic, latency, energy, rows[:, GLOBAL], rows[:, WEIGHT])), axis=0, return_index=True
     )
-    order = np.lexsort(cost.T[::-1])
-    kept_rows: list[int] = []
-    for place in order:
-        if not any((cost[other] <= cost[place]).all() for other in kept_rows):
-            kept_rows.append(int(place))
-    return rows[kept_rows], energy[kept_rows]
+    kept = np.empty_like(cost)
+    places: list[int] = []
+    for row, place in zip(cost, first, strict=True):
+        if not (kept[: len(places)] <= row).all(axis=1).any():
+            kept[len(places)] = row
+            places.append(int(place))
+    return rows[places], energy[places]
