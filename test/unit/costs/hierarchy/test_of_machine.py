@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,3 +85,75 @@ def test_two_memories_off_chip() -> None:
     memory = "  memory HOST { data_width 16; offchip; }\n  link HOST -> A { bandwidth 1; }\n"
     with pytest.raises(TilewrightError, match="one off-chip memory for all operands"):
         architecture_of(parse_target(SPLIT.replace("  compute", memory + "  compute")))
+
+
+SUNSTONE = ROOT.parent / "shared/data/sunstone_results.json"
+
+
+def described(arch: dict[str, Any]) -> str:
+    """`.acg` text of a machine as Sunstone lists them: levels from the inside, some split by operand (I, W, O).
+
+    Its bandwidths are those of all instances together; a price that differs by operand in one memory is averaged.
+    """
+    columns = rows = 1
+    below: dict[str, tuple[str, ...]] = {}
+    memories: list[str] = []
+    links: list[str] = []
+    inside = dict.fromkeys("IWO", "MAC")
+    arrays: list[tuple[int, int]] = []
+    for i in range(len(arch["levels"]) - 1, -1, -1):
+        arrays.append((columns, rows))
+        for array in (a for a in arch["spatial"] if a["after"] == i - 1):
+            columns, rows = columns * array["x"], rows * array["y"]
+    for level, (x, y), limits in zip(arch["levels"], reversed(arrays), arch["bw"], strict=True):
+        kept = [o for o, away in zip("IWO", level.get("bypass") or [False] * 3, strict=True) if not away]
+        parts = [(o,) for o in kept] if level.get("split") else [tuple(kept)]
+        for part in parts:
+            name = level["name"] + (part[0] if len(parts) > 1 else "")
+            pick = ["IWO".index(o) for o in part]
+            energy = level["energy"]
+            price = sum(energy[p] for p in pick) / len(pick) if isinstance(energy, list) else energy
+            size = level.get("size")
+            words = f"depth {size[pick[0]] if isinstance(size, list) else size};" if size else "offchip;"
+            rate = f"read_bandwidth {limits[0] / x / y}; write_bandwidth {limits[1] / x / y};" if limits else ""
+            holds = f"holds {', '.join(part)};" if len(part) < 3 else ""
+            head = f"memory {name}[{x}][{y}] {{ data_width 16; {words} access_energy {price};"
+            memories.append(f"{head} {rate} hop_energy {level.get('noc_energy', 0)}; {holds} }}")
+            links += [f"link {name} {'<->' if o == 'O' else '->'} {inside[o]};" for o in part]
+            below |= {name: part}
+        for name, part in ((n, p) for n, p in below.items() if n.startswith(level["name"])):
+            inside |= dict.fromkeys(part, name)
+    mac = f"compute MAC[{columns}][{rows}] {{ capability mac {{ O{{}} += I{{}} * W{{}}; types i16 = i16, i16;"
+    mac += f" energy {arch['mac_energy']}; }} }}"
+    unique = {re.sub(" <-> | -> ", " ", link): link for link in sorted(links, key=lambda link: "<->" in link)}
+    return "\n".join(["acg machine {", *reversed(memories), mac, *unique.values(), "}"])
+
+
+@pytest.mark.skipif(not SUNSTONE.exists(), reason="no reference data")
+def test_machines_of_a_peer_can_be_written() -> None:
+    archs: dict[str, Any] = json.loads(SUNSTONE.read_text())["archs"]
+    levels = {name: architecture_of(parse_target(described(arch))).levels for name, arch in archs.items()}
+    assert {name: [x.instances for x in found] for name, found in levels.items()} == {
+        "eyeriss_like": [168, 168, 168, 1, 1],
+        "ws16": [256, 1, 1],
+        "basic16": [256, 1, 1],
+        "conv32_tableIV": [1024, 1, 1],
+        "simba_like": [1024, 16, 16, 16, 1, 1],
+        "simba_cosa": [1024, 16, 16, 16, 1, 1],
+    }
+    found = {level.name: level for level in levels["eyeriss_like"]}
+    ours = {level.name: level for level in architecture_of(load_target("eyeriss_like")).levels}
+    for name, same in (("L1I", "InputSpad"), ("L1W", "WeightSpad"), ("L1O", "PsumSpad")):
+        unlimited = replace(ours[same], name=name, read_bandwidth=None, write_bandwidth=None)
+        assert found[name] == unlimited
+    assert found["L2"] == replace(ours["L2"], hop_energy_pj=0.607)
+    simba = {level.name: level for level in levels["simba_like"]}
+    assert [simba[name].holds for name in ("Reg", "L1I", "L1W", "L1O", "L2")] == [
+        ("W",),
+        ("I",),
+        ("W",),
+        ("O",),
+        ("O", "I"),
+    ]
+    assert simba["L1W"].read_bandwidth == 64 / 16
+    assert simba["L2"].energy_pj == pytest.approx((5.47 + 5.71) / 2)
