@@ -65,6 +65,7 @@ def price_groups(
     tiles: Ints,
     members: Ints,
     starts: Ints,
+    first: int,
     every: bool,
     table: Ints,
     energy: Floats,
@@ -72,11 +73,12 @@ def price_groups(
     """Row g of `table` and of `energy` for the group `members[starts[g]:starts[g + 1]]`.
 
     It is for the last of `tiles` (ascending) that fits, or else says what the first one needs, with tile -1 and no
-    energy.  With `every` there is a row for each of `tiles`, group by group, whether it fits or not.
+    energy.  With `every` there is a row for each of `tiles`, group by group, whether it fits or not.  `first` is above
+    the numbers of all groups that were priced with `s` before.
     """
     for g in range(len(starts) - 1):
         group = members[starts[g] : starts[g + 1]]
-        outside = trace(net, s, group, g)
+        outside = trace(net, s, group, first + g)
         if every:
             for number in range(len(tiles)):
                 row = g * len(tiles) + number

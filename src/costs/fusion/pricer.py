@@ -89,20 +89,21 @@ class SubgraphPricer:
         self._trace = new_trace(len(graph) + len(graph.inputs))
         self._tiles = np.array(self.tiles, dtype=np.int64)
         self._ways_alone: dict[int, CostTable] = {}
+        self._cuts: dict[tuple[int, Buffers], int | None] = {}
+        self._terms_of: dict[Buffers, Terms] = {}
+        self._priced = 1
 
     def cost(self, nodes: Iterable[int], buffers: Buffers | None = None) -> SubgraphCost | None:
         """The price of running `nodes` as one group, None if they do not fit (`why` tells)."""
         members = self._members(nodes)
-        table = self.cost_many(members, np.array([0, len(members)], dtype=np.int64), buffers)
-        return self._value(table.integers[0], table.energy_pj[0]) if table.fits[0] else None
+        table = self._chosen(members, np.array([0, len(members)], dtype=np.int64), buffers)
+        return self._value(table.integers[0], table.energy_pj[0]) if table.integers[0, TILE] >= 0 else None
 
     def cost_many(self, members: Ints, starts: Ints, buffers: Buffers | None = None) -> CostTable:
         """Prices of the groups `members[starts[g]:starts[g + 1]]`, ascending layer numbers each."""
-        buffers = self.buffers if buffers is None else buffers
-        table = self._table(members, starts, buffers, every=False)
-        for row in np.flatnonzero((starts[1:] - starts[:-1] == 1) & ~table.fits):
-            self._cut(int(members[starts[row]]), buffers, table, int(row))
-        return table
+        if len(members) and not 0 <= members.min() <= members.max() < len(self.graph):
+            raise self._unknown(members)
+        return self._chosen(members, starts, buffers)
 
     def ways(self, nodes: Iterable[int]) -> tuple[SubgraphCost, ...]:
         """The ways to run `nodes` as one group, whatever the capacities, those with the smallest tiles first.
@@ -146,11 +147,23 @@ class SubgraphPricer:
 
         return min(self.ways(members), key=excess)
 
+    def _chosen(self, members: Ints, starts: Ints, buffers: Buffers | None) -> CostTable:
+        buffers = self.buffers if buffers is None else buffers
+        table = self._table(members, starts, buffers, every=False)
+        for row in np.flatnonzero((starts[1:] - starts[:-1] == 1) & ~table.fits):
+            layer = int(members[starts[row]])
+            best = self._best_cut(layer, buffers)
+            if best is not None:
+                ways = self._alone(layer)
+                table.integers[row], table.energy_pj[row] = ways.integers[best], ways.energy_pj[best]
+        return table
+
     def _table(self, members: Ints, starts: Ints, buffers: Buffers, *, every: bool) -> CostTable:
         count = (len(starts) - 1) * (len(self.tiles) if every else 1)
         table = CostTable(np.empty((count, PASSES + 1), np.int64), np.empty(count))
-        self._trace.fill(-1)
-        price_groups(self._net, self._trace, self._terms(buffers), self._tiles, members, starts, every, *table)
+        first, self._priced = self._priced, self._priced + len(starts) - 1
+        terms = self._terms(buffers)
+        price_groups(self._net, self._trace, terms, self._tiles, members, starts, first, every, *table)
         return table
 
     def _every(self, members: Ints) -> CostTable:
@@ -164,28 +177,34 @@ class SubgraphPricer:
             self._ways_alone[layer] = CostTable(*alone.ways(self._tiles, *whole))
         return self._ways_alone[layer]
 
-    def _cut(self, layer: int, buffers: Buffers, table: CostTable, row: int) -> None:
-        """Put the best way to cut a layer that fits into `row`."""
-        ways = self._alone(layer)
+    def _best_cut(self, layer: int, buffers: Buffers) -> int | None:
+        """The row of `_alone` that fits and is best for the metric."""
+        if (layer, buffers) not in self._cuts:
+            self._cuts[layer, buffers] = self._find_cut(self._alone(layer), buffers)
+        return self._cuts[layer, buffers]
+
+    def _find_cut(self, ways: CostTable, buffers: Buffers) -> int | None:
         need, weights = ways.integers[:, GLOBAL], ways.integers[:, WEIGHT]
         if buffers.weight_bytes is None:
             good = need + weights <= buffers.global_bytes
         else:
             good = (need <= buffers.global_bytes) & (weights <= buffers.weight_bytes)
         choices = np.flatnonzero(good & (ways.integers[:, REGIONS] <= self.platform.regions))
-        if len(choices):
-            order = [ways.ema_bytes, ways.latency_cycles, ways.energy_pj]
-            first = {"ema": 0, "latency": 1, "energy": 2}[self.metric]
-            keys = [order[first], *order[:first], *order[first + 1 :]]
-            best = choices[np.lexsort([key[choices] for key in reversed(keys)])[0]]
-            table.integers[row], table.energy_pj[row] = ways.integers[best], ways.energy_pj[best]
+        if len(choices) == 0:
+            return None
+        keys = {"ema": ways.ema_bytes, "latency": ways.latency_cycles, "energy": ways.energy_pj}
+        order = [*keys.values(), keys[self.metric]]  # the last key sorts first
+        return int(choices[np.lexsort([key[choices] for key in order])[0]])
 
     def _members(self, nodes: Iterable[int]) -> Ints:
         members = np.array(sorted(set(nodes)), dtype=np.int64)
         if len(members) == 0 or members[0] < 0 or members[-1] >= len(self.graph):
-            found = str(members.tolist())
-            raise TilewrightError("group", self.graph.name, f"layers from 0 to {len(self.graph) - 1}", found)
+            raise self._unknown(members)
         return members
+
+    def _unknown(self, members: Ints) -> TilewrightError:
+        found = str(members.tolist()[:64])
+        return TilewrightError("group", self.graph.name, f"layers from 0 to {len(self.graph) - 1}", found)
 
     def _value(self, row: Ints, energy_pj: float) -> SubgraphCost:
         cells: list[int] = row.tolist()
@@ -204,6 +223,11 @@ class SubgraphPricer:
         )
 
     def _terms(self, buffers: Buffers) -> Terms:
+        if buffers not in self._terms_of:
+            self._terms_of[buffers] = self._new_terms(buffers)
+        return self._terms_of[buffers]
+
+    def _new_terms(self, buffers: Buffers) -> Terms:
         platform = self.platform
         return Terms(
             array_x=platform.array[0],
