@@ -55,10 +55,8 @@ class Counter:
 
     def demand(self, kept: Kept) -> Demand:
         """What the choice `kept` demands at least."""
-        energy = self._problem.macs * self._arch.mac_energy_pj
         cycles, slowest = float(self._steps), "compute"
         for index, level in enumerate(self._arch.levels):
-            energy += self._level_energy(kept, index)
             for port, found in self._ports(kept, index, level):
                 if found > cycles:
                     cycles, slowest = found, f"{port} bandwidth of {level.name}"
@@ -67,7 +65,7 @@ class Counter:
             used = [i for i, t in zip(innermost, self._problem.tensors, strict=True) if t.is_output == outward]
             cycles += sum(level.latency_cycles for level in self._arch.levels[min(used, default=self._last + 1) :])
         words, scarcest = self._dram_words(kept)
-        return Demand(energy, cycles, words, slowest, scarcest)
+        return Demand(self._total_energy(kept), cycles, words, slowest, scarcest)
 
     def outermost(self) -> Demand:
         """What every choice demands: words of the outermost level, all memories inside may hold everything."""
@@ -106,10 +104,37 @@ class Counter:
         inner = [found for found in kept[t] if found < level]
         return inner[-1] if inner else None
 
-    def _level_energy(self, kept: Kept, index: int) -> float:
-        """Energy of words that leave a level, there and where they arrive."""
-        costs = {t: self._word_energy(kept, t, index) for t in range(len(kept)) if index in kept[t]}
-        return self._least(kept, index, costs) - self._unread(index)
+    def _total_energy(self, kept: Kept) -> float:
+        """Energy of all words, where they leave and where they arrive, and of the operations.
+
+        Bounded level by level, and with what goes to the arithmetic directly taken together, whatever its level.
+        """
+        by_level = inside = 0.0
+        for index in range(self._last + 1):
+            costs = {t: self._word_energy(kept, t, index) for t in range(len(kept)) if index in kept[t]}
+            by_level += self._least(kept, index, costs)
+            inside += self._least(kept, index, {t: cost for t, cost in costs.items() if kept[t][0] < index})
+        words = max(by_level, inside + self._direct(kept))
+        return self._problem.macs * self._arch.mac_energy_pj + words - self._unread(self._last)
+
+    def _direct(self, kept: Kept) -> float:
+        """Energy of words between the arithmetic and the innermost levels that keep them.
+
+        Those of all levels from `level` on pass its network at least; a word that leaves an outer level does so for as
+        many instances of `level` as are below.
+        """
+        costs = [self._word_energy(kept, t, levels[0]) for t, levels in enumerate(kept)]
+        apart = [cost * self.sent(kept, t, kept[t][0]) for t, cost in enumerate(costs)]
+        best = sum(apart)
+        for level in range(self._last + 1):
+            passing = tuple(
+                (t, cost / prod(prod(self._arch.fan_out(i)) for i in range(level + 1, kept[t][0] + 1)))
+                for t, cost in enumerate(costs)
+                if kept[t][0] >= level
+            )
+            others = sum(cost for t, cost in enumerate(apart) if kept[t][0] < level)
+            best = max(best, others + self._shared_steps(level, passing))
+        return best
 
     def _least(self, kept: Kept, index: int, costs: dict[int, float], *, streams: bool = False) -> float:
         """Least cost of the words of some tensors that leave a level, at `costs` per word."""
@@ -119,12 +144,15 @@ class Counter:
     def _stepwise(self, kept: Kept, index: int, costs: dict[int, float]) -> float:
         """The same, where tensors that go to the arithmetic directly must share the units of the array."""
         direct = tuple((t, cost) for t, cost in costs.items() if kept[t][0] >= index)
-        units = prod(prod(self._arch.fan_out(inner)) for inner in range(index + 1))
-        if direct not in self._step_costs[index]:
-            cost = ROUNDING * self._problem.macs * step_cost(self._problem, direct, units)
-            self._step_costs[index][direct] = cost
         rest = sum(cost * self._touched[t] for t, cost in costs.items() if kept[t][0] < index)
-        return rest + self._step_costs[index][direct]
+        return rest + self._shared_steps(index, direct)
+
+    def _shared_steps(self, level: int, costs: tuple[tuple[int, float], ...]) -> float:
+        """Least cost of all words of (tensor, cost) that pass the network of `level` for one step each."""
+        if costs not in self._step_costs[level]:
+            units = prod(prod(self._arch.fan_out(inner)) for inner in range(level + 1))
+            self._step_costs[level][costs] = ROUNDING * self._problem.macs * step_cost(self._problem, costs, units)
+        return self._step_costs[level][costs]
 
     def _word_energy(self, kept: Kept, t: int, index: int) -> float:
         """Energy per word that leaves a level: an input's is read and fills the next level inside.

@@ -173,3 +173,18 @@ def test_the_binding_term_is_named():
     wide = replace(machine, levels=(replace(inner, entries=1 << 30), machine.levels[1]))
     assert bounds_of(wide, problem).as_json()["dram_words"] == 3 << 24
     assert bounds_of(wide, problem).binding["dram_words"] == "every element once"
+
+
+def test_a_good_mapping_comes_close():
+    # a pointwise layer of ResNet-50 on 32 x 32 units: weights and inputs reused in L1 or by all units, nothing in L2
+    rows = {"I": ((0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)), "W": ((1, 0, 0, 0), (0, 1, 0, 0))}
+    rows["O"] = ((1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))
+    tensors = tuple(Tensor(name, axes, name == "O") for name, axes in rows.items())
+    problem = Problem("pointwise", ("K", "C", "P", "Q"), (64, 256, 56, 56), tensors)
+    memories = (Level("L1", 256, 1024, 32, 1, 2.05, 3, 4), Level("L2", 1_625_292, 1, 1, 4, 120.0, 64, 64))
+    arch = Architecture("conventional", (*memories, Level("DRAM", None, 1, 1, 4, 512.0)), "MAC", 1024, 32, 2.2)
+    spread = LevelMapping((), (Loop(1, 32),), (Loop(1, 8), Loop(2, 4)), frozenset("IWO"))
+    nest = LoopMapping(
+        (LevelMapping((Loop(0, 64),), bypass=frozenset("O")), spread, LevelMapping((Loop(2, 14), Loop(3, 56))))
+    )
+    assert 1 <= check(arch, problem, [nest], bounds_of(arch, problem)) < 1.01
