@@ -28,6 +28,8 @@ class Task(NamedTuple):
     leaves: Leaves
     objective: int
     base: float
+    least_cycles: float
+    timed: bool
 
 
 @inner
@@ -86,6 +88,67 @@ def port_cycles(task: Task, words: Floats) -> float:
 
 
 @inner
+def first_words(task: Task, t: int, known: int, level: int) -> float:
+    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
+
+    Tiles are known up to memory `known`.
+    """
+    model, skeleton, state = task.model, task.skeleton, task.state
+    own = min(known, skeleton.parent[0, t])
+    covered = np.empty(model.bounds.shape[0], np.int64)
+    for d in range(covered.shape[0]):
+        full = state.tile[own, d]
+        covered[d] = full
+        for k in range(own + 1, level + 1):
+            if skeleton.spread[k, d] > 1:
+                covered[d] = full * skeleton.spread[k, d]
+                if not task.choice.perfect:
+                    covered[d] -= full - 1
+                full *= skeleton.spread[k, d]
+    return float(tile_size(model, t, covered))
+
+
+@inner
+def stream_cycles(task: Task, known: int) -> float:
+    """Least cycles for the first input tiles to arrive and the last output tile to leave."""
+    model, skeleton = task.model, task.skeleton
+    last = skeleton.kept.shape[0] - 1
+    total = 0.0
+    for outwards in range(2):
+        innermost, slowest = last + 1, 0.0
+        for level in range(last + 1):
+            source, target, network = 0.0, 0.0, 0.0
+            for t in range(model.kind.shape[0]):
+                own = skeleton.parent[0, t]
+                if model.is_output[t] != (outwards == 1) or level < own:
+                    continue
+                innermost = min(innermost, own)
+                if not task.timed:
+                    continue
+                words = first_words(task, t, known, level) * model.weight[level, t]
+                if level > own:
+                    network += words
+                    source += words if skeleton.kept[level, t] else 0.0
+                target += words if skeleton.kept[level, t] and level < last else 0.0
+            if outwards == 1:
+                source, target = target, source
+            most = max(source / model.bandwidth[level, 0], target / model.bandwidth[level, 1])
+            most = max(most, (source + target) / model.bandwidth[level, 2], network / model.bandwidth[level, 3])
+            slowest = max(slowest, np.ceil(most * (1 - 1e-11)))
+        for level in range(innermost, last + 1):
+            slowest += model.latency[level]
+        total += slowest
+    return total
+
+
+@inner
+def least_cycles(task: Task, level: int, words: Floats) -> float:
+    """Least cycles of what is chosen up to `level`, with `words` through the ports."""
+    steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
+    return steady + stream_cycles(task, level)
+
+
+@inner
 def cell_of(grid: Grid, d: int, tile: int) -> int:
     """The cell of dimension `d` with a tile."""
     low, high = 0, grid.size[d] - 1
@@ -124,8 +187,10 @@ def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
 def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
     """Whether a mapping below this node may be better than the best."""
     energy += outlook(task, level, alive, fixed)
-    cycles = max(compute_cycles(task, level, task.state.tile[level]), port_cycles(task, task.state.words[depth]))
-    return value_of(task.objective, energy, cycles) < task.best.value[0] * (1 - 1e-9)
+    most = task.best.value[0] * (1 - 1e-9)
+    if task.objective < 2 and value_of(task.objective, energy, task.least_cycles) >= most:
+        return False
+    return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most
 
 
 @inner
@@ -295,7 +360,7 @@ def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     words = state.words[depth + 1]
     words[:] = state.words[depth]
     energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
-    cycles = max(compute_cycles(task, last, state.tile[last]), port_cycles(task, words))
+    cycles = least_cycles(task, last, words)
     bound = value_of(task.objective, energy, cycles)
     if bound >= best.value[0] * (1 - 1e-9):
         return

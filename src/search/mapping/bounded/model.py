@@ -23,7 +23,8 @@ class Model(NamedTuple):
 
     `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
     `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
-    element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network.
+    element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
+    `latency` (L,) in cycles.
     """
 
     bounds: Ints
@@ -38,6 +39,7 @@ class Model(NamedTuple):
     weight: Floats
     capacity: Floats
     bandwidth: Floats
+    latency: Floats
     base: float
     points: float
 
@@ -93,6 +95,7 @@ def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ..
             [np.inf if level.entries is None else level.entries / level.multiple_buffering for level in arch.levels]
         ),
         bandwidth=np.array([[np.inf if limit is None else limit for limit in row] for row in limits], np.float64),
+        latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
         base=float(problem.macs * arch.mac_energy_pj),
         points=float(prod(problem.bounds)),
     )

@@ -60,6 +60,7 @@ class Search:
         self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
         self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
+        self.timed = bool(np.isfinite(self.model.bandwidth).any())
         self.nodes = self.unsettled = 0
         self.evaluated, self.complete, self.began = 0, True, process_time()
 
@@ -143,7 +144,7 @@ class Search:
         self.leaves.number[0] = 0
         task = Task(
             self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.leaves,
-            self.objective, base,
+            self.objective, base, float(self.cycles(spread)), self.timed,
         )  # fmt: skip
         start(task, self.frames)
         low, done = inf, False

@@ -107,35 +107,90 @@ def fresh(
         if model.window[t, d] == w:
             children *= -(-min(tile[d], model.bounds[d]) // min(child[d], model.bounds[d]))
             positions *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
-    span, near = span_of(model, t, w, tile), span_of(model, t, w, child)
-    forward = min(size, max(0, span - shift), children * max(0, near - shift))
+    forward = min(size, overlap(model, t, w, tile, shift, True))
+    forward = min(forward, children * overlap(model, t, w, child, shift, True))
     steps = -(-model.bounds[first] // step[first])
     outer = -(-steps // bound)
     away = 0
     if outer == 1 or model.bounds[first] % (step[first] * bound) == 0:
         away = nearest_return(model, t, w, step, first, (bound - 1) * shift, outer > 1)
-    back = min(size, max(0, span - away), children * max(0, near - away))
+    back = min(size, overlap(model, t, w, tile, away, False))
+    back = min(back, children * overlap(model, t, w, child, away, False))
     if outer > 1:
         back = max(back, forward)
     again = outer / steps
-    back *= returns(model, t, tile, step, first, outer, perfect)
+    back *= returns(model, t, w, tile, step, first, outer, perfect)
     return max(0.0, size - positions * ((1 - again) * forward + again * back))
 
 
 @inner
-def returns(model: Model, t: int, tile: Ints, step: Ints, first: int, outer: int, perfect: bool) -> float:
-    """Most of the steps of loops outside `first`, as a share, that may find some of their words there.
+def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
+    count, u, n, v, m, span = 0, 1, 1, 1, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size, c = min(tile[d], model.bounds[d]), model.coefficient[t, d]
+        span += c * (size - 1)
+        if size == 1:
+            continue
+        if count == 0:
+            u, n = c, size
+        else:
+            v, m = c, size
+        count += 1
+    if count == 0:
+        return 1 if shift == 0 else 0
+    if count == 1:
+        if exact and shift % u:
+            return 0
+        return max(0, n - -(-shift // u))
+    if count == 2 and exact:
+        if u == 1:
+            u, n, v, m = v, m, u, n
+        if v == 1 and m < u:
+            blocks, offset = shift // u, shift % u
+            near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
+            return near + far
+    return max(0, span - shift)
 
-    Loops of plain dimensions leave nothing behind; at best they are the outermost.
+
+@inner
+def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, outer: int, perfect: bool) -> float:
+    """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
+
+    Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
+    the outermost, then the latter.
     """
-    others = float(outer)
+    others, beside, shared = float(outer), 1.0, 0.0
     for d in range(tile.shape[0]):
         if model.kind[t, d] == PLAIN:
             if not perfect and step[d] < model.bounds[d]:
                 return 1.0
         elif d != first:
-            others *= -(-model.bounds[d] // (tile[d] if model.kind[t, d] == UNRELATED else step[d]))
-    return 1.0 - 1.0 / others
+            count = -(-model.bounds[d] // (tile[d] if model.kind[t, d] == UNRELATED else step[d]))
+            if model.window[t, d] < 0 or model.window[t, d] == w:
+                others *= count
+            elif count > 1:
+                beside *= count
+    for other in range(model.windows[t]):
+        if other != w:
+            size = float(extent(model, t, other, tile))
+            shared = max(shared, min(size, float(slid(model, t, other, tile, step))) / size)
+    return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
+
+
+@inner
+def slid(model: Model, t: int, w: int, tile: Ints, step: Ints) -> int:
+    """Most elements of window `w` that stay when one of its own loops advances."""
+    looping, shift = 0, 0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w and step[d] < model.bounds[d]:
+            looping += 1
+            shift = model.coefficient[t, d] * step[d]
+    if looping == 0:
+        return 0
+    return overlap(model, t, w, tile, 0 if looping > 1 else shift, looping == 1)
 
 
 @inner
