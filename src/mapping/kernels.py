@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..algebra.statement import accesses_of, reduction_dims
+from ..algebra.statement import accesses_of, reduction_dims, tensors_of
 from ..costs.hierarchy import Problem
 from ..dialects import nest
 from ..driver import is_kernel, load_model, make_context, parse_mlir, parse_passes
@@ -45,6 +45,8 @@ def find_layers(text: str, batch: int = 1, types: Mapping[str, str] | None = Non
     """
     if is_kernel(text) or ";" in text:
         return (_einsum(text, types),)
+    if types is not None:
+        raise TilewrightError("usage", "types", "an einsum, whose tensors have none of their own", text)
     file, _, which = text.partition(":") if not Path(text).suffix else _split(text)
     suffix = Path(file).suffix
     if suffix == ".onnx":
@@ -69,8 +71,13 @@ def _split(text: str) -> tuple[str, str, str]:
 
 
 def _einsum(text: str, types: Mapping[str, str] | None) -> Layer:
-    from ..frontends.einsum import einsum_module
+    from ..frontends.einsum import einsum_module, parse_einsum
 
+    statement, _ = parse_einsum(text)
+    tensors = tensors_of(statement)
+    if types is not None and set(types) != set(tensors):
+        expected = f"a type for each of {', '.join(tensors)}"
+        raise TilewrightError("usage", "types", expected, ", ".join(types) or "none")
     module = einsum_module(text, types)
     kernel = next(op for op in module.walk() if isinstance(op, nest.KernelOp))
     problem = problem_of(kernel, "kernel", typed=types is not None)

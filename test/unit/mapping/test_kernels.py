@@ -72,3 +72,17 @@ def test_what_is_no_kernel(text: str, message: str) -> None:
     with pytest.raises(TilewrightError) as error:
         find_layers(text)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "message"),
+    [
+        ("O[m] += A[m,k]; m=4 k=5", {"A": "i8"}, "types: expected a type for each of O, A, found A"),
+        ("O[m] += A[m,k]; m=4 k=5", {"A": "i8", "O": "i32", "B": "i8"}, "for each of O, A, found A, O, B"),
+        ("resnet18:conv1", {"I": "i8"}, "types: expected an einsum, whose tensors have none of their own"),
+    ],
+)
+def test_types_that_do_not_belong(text: str, types: dict[str, str], message: str) -> None:
+    with pytest.raises(TilewrightError) as error:
+        find_layers(text, types=types)
+    assert message in str(error.value)
