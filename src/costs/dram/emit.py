@@ -56,6 +56,7 @@ from .workspace import (
     MOVES,
     ORDER,
     POSITIONS,
+    RESULT,
     REUSED,
     ROW_FROM,
     ROW_TO,
@@ -294,6 +295,7 @@ def _emit_tile(
         end = max(stages[KEPT_UNTIL, layer], position + 1 + stages[DISTANCE, layer])
         if stages[MOVES, layer]:
             _add_store(work, model, size, position, end, layer, tile)
+        work.positions[RESULT, position] = size
         work.positions[USAGE, position + 1] += size
         work.positions[USAGE, end + 1] -= size
     return FITS

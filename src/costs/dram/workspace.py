@@ -58,9 +58,9 @@ STORE_SIZE, STORE_CYCLES, STORE_POSITION, STORE_USED, STORE_LAYER, STORE_TILE, S
 the prefetcher fills the end of its life and of its transfer.
 """
 
-CYCLES, ARRIVAL, USAGE, BEGIN = range(4)
+CYCLES, ARRIVAL, USAGE, BEGIN, RESULT = range(5)
 """Rows of the table of positions: cycles of the tile, when its loads are there; at position + 1, bytes in use; when the
-tile begins.
+tile begins, bytes of its result.
 """
 
 LATENCY, DRAM_BYTES, COMPUTE_CYCLES, DRAM_CYCLES, PEAK, PEAK_POSITION, POSITIONS, LOADS, STORES, FREE, BOUND = range(11)
@@ -112,7 +112,7 @@ def workspace(net: Net, positions: int, classes: int = 64, prices: int = 1 << 14
         np.zeros((3, edges), np.int64),
         np.zeros((13, loads), np.int64),
         np.zeros((8, positions), np.int64),
-        np.zeros((4, positions + 2), np.int64),
+        np.zeros((5, positions + 2), np.int64),
         np.zeros(loads + positions, np.int64),
         np.zeros(18, np.int64),
         np.zeros(layers + 1),

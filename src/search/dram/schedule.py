@@ -29,8 +29,10 @@ HEAT = 0.005, 0.0001
 STEPS = 24
 """How often the clock is looked at."""
 
-NEAR = 0.03
-"""Part of the latency by which a schedule may exceed its compute and DRAM cycles and still count as done."""
+NEAR = 0.03, 0.004
+"""Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads of
+whole weights leave little to gain, and in the exact one.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,13 @@ class Objective:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to search: `chains` walks of `rounds` candidates each (None: by batch), on `jobs` threads.
+    """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
 
     The answer depends on `seed`, `chains` and `rounds`, not on `jobs`; a walk ends early after `time_limit_s` seconds.
     """
 
     seed: int = 0
-    chains: int = 2
+    chains: int | None = None
     rounds: int | None = None
     jobs: int = 1
     time_limit_s: float | None = None
@@ -77,9 +79,10 @@ def schedule(
     Raises InfeasibleError where the buffer cannot hold even the smallest tiles of some layer.
     """
     objective, effort = objective or Objective(), effort or Effort()
-    powers = objective.energy_power, objective.latency_power
+    powers = float(objective.energy_power), float(objective.latency_power)
     scenes = [_scene(variant, model, batch, powers) for variant in variants(network, model)]
-    walks = [_Walk(scenes[number % len(scenes)], effort, number, progress) for number in range(effort.chains)]
+    count = effort.chains or (4 if model.exact else 2)
+    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
         chains = list(pool.map(_Walk.run, walks))
     best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
@@ -120,7 +123,7 @@ class _Walk:
 
     scene: _Scene
     effort: Effort
-    number: int
+    number: tuple[int, int]
     progress: Progress | None
 
     def run(self) -> Chain:
@@ -128,7 +131,8 @@ class _Walk:
         task = self.scene.task
         work = room(task)
         first = starts(self.scene.network, task, work)
-        chain = new_chain(first, self.effort.seed, self.number)
+        number, count = self.number
+        chain = new_chain(first, self.effort.seed, number)
         start_chain(task, chain, work)
         deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s
         rounds = self.effort.rounds
@@ -137,12 +141,12 @@ class _Walk:
             anneal(task, chain, work, (0, short, short), (HEAT[1], HEAT[1]))
             if _near(task, chain, work):
                 return chain
-            rounds = 5000 * min(task.batch, 8)
+            rounds = int(12000 * task.batch**0.5) if task.model.exact else 5000 * min(task.batch, 8)
         for step in range(STEPS):
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
             anneal(task, chain, work, span, HEAT)
             if self.progress is not None:
-                self.progress(step + 1 + STEPS * self.number, STEPS * self.effort.chains)
+                self.progress(step + 1 + STEPS * number, STEPS * count)
             if deadline is not None and time.perf_counter() > deadline:
                 break
         return chain
@@ -162,7 +166,7 @@ def new_chain(state: Ints, seed: int, number: int) -> Chain:
 
 def _near(task: Task, chain: Chain, work: Workspace) -> bool:
     table = _decide(task, chain.best, work, OVERTAKE)
-    return table <= (1 + NEAR) * work_bound(work)
+    return table <= (1 + NEAR[task.model.exact]) * work_bound(work)
 
 
 def work_bound(work: Workspace) -> int:
