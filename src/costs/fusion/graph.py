@@ -42,6 +42,12 @@ class Window(NamedTuple):
         return self.dilation * (self.kernel - 1) + 1
 
 
+MOST_LAYERS, MOST_BYTES, MOST_MACS, MOST_REACH = 1 << 13, 1 << 40, 1 << 42, 1 << 20
+"""What a network may have, and a layer: bytes of a map or of weights, products, positions of a window.
+
+Sums over the layers and a batch stay below 2^63.
+"""
+
 POINT = Window()
 """Result p reads position p."""
 
@@ -107,6 +113,14 @@ class LayerGraph:
     outputs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if not 0 < len(self.layers) <= MOST_LAYERS:
+            raise TilewrightError("network", self.name, f"1 to {MOST_LAYERS} layers", str(len(self.layers)))
+        for item in self.inputs:
+            if min(*item.shape, item.element_bytes) < 1 or item.shape.volume * item.element_bytes > MOST_BYTES:
+                where = f"input {item.name} of {self.name}"
+                raise TilewrightError(
+                    "network", where, f"positive extents, at most {MOST_BYTES} bytes", str(item.shape)
+                )
         for number, layer in enumerate(self.layers):
             self._check(number, layer)
         if any(not 0 <= number < len(self.layers) for number in self.outputs):
@@ -195,8 +209,10 @@ class LayerGraph:
             raise refuse("at least one thing to read", "no edge")
         if min(*layer.shape, layer.reduction, layer.taps, layer.groups, layer.element_bytes) < 1:
             raise refuse("positive sizes", layer)
-        if layer.weight_bytes < 0:
-            raise refuse("a count of weight bytes", layer.weight_bytes)
+        if max(layer.output_bytes, layer.weight_bytes) > MOST_BYTES or layer.weight_bytes < 0:
+            raise refuse(f"0 to {MOST_BYTES} bytes of weights and results", (layer.weight_bytes, layer.output_bytes))
+        if layer.macs > MOST_MACS:
+            raise refuse(f"at most {MOST_MACS} products", layer.macs)
         for edge in layer.edges:
             if not -len(self.inputs) <= edge.producer < number:
                 raise refuse("network inputs and layers before it", edge.producer)
@@ -204,6 +220,8 @@ class LayerGraph:
             for window, extent, read in zip(edge[1:], layer.shape[1:], given[1:], strict=True):
                 if not window.whole and min(window.kernel, window.stride, window.dilation, window.pad + 1) < 1:
                     raise refuse("windows of positive kernel, stride and dilation", window)
+                if not window.whole and window.reach > MOST_REACH:
+                    raise refuse(f"windows of at most {MOST_REACH} positions", window)
                 if not window.whole and not _meets(window, extent, read):
                     raise refuse(f"windows that meet a map of {read}", f"{extent} of {window}")
 

@@ -27,8 +27,8 @@ EXTENT, PIXEL_BYTES, READERS, RATE, COMPONENT, SOURCE_FIELDS = 0, 2, 3, 4, 6, 7
 """Of a source: extents by axis, bytes of a position, count of edges that read it (one more for a result that leaves the
 network), positions by axis that it advances while the others of its component advance theirs."""
 
-LARGEST = 1 << 40
-"""Strides along a path multiply to no more."""
+LARGEST = 1 << 28
+"""The strides of a network have no larger common multiple along any path; all updates divide it."""
 
 
 class GraphTables(NamedTuple):

@@ -1,11 +1,24 @@
 """Graphs of layers: connected and convex sets of nodes, and networks that make no sense."""
 
+from dataclasses import replace
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import pytest
 
-from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, Window, layer_graph, mask_of, nodes_of
+from tilewright.costs.fusion import (
+    Edge,
+    Input,
+    Layer,
+    LayerGraph,
+    Shape,
+    SubgraphPricer,
+    Window,
+    layer_graph,
+    mask_of,
+    nodes_of,
+)
 from tilewright.errors import TilewrightError
 from tilewright.zoo.paper_networks import COCCO_NAMES, network
 
@@ -90,3 +103,39 @@ def conv(shape: Shape, window: Window, producer: int = -1) -> Layer:
 def test_networks_that_make_no_sense(layer: Layer, words: str):
     with pytest.raises(TilewrightError, match=words):
         LayerGraph("bad", (Input("x", Shape(1, 8, 8)),), (layer,))
+
+
+def chain(strides: list[int]) -> LayerGraph:
+    """Readers of one input, each with its own stride."""
+    layers = tuple(
+        Layer(f"l{stride}", "conv", Shape(1, 1, 2), (Edge(-1, Window(), Window(1, stride)),)) for stride in strides
+    )
+    return LayerGraph("strides", (Input("x", Shape(1, 1, 1 << 16)),), layers)
+
+
+def test_strides_have_a_common_multiple():
+    SubgraphPricer(chain([2, 3, 4, 5, 7]))
+    with pytest.raises(TilewrightError, match="strides whose product is at most 268435456"):
+        SubgraphPricer(chain([10007, 10009, 10037]))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"weight_bytes": (1 << 40) + 1}, "bytes of weights"),
+        ({"reduction": 1 << 43}, "products"),
+        ({"shape": Shape(1 << 41, 4, 4)}, "bytes of weights and results"),
+        ({"edges": (Edge(-1, Window(3, 1, 1 << 20, 1 << 20)),)}, "positions"),
+    ],
+)
+def test_sizes_are_bounded(change: dict[str, Any], words: str):
+    layer = replace(conv(Shape(1, 4, 4), Window(3, 1, 1)), **change)
+    with pytest.raises(TilewrightError, match=words):
+        LayerGraph("large", (Input("x", Shape(1, 4, 4)),), (layer,))
+
+
+def test_a_network_has_layers_and_maps():
+    with pytest.raises(TilewrightError, match="1 to 8192 layers, found 0"):
+        LayerGraph("empty", (), ())
+    with pytest.raises(TilewrightError, match="positive extents"):
+        LayerGraph("bad", (Input("x", Shape(1, 0, 4)),), (conv(Shape(1, 4, 4), Window()),))
