@@ -13,6 +13,7 @@ from .compiled import (
     MAX_BITS,
     MAX_CHILDREN,
     MAX_SITUATIONS,
+    MAX_TILES,
     MODE,
     ORDER,
     PITCH,
@@ -140,10 +141,11 @@ def _ragged(loops: Loops, dim: int, row: int, base: int, stay: int, count: int, 
     """Add situations from position `base` on, where equal ones follow each other; how many, or -1."""
     limit = loops.limits[dim]
     slots, digits, first = work.digits[0], work.digits[1], work.digits[2]
-    seen = -1
+    seen, left = -1, MAX_TILES
     while base < limit:
         found = children_of(loops, dim, base, limit, row, work)
-        if found < 0:
+        left -= found
+        if found < 0 or left < 0:
             return -1
         same = found == seen
         for j in range(found):

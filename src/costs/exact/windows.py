@@ -8,12 +8,13 @@ from itertools import product
 from math import prod
 
 from ...errors import TilewrightError
-from .axes import Window, bits_of
+from .axes import Window, bits_of, distinct
 from .nest import Nest, Place, count_below
 
 MAX_ELEMENTS = 1 << 22
 MAX_CASES = 1 << 16
-"""Limits of one axis: elements that children span, and different situations at the end of a dimension."""
+MAX_BITS = 1 << 31
+"""Limits of one axis: elements that children span; children, and tiles at the end of a dimension; bits of all sets."""
 
 Test = Callable[[Place], bool]
 
@@ -92,14 +93,24 @@ def _count(window: Window, situations: list[Situation], choose: Choice) -> int:
     children = list(product(*situations))
     if len(children) > MAX_CASES:
         raise TilewrightError("mapping", "a sliding axis", f"at most {MAX_CASES} children", str(len(children)))
+    if len(children) == 1 and choose is _needed:
+        return distinct(window.coefficients, tuple(reach.now[1] for reach in children[0]))
     now = [_placed(window, [reach.now for reach in child]) for child in children]
     before = [_placed(window, [reach.before for reach in child]) for child in children]
+    if choose is _present and all(_apart(n, b) for n, b in zip(now, before, strict=True)):
+        return 0
     starts = [start for start, _ in (*now, *before)]
     least = min(starts)
-    if max(starts) - least > MAX_ELEMENTS:
-        expected = f"children within {MAX_ELEMENTS} elements"
-        raise TilewrightError("mapping", "a sliding axis", expected, str(max(starts) - least))
+    span = max(starts) - least
+    if span > MAX_ELEMENTS or span * len(children) > MAX_BITS:
+        expected = f"children within {MAX_ELEMENTS} elements, and {MAX_BITS} of all"
+        raise TilewrightError("mapping", "a sliding axis", expected, f"{len(children)} within {span}")
     return choose(*([bits << (start - least) for start, bits in boxes] for boxes in (now, before))).bit_count()
+
+
+def _apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two sets of (least element, bits) have nothing in common, from their ends."""
+    return one[0] + one[1].bit_length() <= other[0] or other[0] + other[1].bit_length() <= one[0]
 
 
 def _placed(window: Window, boxes: list[tuple[int, int]]) -> tuple[int, int]:
@@ -130,9 +141,11 @@ def _situations(nest: Nest, dim: int, scene: Scene) -> dict[Situation, int]:
         full -= count_below(whole, places, lambda p: p in stay and p != moving)
     if full:
         found[_situation(0, bound + reach, tile, fan, inner, moving)] = full
+    most = 4 * MAX_CASES // prod(place.bound for place in fan)
     for cases, base in enumerate(_bases(stay, max(0, whole), bound, moving)):
-        if cases > MAX_CASES:
-            raise TilewrightError("mapping", f"dimension of {bound}", f"at most {MAX_CASES} different tiles", "more")
+        if cases > most:
+            expected = f"at most {4 * MAX_CASES} tiles that may be cut off"
+            raise TilewrightError("mapping", f"a sliding dimension of {bound}", expected, "more")
         seen = _situation(base, bound, tile, fan, inner, moving)
         if seen:
             found[seen] = found.get(seen, 0) + 1
