@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -309,6 +309,12 @@ def describe_target(name: str) -> dict[str, Any]:
 
 def describe_machine(machine: Machine, file: str) -> dict[str, Any]:
     """`describe_target` of a machine that `file` holds."""
+    from .costs.hierarchy import architecture_of
+
+    try:
+        arch = architecture_of(machine)
+    except TilewrightError:  # nothing to map on
+        arch = None
     capabilities = [c for node in (*machine.computes, *machine.links) for c in node.capabilities]
     return {
         "name": machine.name,
@@ -325,4 +331,6 @@ def describe_machine(machine: Machine, file: str) -> dict[str, Any]:
         "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),
         "has_mnemonics": bool(machine.mnemonics),
         "mnemonics": [mnemonic.name for mnemonic in machine.mnemonics],
+        "chain": [asdict(level) for level in reversed(arch.levels)] if arch is not None else [],
+        "multipliers": arch.mac_instances if arch is not None else 0,
     }

@@ -57,12 +57,47 @@ def show(answer: dict[str, Any]) -> None:
         [
             target["name"],
             "\n".join(map(_memory, target["memories"])),
+            str(target["multipliers"] or "none"),
             " ".join(target["dtypes"]),
             str(len(target["mnemonics"])) if target["has_mnemonics"] else "none",
         ]
         for target in answer["targets"]
     ]
-    print_table("Targets", ["name", "memories", "element types", "mnemonics"], rows)
+    print_table("Targets", ["name", "memories", "multipliers", "element types", "mnemonics"], rows)
+    if len(answer["targets"]) == 1 and answer["targets"][0]["chain"]:
+        _show_chain(answer["targets"][0]["chain"])
+
+
+RATES = (
+    ("read", "read_bandwidth"),
+    ("write", "write_bandwidth"),
+    ("both", "shared_bandwidth"),
+    ("network", "network_bandwidth"),
+)
+
+
+def _show_chain(levels: list[dict[str, Any]]) -> None:
+    """What mapping sees."""
+    rows = [
+        [
+            level["name"],
+            str(level["instances"]),
+            "-" if level["entries"] is None else f"{level['entries']}",
+            str(level["word_bits"]),
+            "all" if level["holds"] is None else " ".join(level["holds"]),
+            _energy(level["energy_pj"], level),
+            "same" if level["write_energy_pj"] is None else _energy(level["write_energy_pj"], level),
+            " ".join(f"{kind} {level[key]:g}" for kind, key in RATES if level[key] is not None) or "-",
+        ]
+        for level in levels
+    ]
+    header = ["memory", "copies", "words", "bits", "holds", "pJ to read", "to write", "words per cycle"]
+    print_table("For mapping", header, rows)
+
+
+def _energy(energy_pj: float, level: dict[str, Any]) -> str:
+    block = level["block_size"]
+    return f"{energy_pj:g}" if block == 1 else f"{energy_pj:g} for {block}"
 
 
 def _memory(memory: dict[str, Any]) -> str:

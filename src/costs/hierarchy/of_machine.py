@@ -101,7 +101,11 @@ def _rates(
 
 
 def _by_channel(links: Iterable[Link]) -> dict[str, float]:
-    return {link.channel or link.name: link.bandwidth_bytes_per_cycle for link in links}
+    found: dict[str, float] = {}
+    for link in links:
+        wires = link.channel or link.name
+        found[wires] = max(found.get(wires, 0.0), link.bandwidth_bytes_per_cycle)
+    return found
 
 
 def _finite(rate: float) -> float | None:

@@ -39,11 +39,15 @@ def parse_module(text: str, file: str = "target") -> ModuleOp:
 
 
 def load_target(target: str | Path) -> Machine:
-    """The machine of a shipped target (by name) or of an `.acg` file (by path)."""
+    """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path)."""
     shipped = target_files()
     path = shipped.get(str(target), Path(target))
     if not path.is_file():
         raise TilewrightError("target", str(target), f"one of {', '.join(shipped)}, or an .acg file", "neither")
+    if path.suffix in (".yaml", ".yml"):
+        from ..timeloop import load_architecture, machine_of
+
+        return machine_of(load_architecture(path), path.stem)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

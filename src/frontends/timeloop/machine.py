@@ -9,7 +9,9 @@ from math import inf
 from ...algebra.expr import Num, Statement
 from ...algebra.parser import parse_statement
 from ...costs.hierarchy import Architecture, Level
+from ...errors import TilewrightError
 from ...machine import Capability, Compute, Link, Machine, Memory, Ports
+from ...machine_rules import first_complaint
 
 WIDTHS = ((8, "i8"), (16, "i16"), (32, "i32"))
 
@@ -18,8 +20,12 @@ def machine_of(arch: Architecture, name: str = "") -> Machine:
     """A machine with `architecture_of(machine) == arch`, up to characters that names cannot have, called `name`.
 
     Each operand has links through the levels that may hold it; the multiplier takes types as wide as the words of the
-    innermost of them, up to 32 bits.
+    innermost of them, up to 32 bits.  Raises `TilewrightError` (kind `target`) for a chain that text cannot say: a
+    level that holds nothing, names that become the same.
     """
+    hollow = [level.name for level in arch.levels if level.holds == ()]
+    if hollow:
+        raise TilewrightError("target", arch.name, "levels that hold an operand", f"{hollow[0]}, which holds none")
     names = {level.name: _name(level.name) for level in arch.levels} | {arch.mac_name: _name(arch.mac_name)}
     output, *inputs = arch.operands
     operands = {name: _name(name) for name in arch.operands}
@@ -32,9 +38,12 @@ def machine_of(arch: Architecture, name: str = "") -> Machine:
     )
     columns, rows = arch.mac_mesh_x, arch.mac_instances // arch.mac_mesh_x
     links = _links(arch, names)
-    return Machine(
-        _name(name or arch.name), "queues", memories, (Compute(compute, columns, rows, (capability,)),), links
-    )
+    computes = (Compute(compute, columns, rows, (capability,)),)
+    machine = Machine(_name(name or arch.name), "queues", memories, computes, links)
+    complaint = first_complaint(machine)
+    if complaint is not None:
+        raise TilewrightError("target", complaint.subject, complaint.expected, complaint.found, complaint.lever)
+    return machine
 
 
 def _name(text: str) -> str:
