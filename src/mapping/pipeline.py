@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,20 @@ def map_layers(
         if progress is not None:
             progress("layers", done, total)
 
+    if len(layers) == 1 and progress is not None:
+        request = replace(request, report=_reporter(progress, request.objective))
     mapped = map_problems(arch, problems, options.mapper, request, options.jobs, tell)
     pairs = zip(layers, mapped, strict=True)
     found = tuple(LayerMapping(layer, arch, options.mapper, request, answer) for layer, answer in pairs)
     return NetworkMapping(name, arch, found, time.perf_counter() - start)
+
+
+def _reporter(progress: Progress, objective: Objective) -> Callable[[float, float], None]:
+    """Shows the best value so far, and how much of it its lower bound is."""
+    unit = {"edp": "J*cycle", "energy": "pJ", "latency": "cycles"}[objective]
+
+    def report(best: float, bound: float) -> None:
+        if best > 0:
+            progress(f"best {best:.4g} {unit}, at least {bound:.4g}", round(100 * min(1.0, bound / best)), 100)
+
+    return report

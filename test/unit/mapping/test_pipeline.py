@@ -7,7 +7,7 @@ import pytest
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.mapping import MapOptions, map_kernel, map_network, price_ir
+from tilewright.mapping import MapOptions, find_layers, map_kernel, map_layers, map_network, price_ir
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=12 n=8 k=6"
 TIMELOOP = MapOptions(model="timeloop", time_limit_s=5)
@@ -91,3 +91,10 @@ def test_ir_without_a_mapping_or_a_machine(tmp_path: Path) -> None:
     path.write_text(map_kernel(GEMM, SMALL, MapOptions(mapper="random", time_limit_s=0.05)).mlir())
     with pytest.raises(TilewrightError, match=r"expected a machine, found no acg\.graph; say --target T"):
         price_ir(path, None, "exact")
+
+
+def test_a_search_tells_how_far_it_is() -> None:
+    told: list[tuple[str, int, int]] = []
+    options = MapOptions(mapper="random", model="timeloop", time_limit_s=0.2)
+    map_layers("gemm", find_layers(GEMM), SMALL, options, lambda *said: told.append(said))
+    assert any(what.startswith("best ") and 0 <= done <= total == 100 for what, done, total in told)
