@@ -1,12 +1,15 @@
 """What a person calls a kernel."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tilewright.costs.hierarchy.statement import problem_of_statement, text_of_problem
 from tilewright.errors import TilewrightError
+from tilewright.frontends.einsum import parse_einsum
 from tilewright.mapping import find_layers
-from tilewright.zoo.mapping_layers import layer, layers
+from tilewright.zoo.mapping_layers import NETWORKS, layer, layers
 from tilewright.zoo.onnx_models import light_folder
 
 SQUEEZENET = f"{light_folder()}/light_squeezenet.onnx"
@@ -86,3 +89,21 @@ def test_types_that_do_not_belong(text: str, types: dict[str, str], message: str
     with pytest.raises(TilewrightError) as error:
         find_layers(text, types=types)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_every_layer_of_the_zoo_is_an_einsum(network: str) -> None:
+    for name, problem, _ in layers(network):
+        again = problem_of_statement(*parse_einsum(text_of_problem(problem)), name=problem.name)
+        assert (again.dims, again.bounds) == (problem.dims, problem.bounds), name
+        assert {tensor.name: tensor for tensor in again.tensors} == {
+            tensor.name: replace(tensor, role="") for tensor in problem.tensors
+        }
+
+
+def test_groups_of_a_model_are_a_dimension() -> None:
+    found = [layer.problem for layer in find_layers(f"{light_folder()}/light_shufflenet.onnx")]
+    grouped = next(problem for problem in found if "g" in problem.dims and "c" in problem.dims)
+    axes = {tensor.name: [sum(map(bool, row)) for row in tensor.coefficients] for tensor in grouped.tensors}
+    assert axes["W"][0] == axes["W"][1] == 1
+    assert all(count == 1 for count in axes["Y"])
