@@ -11,13 +11,16 @@ import numpy as np
 from ...errors import TilewrightError
 from ..hierarchy.batch import MappingBatch, pack
 from ..hierarchy.values import Architecture, LoopMapping, Problem
-from ..timeloop.batch_model import MAX_MACS, BatchPrices
+from ..timeloop.batch_model import BatchPrices
 from .axes import axes_of
 from .batch_kernel import Answers, Batch, Flow, Machine, price_all
 from .compiled import MAX_DEPTH, MAX_WINDOW_DIMS, PLAIN, SLIDING, UNRELATED, Loops, Scratch, Shape, scratch
 from .model import evaluate
 from .report import TensorTotals
 from .validity import bits_of_word
+
+MAX_MACS = 1 << 52
+"""Largest problem whose totals over all instances, in bits, surely fit 64-bit integers."""
 
 
 @dataclass(frozen=True)

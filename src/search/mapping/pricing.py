@@ -10,14 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...costs import exact, timeloop
+from ...costs.bounds import bounds_of
+from ...costs.exact.batch import MAX_MACS as EXACT_MACS
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
-from ...costs.timeloop.batch_model import MAX_MACS
+from ...costs.timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
 from ...errors import InfeasibleError
 from .values import Mapped, Request
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+ROUNDING = 1e-9
+"""Relative slack of the bound, for rounding in sums."""
 
 CHUNK = 1 << 14
 """Mappings that are priced together, to bound memory."""
@@ -67,7 +72,7 @@ class Pricer:
         return Prices(*(np.concatenate([getattr(part, name) for part in parts]) for name in Prices.__match_args__))
 
     def _chunk(self, batch: MappingBatch) -> Prices:
-        if self.problem.macs > MAX_MACS:
+        if self.problem.macs > (TIMELOOP_MACS if self._model is timeloop else EXACT_MACS):
             return self._one_by_one([batch.mapping(i, self.problem) for i in range(len(batch))])
         found = self._model.price_batch(self.arch, self.problem, batch)
         return Prices(found.energy_pj, found.cycles.astype(np.float64), found.valid)
@@ -96,10 +101,22 @@ class Pricer:
         return np.where(prices.valid, self.objective(prices), np.inf)
 
     def answer(self, mapping: LoopMapping) -> Mapped:
-        """`mapping` as a mapper's answer; nothing is claimed about better ones."""
+        """`mapping` as a mapper's answer; it is proven best only where it meets the bound of all mappings."""
+        evaluated = self.evaluated
         prices = self.prices(pack(self.arch, self.problem, [mapping]))
         energy, cycles = float(prices.energy_pj[0]), int(prices.cycles[0])
-        return Mapped(mapping, energy * 1e-12 * cycles, energy, cycles, 0.0, False, self.evaluated - 1, self.seconds)
+        values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
+        bound = self._bound()
+        proven = values[self.request.objective] <= bound * (1 + ROUNDING)
+        return Mapped(mapping, values["edp"], energy, cycles, bound, proven, evaluated, self.seconds)
+
+    def _bound(self) -> float:
+        """The bound that does not depend on mappings; 0 for Timeloop's model, which may go below it."""
+        if self.request.model == "timeloop":
+            return 0.0
+        found = bounds_of(self.arch, self.problem)
+        values = {"edp": found.edp_j_cycle, "energy": found.energy_pj, "latency": float(found.cycles)}
+        return values[self.request.objective]
 
 
 def kept_tensors(arch: Architecture, problem: Problem) -> Bools:

@@ -1,0 +1,249 @@
+"""The exact mapper beside the mappings that other mappers found, and over the layers of the papers.
+
+Each comparison prices both mappings with the exact model on the peer's machine.  `gain` is the peer's EDP over ours,
+`most` the peer's EDP over the bound that no mapping beats: what any mapper could gain at most.  `floor` is the part of
+our energy that multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories
+that are bypassed set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
+
+    python bench/mapping_peers.py --only resnet18 --time-limit 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import peers
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import evaluate
+from tilewright.costs.hierarchy import Architecture, Problem
+from tilewright.errors import TilewrightError
+from tilewright.mapping.machines import find_architecture
+from tilewright.search.mapping.factors import primes_of
+from tilewright.search.mapping.mappers import map_problem
+from tilewright.search.mapping.values import Mapped, Request, Space
+from tilewright.zoo.mapping_layers import layers
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("sunstone", "cosa", "timeloop", "layers")
+NETWORKS = {
+    "resnet18": 16, "resnet50": 1, "resnext50": 1, "inception_v3_wu": 16, "deepbench": 1, "alexnet": 1,
+    "mttkrp": 1, "sddmm": 1, "ttmc": 1, "mmc": 1, "tcl": 1,
+}  # fmt: skip
+"""Networks and kernels of the papers, with their batch."""
+MACHINES = ("conventional", "simba_like", "cosa_simba", "eyeriss_like", "diannao_like", "tpu_like")
+AWKWARD = 13
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asked for."""
+
+    data: Path
+    only: str
+    limit_s: float
+    mapper: str
+    others: tuple[str, ...]
+    machines: tuple[str, ...]
+
+    def wants(self, *names: str) -> bool:
+        """Whether `--only` matches."""
+        return re.search(self.only, "/".join(names)) is not None
+
+
+def main() -> None:
+    options, parts, out = _options()
+    out.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, list[Row]] = {}
+    with (out / "mapping_peers.txt").open("w") as file:
+        for part in parts:
+            tables[part] = []
+            for row in _rows(part, options):
+                tables[part].append(row)
+                _say(_line(row, first=len(tables[part]) == 1), file)
+            for line in _summary(part, tables[part]):
+                _say(line, file)
+    (out / "mapping_peers.json").write_text(json.dumps(tables, indent=1))
+
+
+def _options() -> tuple[Options, tuple[str, ...], Path]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help=f"which tables: {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder of the reference data")
+    parser.add_argument("--only", default="", metavar="REGEX", help="machine/layer must match")
+    parser.add_argument("--time-limit", type=float, default=5.0, help="processor seconds per layer (default 5)")
+    parser.add_argument("--mapper", default="exact", help="the mapper to compare (default exact)")
+    parser.add_argument("--others", default="", help="mappers run beside it on the layers, such as cosa,sunstone")
+    parser.add_argument("--machines", default=",".join(MACHINES), help="machines of the layers' table")
+    parser.add_argument("--out", type=Path, default=ROOT / "out", help="where mapping_peers.txt and .json go")
+    found = parser.parse_args()
+    for part in found.parts:
+        if part not in PARTS:
+            parser.error(f"{part}: not one of {', '.join(PARTS)}")
+    others = tuple(filter(None, found.others.split(",")))
+    machines = tuple(found.machines.split(","))
+    options = Options(found.data, found.only, found.time_limit, found.mapper, others, machines)
+    return options, tuple(found.parts) or PARTS, found.out
+
+
+def _rows(part: str, options: Options) -> Iterator[Row]:
+    match part:
+        case "sunstone":
+            return _against(peers.sunstone(options.data / "sunstone_results.json"), options)
+        case "cosa":
+            machine = find_architecture("cosa_simba")
+            return _against(peers.cosa(options.data / "cosa_results.json", machine), options)
+        case "timeloop":
+            return _against_timeloop(options)
+        case _:
+            return _layers(options)
+
+
+def _against(found: Iterable[peers.Found], options: Options) -> Iterator[Row]:
+    """Each layer once, beside the best valid mapping that the peer found for it."""
+    best: dict[tuple[Architecture, Problem], tuple[float, peers.Found]] = {}
+    for peer in found:
+        if not options.wants(peer.machine.name, peer.name):
+            continue
+        prices = evaluate(peer.machine, peer.problem, peer.mapping)
+        key = peer.machine, peer.problem
+        if prices.valid and prices.edp_j_cycle < best.get(key, (float("inf"), peer))[0]:
+            best[key] = prices.edp_j_cycle, peer
+    for (machine, problem), (edp, peer) in best.items():
+        row = _mapped(machine, problem, peer.name, options)
+        if "edp" in row:
+            bound = bounds_of(machine, problem).edp_j_cycle
+            row |= {"peer": peer.peer, "peer_edp": edp, "gain": edp / row["edp"], "most": edp / bound}
+        yield row
+
+
+def _against_timeloop(options: Options) -> Iterator[Row]:
+    """timeloop-mapper's own figures beside ours in its model and space: perfect factors, no bypass."""
+    space = Space(bypass=False, split_axes=False)
+    for peer in peers.timeloop(options.data / "timeloop_ref.json"):
+        if not options.wants(peer.machine.name, peer.problem.name):
+            continue
+        request = Request("edp", "timeloop", space, time_limit_s=options.limit_s)
+        row = _solved(peer.machine, peer.problem, peer.problem.name, options.mapper, request)
+        if "edp" in row:
+            gain = peer.edp_j_cycle / row["edp"]
+            row |= {"peer": "timeloop-mapper", "peer_edp": peer.edp_j_cycle, "gain": gain, "peer_cpu_s": peer.cpu_s}
+        yield row
+
+
+def _layers(options: Options) -> Iterator[Row]:
+    for name in options.machines:
+        machine = find_architecture(name)
+        for network, batch in NETWORKS.items():
+            for layer, problem, count in layers(network, batch):
+                if options.wants(name, f"{network}:{layer}"):
+                    yield _mapped(machine, problem, problem.name, options) | {"count": count}
+
+
+def _mapped(machine: Architecture, problem: Problem, name: str, options: Options) -> Row:
+    request = Request(time_limit_s=options.limit_s)
+    row = _solved(machine, problem, name, options.mapper, request)
+    for other in options.others:
+        row[other] = _solved(machine, problem, name, other, request).get("edp")
+    return row
+
+
+def _solved(machine: Architecture, problem: Problem, name: str, mapper: str, request: Request) -> Row:
+    row: Row = {"machine": machine.name, "layer": name, "awkward": _awkward(problem)}
+    try:
+        found = map_problem(machine, problem, mapper, request)
+    except TilewrightError as error:
+        return row | {"error": error.paragraph()}
+    return row | _figures(machine, problem, found)
+
+
+def _figures(machine: Architecture, problem: Problem, found: Mapped) -> Row:
+    gap = found.edp / found.lower_bound if found.lower_bound else None
+    return {
+        "edp": found.edp,
+        "energy_pj": found.energy,
+        "cycles": found.cycles,
+        "cpu_s": found.cpu_s,
+        "proven": found.proven,
+        "gap": gap,
+        "floor": floor_pj(machine, problem) / found.energy,
+    }
+
+
+def floor_pj(machine: Architecture, problem: Problem) -> float:
+    """Energy of all multiplications, each with its operands and its sum at the innermost memories.
+
+    The units below one instance of a memory are taken to share every word.
+    """
+    total = machine.mac_energy_pj
+    for index, tensor in enumerate(problem.tensors):
+        inner = [i for i in range(len(machine.levels)) if machine.may_hold(i, problem)[index]]
+        level = machine.levels[min(inner, default=-1)]
+        write = level.energy_pj if level.write_energy_pj is None else level.write_energy_pj
+        words = level.instances / machine.mac_instances / level.block_size
+        total += (level.energy_pj + (write if tensor.is_output else 0.0)) * words
+    return total * problem.macs
+
+
+def _awkward(problem: Problem) -> bool:
+    return any(primes_of(bound)[-1][0] >= AWKWARD for bound in problem.bounds if bound > 1)
+
+
+HEAD = f"{'machine':15} {'layer':32} {'EDP J.cycle':>11} {'energy pJ':>10} {'cycles':>10} {'s':>6} proven     gap floor"
+
+
+def _line(row: Row, first: bool) -> str:
+    where = f"{row['machine']:15} {row['layer'][-32:]:32}"
+    head = f"\n{HEAD}  peer\n" if first else ""
+    if "error" in row:
+        return f"{head}{where} {row['error']}"
+    gap = "-" if row["gap"] is None else f"{row['gap']:.3f}"
+    text = f"{head}{where} {row['edp']:11.4g} {row['energy_pj']:10.4g} {row['cycles']:10.4g} {row['cpu_s']:6.2f}"
+    text += f" {'yes' if row['proven'] else 'no':6} {gap:>7} {row['floor']:5.2f}"
+    if "peer" in row:
+        text += f"  {row['peer']} {row['peer_edp']:.4g} gain {row['gain']:.3f}"
+        text += f" of at most {row['most']:.3f}" if "most" in row else ""
+    others = {k: v for k, v in row.items() if k in ("cosa", "sunstone", "random", "hybrid")}
+    text += "".join(f"  {k} {'-' if v is None else format(v / row['edp'], '.3f')}" for k, v in others.items())
+    return text
+
+
+def _summary(part: str, rows: list[Row]) -> Iterator[str]:
+    """Geometric means by machine, where peers were worse or better, and what took how long."""
+    solved = [row for row in rows if "edp" in row]
+    yield f"\n{part}: {len(solved)} of {len(rows)} layers mapped, {sum(row['proven'] for row in solved)} proven"
+    if solved:
+        times = sorted(row["cpu_s"] for row in solved)
+        yield f"  processor seconds per layer: median {times[len(times) // 2]:.2f}, most {times[-1]:.2f}"
+    for machine in dict.fromkeys(row["machine"] for row in solved if "gain" in row):
+        own = [row for row in solved if row["machine"] == machine]
+        for kind, some in (("all", own), ("awkward", [row for row in own if row["awkward"]])):
+            if some:
+                worse = sum(row["gain"] < 1 - 1e-9 for row in some)
+                text = f"  {machine:15} {kind:8} {len(some):3} layers: gain {_mean(row['gain'] for row in some):.3f}"
+                if all("most" in row for row in some):
+                    text += f" of at most {_mean(row['most'] for row in some):.3f}"
+                yield f"{text}, worse on {worse}"
+
+
+def _mean(values: Iterable[float]) -> float:
+    logs = [log(value) for value in values]
+    return exp(sum(logs) / len(logs))
+
+
+def _say(line: str, file: Any) -> None:
+    print(line, flush=True)
+    print(line, file=file, flush=True)
+
+
+if __name__ == "__main__":
+    main()
