@@ -30,14 +30,21 @@ from .trace import DELTA, INSIDE, LEAD, LOW, OUTSIDE, SEEN, SIDE, WHOLE, trace
 
 Floats = NDArray[np.float64]
 
+METRICS = ("ema", "energy", "latency")
+"""What may be made small."""
+
 WEIGHTS, INPUTS, OUTPUTS, CYCLES, TRANSFER, GLOBAL, WEIGHT, REGIONS, TILE, PASSES = range(10)
 """Columns of a table of costs: bytes of DRAM traffic, cycles, demands in bytes, regions, number of the tile or -1, and
 how often a layer on its own goes over its weights or maps."""
 
 
 class Terms(NamedTuple):
-    """The platform and how it is used; `weight_capacity` is -1 where weights share the global buffer."""
+    """The platform and how it is used; `weight_capacity` is -1 where weights share the global buffer.
 
+    `metric` is the place in `METRICS` of what the choice of the tile makes small.
+    """
+
+    metric: int
     array_x: int
     array_y: int
     cores: int
@@ -72,9 +79,9 @@ def price_groups(
 ) -> None:
     """Row g of `table` and of `energy` for the group `members[starts[g]:starts[g + 1]]`.
 
-    It is for the last of `tiles` (ascending) that fits, or else says what the first one needs, with tile -1 and no
-    energy.  With `every` there is a row for each of `tiles`, group by group, whether it fits or not.  `first` is above
-    the numbers of all groups that were priced with `s` before.
+    It is for that of `tiles` (ascending) that fits and is best for the metric (the last, for EMA); or else it says what
+    the first one needs, with tile -1 and no energy.  With `every` there is a row for each of `tiles`, group by group,
+    whether it fits or not.  `first` is above the numbers of all groups that were priced with `s` before.
     """
     for g in range(len(starts) - 1):
         group = members[starts[g] : starts[g + 1]]
@@ -88,22 +95,30 @@ def price_groups(
                 energy[row] = _run(net, s, terms, group, outside, tiles[number], table[row])
             continue
         _traffic(net, s, terms, group, outside, table[g])
-        chosen = _choose(net, s, terms, group, outside, tiles, table[g])
-        table[g, TILE], table[g, CYCLES], energy[g] = chosen, 0, 0.0
-        if chosen >= 0:
-            energy[g] = _run(net, s, terms, group, outside, tiles[chosen], table[g])
+        table[g, TILE], table[g, CYCLES], energy[g] = -1, 0, 0.0
+        if _fit(net, s, terms, group, outside, tiles, 0, table[g]):
+            energy[g] = _choose(net, s, terms, group, outside, tiles, table[g])
 
 
 @compiled
-def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> int:
-    """The last tile that fits, or -1 and the demand of the first."""
-    if not _fit(net, s, terms, group, outside, tiles, 0, row):
-        return -1
-    for number in range(len(tiles) - 1, 0, -1):
-        if _fit(net, s, terms, group, outside, tiles, number, row):
-            return number
-    _fit(net, s, terms, group, outside, tiles, 0, row)
-    return 0
+def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> float:
+    """Fill `row` for the best tile that fits, of which there is one; its energy."""
+    best, least = row.copy(), np.inf
+    for number in range(len(tiles) - 1, -1, -1):
+        if not _fit(net, s, terms, group, outside, tiles, number, row):
+            continue
+        row[TILE] = number
+        energy = _run(net, s, terms, group, outside, tiles[number], row)
+        if terms.metric == 0:
+            return energy
+        better = energy < least
+        if terms.metric == 2 and best[TILE] >= 0:
+            now, before = max(row[CYCLES], row[TRANSFER]), max(best[CYCLES], best[TRANSFER])
+            better = now < before or (now == before and energy < least)
+        if better:
+            best[:], least = row, energy
+    row[:] = best
+    return least
 
 
 @compiled

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import InfeasibleError, TilewrightError
 from .alone import Alone
@@ -15,6 +16,7 @@ from .price import (
     CYCLES,
     GLOBAL,
     INPUTS,
+    METRICS,
     OUTPUTS,
     PASSES,
     REGIONS,
@@ -43,7 +45,7 @@ class CostTable(NamedTuple):
     energy_pj: Floats
 
     @property
-    def fits(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def fits(self) -> NDArray[np.bool_]:
         """Whether each group can be run."""
         return self.integers[:, TILE] >= 0
 
@@ -57,13 +59,17 @@ class CostTable(NamedTuple):
         """The longer of computing and communication for each group."""
         return np.maximum(self.integers[:, CYCLES], self.integers[:, TRANSFER])
 
+    def metric(self, name: Metric) -> NDArray[Any]:
+        """The quantity called `name` of each group."""
+        return {"ema": self.ema_bytes, "energy": self.energy_pj, "latency": self.latency_cycles}[name]
+
 
 class SubgraphPricer:
     """Prices groups of layers of `graph`; `batch` samples run one after another before the next group begins.
 
     Each of `cores` (1, 2, 4, ...) has its own buffers and DRAM channel and takes a part of every map; weights, and
     results kept whole, are divided over the cores and passed on through a crossbar (Cocco, section 5.4.2).  A layer on
-    its own that exceeds a buffer is cut in the way that is best for `metric`.
+    its own that exceeds a buffer is cut in the way that is best for `metric`, for which the tile is chosen too.
     """
 
     def __init__(
@@ -150,11 +156,12 @@ class SubgraphPricer:
     def _chosen(self, members: Ints, starts: Ints, buffers: Buffers | None) -> CostTable:
         buffers = self.buffers if buffers is None else buffers
         table = self._table(members, starts, buffers, every=False)
-        for row in np.flatnonzero((starts[1:] - starts[:-1] == 1) & ~table.fits):
+        single = starts[1:] - starts[:-1] == 1
+        fits, values = table.fits, table.metric(self.metric)
+        for row in np.flatnonzero(single & ~fits if self.metric == "ema" else single):
             layer = int(members[starts[row]])
-            best = self._best_cut(layer, buffers)
-            if best is not None:
-                ways = self._alone(layer)
+            best, ways = self._best_cut(layer, buffers), self._alone(layer)
+            if best is not None and (not fits[row] or ways.metric(self.metric)[best] < values[row]):
                 table.integers[row], table.energy_pj[row] = ways.integers[best], ways.energy_pj[best]
         return table
 
@@ -192,8 +199,8 @@ class SubgraphPricer:
         choices = np.flatnonzero(good & (ways.integers[:, REGIONS] <= self.platform.regions))
         if len(choices) == 0:
             return None
-        keys = {"ema": ways.ema_bytes, "latency": ways.latency_cycles, "energy": ways.energy_pj}
-        order = [*keys.values(), keys[self.metric]]  # the last key sorts first
+        names: tuple[Metric, ...] = ("energy", "latency", "ema", self.metric)
+        order = [ways.metric(name) for name in names]  # the last key sorts first
         return int(choices[np.lexsort([key[choices] for key in order])[0]])
 
     def _members(self, nodes: Iterable[int]) -> Ints:
@@ -230,6 +237,7 @@ class SubgraphPricer:
     def _new_terms(self, buffers: Buffers) -> Terms:
         platform = self.platform
         return Terms(
+            metric=METRICS.index(self.metric),
             array_x=platform.array[0],
             array_y=platform.array[1],
             cores=self.cores,

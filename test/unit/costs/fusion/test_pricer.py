@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tilewright.costs.fusion import Buffers, SubgraphPricer, layer_graph
+from tilewright.costs.fusion import Buffers, Metric, SubgraphPricer, layer_graph
 from tilewright.errors import TilewrightError
 from tilewright.zoo.paper_networks import network
 
@@ -65,3 +65,21 @@ def test_the_buffer_of_weights_is_named():
 def test_groups_of_unknown_layers(nodes: list[int]):
     with pytest.raises(TilewrightError, match="layers from 0 to 71"):
         SubgraphPricer(GOOGLENET).cost(nodes)
+
+
+@pytest.mark.parametrize("metric", ["ema", "energy", "latency"])
+@pytest.mark.parametrize("buffers", [Buffers(96 << 10, 1 << 20), Buffers(600 << 10)])
+def test_the_price_is_that_of_the_best_way_that_fits(metric: Metric, buffers: Buffers):
+    pricer = SubgraphPricer(GOOGLENET, buffers=buffers, metric=metric)
+    fits = 0
+    for first in range(0, len(GOOGLENET), 3):
+        for size in (1, 2, 5):
+            nodes = range(first, min(first + size, len(GOOGLENET)))
+            ways = [w for w in pricer.ways(nodes) if buffers.holds(w.global_demand_bytes, w.weight_demand_bytes)]
+            cost = pricer.cost(nodes)
+            assert (cost is None) == (not ways)
+            if cost is not None:
+                fits += 1
+                assert cost in ways
+                assert cost.value(metric) == min(way.value(metric) for way in ways)
+    assert fits
