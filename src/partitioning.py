@@ -11,7 +11,15 @@ from .costs.fusion import LayerGraph, layer_graph
 from .costs.fusion.pricer import SubgraphPricer
 from .costs.fusion.values import SubgraphCost
 from .errors import TilewrightError
-from .search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
+from .search.fusion import (
+    ExploreOptions,
+    PartitionOptions,
+    PartitionResult,
+    Scene,
+    Space,
+    explore,
+    partition,
+)
 from .search.fusion.progress import Report
 from .zoo.paper_networks import NAMES, network
 
@@ -87,6 +95,45 @@ def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list
 
 def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[SubgraphCost]) -> dict[str, Any]:
     """A partition in numbers: totals, bandwidth, certificate, and each group."""
+    return totals(graph, result.groups, costs) | {
+        "cost": result.cost,
+        "lower_bound": result.lower_bound,
+        "gap": result.gap,
+        "proven": result.proven,
+        "evaluations": result.evaluations,
+        "samples": result.samples,
+        "history": [list(entry) for entry in result.history],
+        "cpu_s": result.cpu_s,
+    }
+
+
+def explore_work(work: Work, pricer: SubgraphPricer, options: ExploreOptions) -> dict[str, Any]:
+    """The answer of `tilewright explore --json`."""
+    result = explore(scene_of(pricer), pricer, options)
+    size = {"global_bytes": result.buffers.global_bytes, "weight_bytes": result.buffers.weight_bytes}
+    front = [
+        {"global_bytes": point.buffers.global_bytes, "weight_bytes": point.buffers.weight_bytes, "metric": point.metric}
+        for point in result.front
+    ]
+    return {
+        "network": work.graph.name,
+        "method": options.method,
+        "metric": options.metric,
+        "alpha": options.alpha,
+        "buffers": size | {"total_bytes": result.buffers.total_bytes},
+        **totals(work.graph, result.groups, result.costs),
+        "cost": result.cost,
+        "proven": result.proven,
+        "evaluations": result.evaluations,
+        "samples": result.samples,
+        "front": front,
+        "history": [list(entry) for entry in result.history],
+        "cpu_s": result.cpu_s,
+    }
+
+
+def totals(graph: LayerGraph, members: Sequence[Sequence[int]], costs: Sequence[SubgraphCost]) -> dict[str, Any]:
+    """Groups, each with what it costs, and their sums."""
     groups = [
         {
             "layers": [graph.layers[number].name for number in group],
@@ -101,7 +148,7 @@ def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[Subgrap
             "tile": list(cost.tile),
             "passes": cost.passes,
         }
-        for group, cost in zip(result.groups, costs, strict=True)
+        for group, cost in zip(members, costs, strict=True)
     ]
     return {
         "groups": groups,
@@ -109,14 +156,6 @@ def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[Subgrap
         "energy_pj": sum(cost.energy_pj for cost in costs),
         "latency_cycles": sum(cost.latency_cycles for cost in costs),
         "bandwidth": bandwidth(costs),
-        "cost": result.cost,
-        "lower_bound": result.lower_bound,
-        "gap": result.gap,
-        "proven": result.proven,
-        "evaluations": result.evaluations,
-        "samples": result.samples,
-        "history": [list(entry) for entry in result.history],
-        "cpu_s": result.cpu_s,
     }
 
 

@@ -16,7 +16,18 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import TilewrightError
 
-COMMANDS = ("compile", "run", "targets", "map", "price", "price-schedule", "networks", "partition", "schedule")
+COMMANDS = (
+    "compile",
+    "run",
+    "targets",
+    "map",
+    "price",
+    "price-schedule",
+    "networks",
+    "partition",
+    "explore",
+    "schedule",
+)
 
 Answer = dict[str, Any]
 

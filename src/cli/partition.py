@@ -112,7 +112,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("usage", "--method", f"one of {', '.join(METHODS)}", repr(arguments.method))
     platform = find_platform(arguments)
     work = find_work(arguments.network, arguments.batch)
-    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores)
+    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
     options = PartitionOptions(
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
@@ -121,6 +121,20 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(answer: dict[str, Any]) -> None:
+    show_groups(answer)
+    if answer["proven"]:
+        print(f"no partition has less {answer['metric']} (proven)")
+    else:
+        print(f"at most {answer['gap']:.2%} above the least {answer['metric']} of any partition")
+
+
+def span(names: list[str]) -> str:
+    """Layers in short."""
+    return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names)})"
+
+
+def show_groups(answer: dict[str, Any]) -> None:
+    """The groups and their totals."""
     rows = [
         [
             str(place),
@@ -143,12 +157,3 @@ def show(answer: dict[str, Any]) -> None:
         f"bandwidth               {speed['average_bytes_per_cycle']:.2f} B/cycle on average, "
         f"{speed['peak_bytes_per_cycle']:.2f} at most"
     )
-    if answer["proven"]:
-        print(f"no partition has less {answer['metric']} (proven)")
-    else:
-        print(f"at most {answer['gap']:.2%} above the least {answer['metric']} of any partition")
-
-
-def span(names: list[str]) -> str:
-    """Layers in short."""
-    return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names)})"

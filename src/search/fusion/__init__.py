@@ -4,8 +4,20 @@ Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mapping Co-Exploration towards Memory
 ASPLOS 2024, section 4.
 """
 
+from .explore import EXPLORERS, ExploreOptions, ExploreResult, explore
 from .floors import Scene
 from .run import METHODS, PartitionOptions, PartitionResult, partition
 from .space import Space
 
-__all__ = ["METHODS", "PartitionOptions", "PartitionResult", "Scene", "Space", "partition"]
+__all__ = [
+    "EXPLORERS",
+    "METHODS",
+    "ExploreOptions",
+    "ExploreResult",
+    "PartitionOptions",
+    "PartitionResult",
+    "Scene",
+    "Space",
+    "explore",
+    "partition",
+]

@@ -68,3 +68,16 @@ def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: int, expected: str):
     error = answer(capsys, "partition", *arguments, code=code)["error"]
     assert error["expected"].startswith(expected)
+
+
+def test_explore(capsys: pytest.CaptureFixture[str]):
+    found = answer(capsys, "explore", "vgg16", "--alpha", "0.001")
+    assert found["proven"]
+    total = found["buffers"]["total_bytes"] + 0.001 * found["energy_pj"]
+    assert found["cost"] == pytest.approx(total)
+    sizes = [point["global_bytes"] for point in found["front"]]
+    assert sizes == sorted(sizes)
+    assert main(["explore", "vgg16", "--separate", "--samples", "3000"]) == 0
+    assert "cost (formula 2)" in capsys.readouterr().out
+    error = answer(capsys, "explore", "vgg16", "--alpha", "0", code=2)["error"]
+    assert error["expected"] == "at least one sample, and more than 0"

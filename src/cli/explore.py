@@ -1,0 +1,77 @@
+"""Choose buffers together with the partition: bytes of buffers plus ALPHA times the metric become small.
+
+The cost is formula 2 of Cocco.  Ours looks at all capacities in one search and answers with the whole front of size
+against metric; the other methods are those of Cocco's evaluation.
+
+examples:
+  tilewright explore resnet50
+  tilewright explore googlenet --separate --alpha 0.005 --metric energy
+  tilewright explore randwire_a --method genetic --samples 10000
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .command_line import UsageError
+from .partition import add_machine, add_search, find_platform, show_groups
+from .tables import number, print_table, size
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
+    add_machine(parser)
+    parser.add_argument(
+        "--method", metavar="METHOD", default="ours", help="ours, genetic, annealing, random+genetic or grid+genetic"
+    )
+    add_search(parser)
+    parser.set_defaults(metric="energy")
+    parser.add_argument("--alpha", type=float, default=0.002, metavar="A", help="bytes that a unit is worth (0.002)")
+    parser.add_argument(
+        "--separate", action="store_true", help="one buffer for maps, one for weights (default: shared)"
+    )
+    parser.add_argument("--samples", type=int, default=50_000, metavar="N", help="points to score (default: 50000)")
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..costs.fusion.pricer import SubgraphPricer
+    from ..partitioning import explore_work, find_work
+    from ..search.fusion import EXPLORERS, ExploreOptions
+
+    if arguments.method not in EXPLORERS:
+        raise UsageError("usage", "--method", f"one of {', '.join(EXPLORERS)}", repr(arguments.method))
+    if arguments.samples < 1 or not arguments.alpha > 0:
+        found = f"{arguments.samples} and {arguments.alpha}"
+        raise UsageError("usage", "--samples, --alpha", "at least one sample, and more than 0", found)
+    platform = find_platform(arguments)
+    work = find_work(arguments.network, arguments.batch)
+    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
+    options = ExploreOptions(
+        arguments.method,
+        arguments.metric,
+        arguments.alpha,
+        not arguments.separate,
+        arguments.seed,
+        arguments.samples,
+        max(1, arguments.samples // 10),
+    )
+    return explore_work(work, pricer, options)
+
+
+def show(answer: dict[str, Any]) -> None:
+    if answer["front"]:
+        rows = [
+            [
+                size(point["global_bytes"]),
+                size(point["weight_bytes"]) if point["weight_bytes"] else "shared",
+                number(point["metric"]),
+            ]
+            for point in answer["front"]
+        ]
+        print_table("What no smaller buffers do as well", ["global buffer", "weight buffer", answer["metric"]], rows)
+    show_groups(answer)
+    buffers = answer["buffers"]
+    weight = f" and {size(buffers['weight_bytes'])} for weights" if buffers["weight_bytes"] else ", shared"
+    print(f"buffers                 {size(buffers['global_bytes'])}{weight}")
+    print(f"cost (formula 2)        {number(answer['cost'])}{', proven least' if answer['proven'] else ''}")

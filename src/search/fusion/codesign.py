@@ -1,0 +1,180 @@
+"""Capacities and partition together, as Cocco's evaluation has it: two steps, annealing, and the genetic algorithm.
+
+Tan et al. 2024, sections 4.1.2, 4.4 and 5.3; the cost is formula 2, bytes of buffers plus `alpha` times the metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import exp
+from random import Random
+
+from .capacity import Choices
+from .genetic import Genetic, GeneticOptions
+from .genome import Variation
+from .space import Groups
+
+
+@dataclass
+class Best:
+    """The best point so far, and how many points were scored when it was found."""
+
+    cost: float = float("inf")
+    candidate: int = 0
+    groups: Groups = ()
+    samples: int = 0
+    history: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
+    points: list[tuple[int, float, float]] = field(default_factory=list[tuple[int, float, float]])
+
+    def offer(self, cost: float, candidate: int, groups: Groups) -> None:
+        """Count one point, and keep it if it is the best."""
+        self.samples += 1
+        self.keep(cost, candidate, groups)
+
+    def keep(self, cost: float, candidate: int, groups: Groups) -> None:
+        """Keep a point that was counted if it is the best."""
+        if cost < self.cost * (1 - 1e-12):
+            self.cost, self.candidate, self.groups = cost, candidate, groups
+            self.history.append((self.samples, cost))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is explored: the choices, `alpha`, points to score in all, and in a two-step scheme per candidate."""
+
+    choices: Choices
+    alpha: float
+    samples: int = 50_000
+    per_candidate: int = 5_000
+    seed: int = 0
+
+    def cost(self, candidate: int, groups: Groups) -> float:
+        """Formula 2."""
+        metric = sum(float(self.choices.prices(group)[candidate]) for group in groups)
+        return float(self.choices.sizes[candidate]) + self.alpha * metric
+
+
+def two_step(plan: Plan, candidates: Iterator[int]) -> Best:
+    """For one candidate after another, the genetic partition; the best of all."""
+    best = Best()
+    while best.samples < plan.samples:
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
+        samples = min(plan.per_candidate, plan.samples - best.samples)
+        search = Genetic(
+            plan.choices.space, plan.choices.at(candidate), GeneticOptions(samples), plan.seed + best.samples
+        )
+        while not search.finished:
+            search.step()
+        best.samples += search.samples
+        best.keep(plan.cost(candidate, search.best), candidate, search.best)
+    return best
+
+
+def random_candidates(plan: Plan) -> Iterator[int]:
+    """Candidates at random (RS of section 5.1.3)."""
+    random = Random(plan.seed)
+    while True:
+        yield random.randrange(len(plan.choices.candidates))
+
+
+def grid_candidates(plan: Plan) -> Iterator[int]:
+    """A coarse grid from large to small (GS of section 5.1.3): as many as there are samples for."""
+    count, total = max(1, plan.samples // plan.per_candidate), len(plan.choices.candidates)
+    sizes = plan.choices.sizes
+    order = sorted(range(total), key=lambda candidate: (-sizes[candidate], candidate))
+    for place in range(count):
+        yield order[place * (total - 1) // max(1, count - 1)]
+
+
+def neighbour(plan: Plan, candidate: int, random: Random) -> int:
+    """Another candidate, drawn from a normal distribution around one (mutation-DSE, section 4.4.3)."""
+    choices = plan.choices
+    widths = len({buffers.weight_bytes for buffers in choices.candidates})
+    rows = len(choices.candidates) // widths
+    row, column = divmod(candidate, widths)
+    row = round(random.gauss(row, max(1.0, rows / 8)))
+    column = round(random.gauss(column, max(1.0, widths / 8))) if widths > 1 else 0
+    return min(max(row, 0), rows - 1) * widths + min(max(column, 0), widths - 1)
+
+
+def middle(plan: Plan, a: int, b: int) -> int:
+    """The candidate nearest to the mean of two (crossover, section 4.4.2)."""
+    widths = len({buffers.weight_bytes for buffers in plan.choices.candidates})
+    (row, column), (other_row, other_column) = divmod(a, widths), divmod(b, widths)
+    return (row + other_row) // 2 * widths + (column + other_column) // 2
+
+
+def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
+    """Simulated annealing over both (SA of section 5.1.3)."""
+    random, best = Random(plan.seed), Best()
+    candidate = random.randrange(len(plan.choices.candidates))
+    groups = Variation(plan.choices.space, plan.choices.at(candidate), random).initial()
+    cost = plan.cost(candidate, groups)
+    scale = cost
+    best.offer(cost, candidate, groups)
+    while best.samples < plan.samples:
+        temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
+        moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
+        variation = Variation(plan.choices.space, plan.choices.at(moved), random)
+        changed = variation.settle(groups) if moved != candidate else variation.mutate(groups)
+        price = plan.cost(moved, changed)
+        best.offer(price, moved, changed)
+        if price <= cost or random.random() < exp((cost - price) / temperature):
+            candidate, groups, cost = moved, changed, price
+    return best
+
+
+Genome = tuple[float, int, Groups]
+"""Cost, candidate, partition."""
+
+
+def genetic(plan: Plan, options: GeneticOptions | None = None) -> Best:
+    """Cocco: the genetic algorithm over both."""
+    return _Genetic(plan, options or GeneticOptions()).run()
+
+
+class _Genetic:
+    def __init__(self, plan: Plan, options: GeneticOptions) -> None:
+        self.plan, self.options = plan, options
+        self.random, self.best = Random(plan.seed), Best()
+
+    def run(self) -> Best:
+        count = len(self.plan.choices.candidates)
+        drawn = [self.random.randrange(count) for _ in range(self.options.population)]
+        people = [self._scored(candidate, self._variation(candidate).initial()) for candidate in drawn]
+        while self.best.samples < self.plan.samples:
+            children = [self._child(people) for _ in range(self.options.population)]
+            everyone = [*people, *children]
+            elite = sorted(dict.fromkeys(everyone))[: self.options.elite]
+            people = [*elite, *(self._winner(everyone) for _ in range(self.options.population - len(elite)))]
+        return self.best
+
+    def _variation(self, candidate: int) -> Variation:
+        return Variation(self.plan.choices.space, self.plan.choices.at(candidate), self.random)
+
+    def _scored(self, candidate: int, groups: Groups) -> Genome:
+        cost = self.plan.cost(candidate, groups)
+        self.best.offer(cost, candidate, groups)
+        metric = (cost - float(self.plan.choices.sizes[candidate])) / self.plan.alpha
+        self.best.points.append((self.best.samples, float(self.plan.choices.sizes[candidate]), metric))
+        return cost, candidate, groups
+
+    def _winner(self, everyone: list[Genome]) -> Genome:
+        return min(self.random.choice(everyone) for _ in range(self.options.tournament))
+
+    def _child(self, people: list[Genome]) -> Genome:
+        _, candidate, groups = self.random.choice(people)
+        if self.random.random() < self.options.crossover:
+            _, other, mom = self.random.choice(people)
+            candidate = middle(self.plan, candidate, other)
+            groups = self._variation(candidate).crossover(groups, mom)
+        if self.random.random() < 0.2:
+            candidate = neighbour(self.plan, candidate, self.random)
+        variation = self._variation(candidate)
+        groups = variation.mutate(variation.settle(groups))
+        while self.random.random() < self.options.again:
+            groups = variation.mutate(groups)
+        return self._scored(candidate, groups)

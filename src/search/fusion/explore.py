@@ -1,0 +1,115 @@
+"""One interface to all ways of choosing capacities and partition together."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from ...costs.fusion.graph import nodes_of
+from ...costs.fusion.values import Buffers, Metric, SubgraphCost
+from ...errors import TilewrightError
+from .capacity import Choices, WaysPricer, separate_buffers, shared_buffers
+from .codesign import Best, Plan, annealing, genetic, grid_candidates, random_candidates, two_step
+from .floors import Scene
+from .front import Front, ours
+
+EXPLORERS = ("ours", "genetic", "annealing", "random+genetic", "grid+genetic")
+"""Ours; Cocco's co-optimisation; annealing of both; random and grid search of capacities with genetic partitions."""
+
+
+@dataclass(frozen=True)
+class ExploreOptions:
+    """What is explored: formula 2, bytes of buffers plus `alpha` times the metric.
+
+    Up to `samples` points are scored, of which two-step schemes give `per_candidate` to each capacity; ours prices a
+    tenth as many groups.
+    """
+
+    method: str = "ours"
+    metric: Metric = "energy"
+    alpha: float = 0.002
+    shared: bool = True
+    seed: int = 0
+    samples: int = 50_000
+    per_candidate: int = 5_000
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """The least metric found for buffers of some size."""
+
+    buffers: Buffers
+    metric: float
+
+
+@dataclass(frozen=True)
+class ExploreResult:
+    """The best buffers, the partition for them, and the cost of each of its groups.
+
+    `cost` is formula 2.  `samples` counts scored points (ours: priced groups), `evaluations` priced groups.  `front`
+    holds what no smaller buffers do as well (ours only); `points` are (samples, bytes, metric) as they were scored
+    (genetic only).
+    """
+
+    buffers: Buffers
+    groups: tuple[tuple[int, ...], ...]
+    costs: tuple[SubgraphCost, ...]
+    cost: float
+    proven: bool
+    evaluations: int
+    samples: int
+    cpu_s: float
+    front: tuple[FrontPoint, ...] = ()
+    history: tuple[tuple[int, float], ...] = ()
+    points: tuple[tuple[int, float, float], ...] = ()
+
+
+def explore(
+    scene: Scene, pricer: WaysPricer, options: ExploreOptions, candidates: tuple[Buffers, ...] | None = None
+) -> ExploreResult:
+    """Choose buffers among `candidates` (None: those of Cocco, section 5.3.1) and a partition for them."""
+    if options.method not in EXPLORERS:
+        raise TilewrightError("usage", "method", f"one of {', '.join(EXPLORERS)}", repr(options.method))
+    if options.alpha <= 0 or options.samples < 1 or options.per_candidate < 1:
+        found = f"alpha {options.alpha}, samples {options.samples}, per candidate {options.per_candidate}"
+        raise TilewrightError("usage", "explore", "alpha above 0 and at least one sample", found)
+    if candidates is None:
+        candidates = shared_buffers() if options.shared else separate_buffers()
+    regions = scene.platform.regions if scene.platform is not None else 64
+    choices = Choices(scene.space, pricer, options.metric, candidates, regions)
+    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed)
+    pricer.ways((0,))
+    start = time.process_time()
+    best, front = _search(plan, scene, options)
+    if not best.groups:
+        raise TilewrightError(
+            "infeasible", scene.graph.name, "capacities that some layer fits", "none", "try larger ones"
+        )
+    costs = tuple(cost for group in best.groups if (cost := choices.best_way(group, best.candidate)) is not None)
+    return ExploreResult(
+        candidates[best.candidate],
+        tuple(nodes_of(group) for group in best.groups),
+        costs,
+        best.cost,
+        front is not None and front.proven,
+        choices.evaluations,
+        best.samples,
+        time.process_time() - start,
+        () if front is None else tuple(FrontPoint(candidates[c], float(front.costs[c])) for c in front.pareto()),
+        tuple(best.history),
+        tuple(best.points),
+    )
+
+
+def _search(plan: Plan, scene: Scene, options: ExploreOptions) -> tuple[Best, Front | None]:
+    match options.method:
+        case "ours":
+            return ours(plan, scene.tolls(options.metric))
+        case "genetic":
+            return genetic(plan), None
+        case "annealing":
+            return annealing(plan), None
+        case "random+genetic":
+            return two_step(plan, random_candidates(plan)), None
+        case _:
+            return two_step(plan, grid_candidates(plan)), None

@@ -1,0 +1,250 @@
+"""Our co-exploration: all capacities in one search.
+
+A cost is a vector with one number per candidate.  Shortest paths over cuts of an order, or over downsets, add and
+compare such vectors, so one run gives the best partition of its space for every candidate, and with it the whole front
+of size against cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf, isqrt
+from random import Random
+
+import numpy as np
+
+from .capacity import Floats
+from .codesign import Best, Plan
+from .extensions import extensions
+from .lattice import TooLargeError
+from .refine import Refiner
+from .space import Groups, bits
+from .tolls import Tolls
+
+MOST_STEPS = 100_000
+"""Steps of the lattice that are tried, priced or not."""
+
+
+@dataclass
+class Front:
+    """The least metric found for each candidate, and the partition that has it."""
+
+    plan: Plan
+    tolls: Tolls
+    costs: Floats = field(init=False)
+    groups: list[Groups] = field(init=False)
+    proven: bool = False
+
+    def __post_init__(self) -> None:
+        count = len(self.plan.choices.candidates)
+        self.costs = np.full(count, inf)
+        self.groups = [()] * count
+
+    @property
+    def totals(self) -> Floats:
+        """Formula 2 for each candidate."""
+        return self.plan.choices.sizes + self.plan.alpha * self.costs
+
+    @property
+    def best(self) -> int:
+        """The best candidate."""
+        return int(np.argmin(self.totals))
+
+    def offer(self, groups: Groups) -> None:
+        """Take a partition wherever it is better than what is known."""
+        totals = self.plan.choices.totals(groups)
+        for candidate in np.flatnonzero(totals < self.costs * (1 - 1e-12)):
+            self.costs[candidate], self.groups[candidate] = totals[candidate], groups
+
+    def pareto(self) -> list[int]:
+        """Candidates for which no smaller or equal one costs as little, by size."""
+        order = sorted(range(len(self.costs)), key=lambda c: (self.plan.choices.sizes[c], self.costs[c]))
+        found: list[int] = []
+        for candidate in order:
+            if self.costs[candidate] < min((self.costs[c] for c in found), default=inf):
+                found.append(candidate)
+        return found
+
+    def cuts(self, order: Sequence[int], most: int) -> None:
+        """The best cuts of a topological order, for all candidates at once, with some `most` groups priced.
+
+        A group is a short stretch, or lies between two of some places where little is live.
+        """
+        choices, count = self.plan.choices, len(order)
+        short, coarse = 1 + most // (2 * count), self._places(order, isqrt(most))
+        costs = np.full((count + 1, len(choices.candidates)), inf)
+        costs[0] = 0.0
+        came = np.zeros((count + 1, len(choices.candidates)), np.int64)
+        for first in range(count):
+            near = list(range(first + 1, min(count, first + short) + 1))
+            far = [place for place in coarse if place > first + short] if first in coarse else []
+            for last in (*near, *far):
+                price = np.sum([choices.prices(part) for part in self._parts(order, first, last)], axis=0)
+                if np.isinf(price).all():
+                    break
+                total = costs[first] + price
+                better = total < costs[last]
+                costs[last][better] = total[better]
+                came[last][better] = first
+        for candidate in map(int, np.flatnonzero(costs[count] < self.costs * (1 - 1e-12))):
+            self.groups[candidate] = self._path(order, came[:, candidate])
+            self.costs[candidate] = costs[count][candidate]
+
+    def _places(self, order: Sequence[int], most: int) -> list[int]:
+        """Where least is live in each of `most` stretches of an order, and its ends."""
+        count, space = len(order), self.plan.choices.space
+        live, done = [0.0], 0
+        for number in order:
+            done |= 1 << number
+            live.append(sum(self.tolls.loads[n] for n in bits(space.sources(space.everything & ~done) & done)))
+        stretches = min(count, most)
+        edges = [1 + (count - 1) * i // stretches for i in range(stretches + 1)]
+        inner = [min(range(a, b), key=lambda place: live[place]) for a, b in pairwise(edges) if a < b]
+        return [0, *inner, count]
+
+    def _parts(self, order: Sequence[int], first: int, last: int) -> list[int]:
+        mask = 0
+        for number in order[first:last]:
+            mask |= 1 << number
+        return self.plan.choices.space.components(mask)
+
+    def _path(self, order: Sequence[int], came: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Groups:
+        groups: list[int] = []
+        last = len(order)
+        while last:
+            groups.extend(self._parts(order, int(came[last]), last))
+            last = int(came[last])
+        return tuple(self.plan.choices.space.ordered(groups) or groups)
+
+    def exact(self, more: int) -> None:
+        """The least cost of formula 2 over all partitions and candidates, proven, with `more` groups priced at most.
+
+        Raises `TooLargeError` where it is given up.
+        """
+        most = self.plan.choices.evaluations + more
+        downsets = _Downsets(self.plan, self.tolls, float(self.totals.min()) * (1 + 1e-12), most)
+        for candidate, cost, groups in downsets.solve():
+            if cost < self.costs[candidate] * (1 - 1e-12):
+                self.groups[candidate], self.costs[candidate] = groups, cost
+        self.proven = True
+
+
+@dataclass
+class _Downsets:
+    """Shortest paths over the downsets for all candidates, without what cannot end at `limit` or below (formula 2)."""
+
+    plan: Plan
+    tolls: Tolls
+    limit: float
+    most_evaluations: int
+    steps: int = 0
+    costs: dict[int, Floats] = field(default_factory=dict[int, Floats])
+    came: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+
+    def solve(self) -> Iterator[tuple[int, float, Groups]]:
+        """Candidate, metric and partition of all that end within the limit."""
+        space = self.plan.choices.space
+        self.costs[0] = np.zeros(len(self.plan.choices.candidates))
+        levels: list[list[int]] = [[] for _ in range(space.size + 1)]
+        levels[0].append(0)
+        for level in levels:
+            for done in level:
+                for after in self._expand(done):
+                    levels[after.bit_count()].append(after)
+        goal = space.everything
+        if goal in self.costs:
+            for candidate in map(int, np.flatnonzero(self.costs[goal] < inf)):
+                yield candidate, float(self.costs[goal][candidate]), self._path(goal, candidate)
+
+    def _expand(self, done: int) -> list[int]:
+        """Try all groups after `done`; the downsets that are met for the first time."""
+        choices, tolls, here = self.plan.choices, self.tolls, self.costs[done]
+        least = float((choices.sizes + self.plan.alpha * here).min())
+        slack = (self.limit - least) / self.plan.alpha
+        known: dict[int, float] = {}
+
+        def price(group: int) -> float:
+            hopeless = tolls.least(group) + tolls.rest(done | group) > slack
+            found = known[group] = -1.0 if hopeless else float(choices.prices(group).min())
+            return found
+
+        fresh: list[int] = []
+        if tolls.rest(done) > slack:
+            return fresh
+        for group in extensions(choices.space, done, price, lambda _: True):
+            self.steps += 1
+            if self.steps > MOST_STEPS or choices.evaluations > self.most_evaluations:
+                raise TooLargeError
+            if known.get(group, -1.0) == -1.0:
+                continue
+            after, total = done | group, here + choices.prices(group)
+            if after not in self.costs:
+                self.costs[after] = np.full(len(total), inf)
+                fresh.append(after)
+            better = np.flatnonzero(total < self.costs[after])
+            self.costs[after][better] = total[better]
+            self.came.update({(after, int(candidate)): group for candidate in better})
+        return fresh
+
+    def _path(self, done: int, candidate: int) -> Groups:
+        groups: list[int] = []
+        while done:
+            groups.append(self.came[done, candidate])
+            done &= ~groups[-1]
+        return tuple(reversed(groups))
+
+
+def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
+    """All candidates at once: cuts of two orders, the lattice where it is small, else borders annealed in turns.
+
+    Prices at most a tenth as many groups as `plan` lets others score points, but for what the first cuts need.
+    """
+    space, budget = plan.choices.space, plan.samples // 10
+    front, random, best = Front(plan, tolls), Random(plan.seed), Best()
+    depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
+    for order in (list(range(space.size)), depth):
+        if plan.choices.evaluations < budget // 2:
+            front.cuts(order, budget // 2)
+            _note(best, front)
+    try:
+        front.exact((budget - plan.choices.evaluations) // 3)
+    except TooLargeError:
+        rounds = 0
+        while plan.choices.evaluations < budget and rounds < ROUNDS:
+            _refine(front, random, budget)
+            _note(best, front)
+            rounds += 1
+    _note(best, front)
+    return best, front
+
+
+ROUNDS = 24
+"""Most times that borders are annealed."""
+
+
+def _refine(front: Front, random: Random, budget: int) -> None:
+    """Anneal the borders at the best candidate or at one beside it, then cut the order of what comes out anew."""
+    choices = front.plan.choices
+    near = sorted(range(len(choices.candidates)), key=lambda candidate: float(front.totals[candidate]))
+    candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
+    refiner = Refiner(choices.space, choices.at(candidate), random)
+    refiner.start(front.groups[candidate])
+    heat = random.choice((1e-3, 3e-4, 1e-4)) * float(front.costs[candidate])
+    for chunk in range(CHUNKS):
+        if choices.evaluations >= budget:
+            break
+        share = 1000 ** (-1 / CHUNKS)
+        refiner.run(MOVES, heat * share**chunk, heat * share ** (chunk + 1))
+    front.offer(refiner.best)
+    front.offer(tuple(refiner.groups))
+
+
+CHUNKS, MOVES = 10, 600
+
+
+def _note(best: Best, front: Front) -> None:
+    best.samples = front.plan.choices.evaluations
+    candidate = front.best
+    best.keep(float(front.totals[candidate]), candidate, front.groups[candidate])

@@ -1,0 +1,106 @@
+"""Capacities and partition together, against all partitions of small graphs under all candidates."""
+
+from itertools import pairwise, product
+from math import inf
+
+import numpy as np
+import pytest
+
+from tilewright.costs.fusion import Buffers, LayerGraph, layer_graph
+from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.errors import TilewrightError
+from tilewright.partitioning import scene_of
+from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
+from tilewright.search.fusion.capacity import Choices, separate_buffers, shared_buffers
+from tilewright.search.fusion.space import Space
+from tilewright.zoo.paper_networks.table import INPUT, Table
+
+SHARED = tuple(Buffers(size) for size in (900, 1500, 2500, 4000, 9000))
+SEPARATE = tuple(Buffers(a, w) for a, w in product((700, 1500, 3000), (100, 400, 1200)))
+
+
+def toy() -> LayerGraph:
+    """Two branches that join, and a tail."""
+    table = Table("toy", (4, 12, 12))
+    a = table.conv("a", INPUT, 8, 3)
+    b = table.conv("b", a, 4, 3)
+    c = table.conv("c", a, 4)
+    d = table.add("d", [b, c])
+    e = table.conv("e", d, 12, 3, 2)
+    table.conv("f", e, 6)
+    return layer_graph(table.network())
+
+
+def partitions(space: Space, groups: tuple[int, ...] = (), number: int = 0) -> list[tuple[int, ...]]:
+    if number == space.size:
+        return [groups] if space.fault(groups) is None else []
+    found = partitions(space, (*groups, 1 << number), number + 1)
+    for place, group in enumerate(groups):
+        found += partitions(space, (*groups[:place], group | 1 << number, *groups[place + 1 :]), number + 1)
+    return found
+
+
+def run(candidates: tuple[Buffers, ...], method: str, alpha: float = 0.002, samples: int = 1600) -> ExploreResult:
+    pricer = SubgraphPricer(toy(), metric="energy")
+    options = ExploreOptions(method, alpha=alpha, samples=samples, per_candidate=samples // 8)
+    return explore(scene_of(pricer), pricer, options, candidates)
+
+
+@pytest.mark.parametrize("candidates", [SHARED, SEPARATE], ids=["shared", "separate"])
+@pytest.mark.parametrize("alpha", [0.0003, 0.002, 0.02])
+def test_ours_finds_the_best_of_all_and_others_nothing_better(candidates: tuple[Buffers, ...], alpha: float):
+    graph = toy()
+    space = Space(graph.producers)
+    choices = Choices(space, SubgraphPricer(graph, metric="energy"), "energy", candidates)
+    costs = choices.sizes + alpha * np.min([choices.totals(groups) for groups in partitions(space)], axis=0)
+    for method in EXPLORERS:
+        result = run(candidates, method, alpha)
+        assert result.cost >= costs.min() * (1 - 1e-12)
+        metric = sum(cost.energy_pj for cost in result.costs)
+        assert result.cost == pytest.approx(result.buffers.total_bytes + alpha * metric)
+        for cost in result.costs:
+            assert result.buffers.holds(cost.global_demand_bytes, cost.weight_demand_bytes)
+        if method in ("ours", "genetic"):
+            assert result.cost == pytest.approx(costs.min())
+    ours = run(candidates, "ours", alpha)
+    assert ours.proven
+    assert ours.evaluations <= 400
+
+
+def test_the_front_falls_with_size():
+    front = run(SHARED, "ours").front
+    assert len(front) > 1
+    for smaller, larger in pairwise(front):
+        assert smaller.buffers.total_bytes < larger.buffers.total_bytes
+        assert smaller.metric > larger.metric
+
+
+def test_a_larger_alpha_buys_larger_buffers():
+    sizes = [run(SHARED, "ours", alpha).buffers.total_bytes for alpha in (1e-5, 2e-3, 1.0)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_prices_are_those_of_the_pricer_for_the_same_buffers():
+    graph = toy()
+    pricer = SubgraphPricer(graph, metric="energy")
+    choices = Choices(Space(graph.producers), pricer, "energy", SHARED)
+    for group in ((0,), (0, 1, 2), (1, 3), (0, 1, 2, 3), (4, 5)):
+        prices = choices.prices(sum(1 << number for number in group))
+        for price, buffers in zip(prices, SHARED, strict=True):
+            cost = pricer.cost(group, buffers)
+            assert (price == inf) == (cost is None)
+            assert cost is None or price <= cost.energy_pj
+
+
+def test_the_candidates_of_the_paper():
+    assert len(shared_buffers()) == 47
+    assert len(separate_buffers()) == 31 * 31
+    assert {buffers.total_bytes % 1024 for buffers in separate_buffers()} == {0}
+
+
+def test_bad_options():
+    with pytest.raises(TilewrightError, match="one of ours"):
+        run(SHARED, "luck")
+    with pytest.raises(TilewrightError, match="alpha above 0"):
+        run(SHARED, "ours", -1.0)
