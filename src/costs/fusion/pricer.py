@@ -90,7 +90,8 @@ class SubgraphPricer:
             raise TilewrightError("batch", graph.name, f"a batch of 1 to {MOST_BATCH}", str(batch))
         if not 1 <= cores <= 64:
             raise TilewrightError("cores", graph.name, "1 to 64 cores", str(cores))
-        self.batch, self.cores, self.metric, self.tiles = batch, cores, metric, tuple(tiles)
+        self.batch, self.cores, self.tiles = batch, cores, tuple(tiles)
+        self.metric: Metric = metric
         self._net = graph_tables(graph, self.platform)
         self._trace = new_trace(len(graph) + len(graph.inputs))
         self._tiles = np.array(self.tiles, dtype=np.int64)
