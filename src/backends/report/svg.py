@@ -65,3 +65,12 @@ def short(value: float) -> str:
             return f"{value:.{digits}f} {prefix}".strip()
         value /= 1000
     return f"{value:.3g} E"
+
+
+def joules(energy_pj: float) -> str:
+    """An energy in few characters: `joules(2.5e6)` is `2.50 uJ`."""
+    value, units = energy_pj, ("pJ", "nJ", "uJ", "mJ", "J", "kJ", "MJ", "GJ")
+    unit = 0
+    while abs(value) >= 999.5 and unit + 1 < len(units):
+        value, unit = value / 1000, unit + 1
+    return f"{short(value)} {units[unit]}"

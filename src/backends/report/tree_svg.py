@@ -15,12 +15,12 @@ from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...costs.mapping.levels import canonical
 from ...costs.timeloop import Prices
 from .nest_text import level_loops
-from .svg import INK, LINE, MONO, PANEL, SOFT, Svg, short
+from .svg import INK, LINE, MONO, PANEL, SOFT, Svg, joules, short
 from .traffic_table import TrafficRow, traffic_rows
 
 PALETTE = ("#2f6fb0", "#c8741a", "#7a52a8", "#b03a5b", "#4f7d8c", "#8a6d3b")
 OUTPUT = "#2f8f5b"
-LEFT, LABELS, LANE, LOOPS, BARS, BAR = 24, 178, 112, 330, 160, 140
+LEFT, LABELS, LANE, LOOPS, BARS, BAR = 24, 178, 112, 300, 160, 140
 TOP, GAP, LINE_HEIGHT = 96, 44, 19
 
 
@@ -53,8 +53,17 @@ class _Picture:
         return LEFT + LABELS + LANE * len(self.problem.tensors) + 20
 
     @property
+    def loops_width(self) -> float:
+        longest = max((len(loop) for row in self.rows for loop in row.loops), default=0)
+        return max(LOOPS, 7.0 * longest + 30)
+
+    @property
+    def energy_x(self) -> float:
+        return self.loops_x + self.loops_width
+
+    @property
     def width(self) -> float:
-        return self.loops_x + LOOPS + BARS + LEFT
+        return self.energy_x + BARS + LEFT
 
 
 def mapping_svg(arch: Architecture, problem: Problem, mapping: LoopMapping, prices: Prices) -> str:
@@ -91,12 +100,12 @@ def _title(picture: _Picture) -> None:
     svg.text(LEFT, 34, f"{problem.name} on {picture.arch.name}", font_size=19, font_weight="bold")
     svg.text(LEFT, 54, dims, fill=SOFT, font_family=MONO, font_size=11)
     figures = (
-        f"{short(prices.energy_pj / 1e6)} uJ,  {short(prices.cycles)} cycles,  {prices.edp_j_cycle:.4g} J*cycle,  "
+        f"{joules(prices.energy_pj)},  {short(prices.cycles)} cycles,  {prices.edp_j_cycle:.4g} J*cycle,  "
         f"{100 * prices.utilization:.1f} % of the multiply-accumulators at work"
     )
     svg.text(LEFT, 74, figures)
     svg.text(picture.loops_x, TOP - 10, "loops, the outermost first", fill=SOFT, font_size=11)
-    svg.text(picture.loops_x + LOOPS, TOP - 10, "energy", fill=SOFT, font_size=11)
+    svg.text(picture.energy_x, TOP - 10, "energy", fill=SOFT, font_size=11)
 
 
 def _band(picture: _Picture, row: _Row) -> None:
@@ -110,7 +119,7 @@ def _band(picture: _Picture, row: _Row) -> None:
         spread = loop.startswith("spread")
         y = row.y + 24 + LINE_HEIGHT * number
         if spread:
-            svg.rect(picture.loops_x - 6, y - 13, LOOPS - 14, 17, rx=3, fill="#e3eaf2")
+            svg.rect(picture.loops_x - 6, y - 13, picture.loops_width - 14, 17, rx=3, fill="#e3eaf2")
         indent = "" if spread else "  " * min(number, 6)
         look = {"font_family": MONO, "fill": INK, "xml:space": "preserve"}
         svg.text(picture.loops_x, y, indent + loop, font_size=11.5, **look)
@@ -152,14 +161,14 @@ def _energy_bar(picture: _Picture, row: _Row) -> None:
     if total <= 0:
         return
     scale = BAR / max(picture.prices.energy_by_component_pj.values())
-    x, y = picture.loops_x + LOOPS, row.y + 12
+    x, y = picture.energy_x, row.y + 12
     for name, energy, colour in _energies(picture, row) or [(row.name, spent, SOFT)]:
         if energy > 0:
             picture.svg.rect(x, y, scale * energy, 12, fill=colour)
-            picture.svg.note(f"{name}: {short(energy / 1e6)} uJ")
+            picture.svg.note(f"{name}: {joules(energy)}")
         x += scale * energy
-    text = f"{short(spent / 1e6)} uJ, {100 * spent / total:.0f} %"
-    picture.svg.text(picture.loops_x + LOOPS, y + 28, text, font_size=11, fill=SOFT)
+    text = f"{joules(spent)}, {100 * spent / total:.0f} %"
+    picture.svg.text(picture.energy_x, y + 28, text, font_size=11, fill=SOFT)
 
 
 def _energies(picture: _Picture, row: _Row) -> list[tuple[str, float, str]]:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tilewright.backends.report import loop_nest, mapping_svg, traffic_rows
-from tilewright.backends.report.svg import Svg, short
+from tilewright.backends.report.svg import Svg, joules, short
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 
@@ -114,3 +114,10 @@ def test_text_is_escaped() -> None:
 )
 def test_short_numbers(value: float, text: str) -> None:
     assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("pj", "text"), [(0.5, "0.50 pJ"), (2.5e6, "2.50 uJ"), (1.72e16, "17.2 kJ")]
+)
+def test_energies(pj: float, text: str) -> None:
+    assert joules(pj) == text
