@@ -12,6 +12,7 @@ from ..exact.axes import axes_of
 from ..exact.validity import bits_of_word
 from ..hierarchy.values import Architecture, Level, Problem, Tensor
 from .reuse import Crossing, least_cost, sharing, step_cost, touched
+from .steps import best_shapes
 
 ROUNDING = 1 - 1e-9
 """What floating-point error may add to a bound is taken off."""
@@ -151,7 +152,12 @@ class Counter:
         """Least cost of all words of (tensor, cost) that pass the network of `level` for one step each."""
         if costs not in self._step_costs[level]:
             units = prod(prod(self._arch.fan_out(inner)) for inner in range(level + 1))
-            self._step_costs[level][costs] = ROUNDING * self._problem.macs * step_cost(self._problem, costs, units)
+            shapes = best_shapes(self._problem, units)
+            if shapes is None:
+                each = step_cost(self._problem, costs, units)
+            else:
+                each = float((shapes[:, [t for t, _ in costs]] @ [cost for _, cost in costs]).min()) if costs else 0.0
+            self._step_costs[level][costs] = ROUNDING * self._problem.macs * each
         return self._step_costs[level][costs]
 
     def _word_energy(self, kept: Kept, t: int, index: int) -> float:
