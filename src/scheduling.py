@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from .costs.dram.bound import Bound, lower_bound
 from .costs.dram.platform import model_of
 from .errors import TilewrightError
 from .frontends.acg import load_target
-from .search.dram import Effort, Found, Objective, schedule
+from .search.dram import Effort, Found, Objective, framework, schedule
 from .zoo.paper_networks import network as paper_network
 from .zoo.schedule_networks import NAMES, Layer, Network, Shape, schedule_network
 
@@ -54,19 +55,25 @@ def schedule_network_for(
         raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.batch))
     model = model_of(load_target(target), exact=options.model == "exact")
     network = find_network(name, options.tokens)
-    warm_up(model)
+    warm_up(model, options)
     start = time.process_time()
-    found = schedule(network, model, options.batch, options.objective, options.effort, progress)
+    found = _search(options)(network, model, options.batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, options.batch))
     answer["cpu_s"] = time.process_time() - start
     return {"network": name, "batch": options.batch, "model": options.model, "method": options.method} | answer, found
 
 
-def warm_up(model: Model) -> None:
+def _search(options: ScheduleOptions) -> Callable[..., Found]:
+    if options.method == "ours":
+        return schedule
+    return partial(framework, cocco=options.method == "cocco")
+
+
+def warm_up(model: Model, options: ScheduleOptions) -> None:
     """Compile or load what a search calls, so that its time is that of the work."""
     shape = Shape(1, 1, 1)
     toy = Network("toy", (("x", shape),), (Layer("a", "conv", shape, external=(0,)), Layer("b", "conv", shape, (0,))))
-    schedule(toy, model, 1, effort=Effort(rounds=1, chains=1))
+    _search(options)(toy, model, 1, Objective(), Effort(rounds=1, chains=1))
 
 
 def describe(found: Found, bound: Bound) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def price_schedule_document(data: object, where: str = "file") -> Json:
 
 def _price_run(run: Json, order: object, where: str) -> Json:
     request = parse_request(run.get("args"), order, f"{where}.args")
-    network, machine, batch = _setting(request, f"{where}.args")
+    network, machine, batch = setting(request, f"{where}.args")
     first = object_of(run.get("stage1", run), f"{where}.stage1")
     fusion = parse_fusion(first.get("enc"), f"{where}.stage1.enc")
     found = _located(lambda: plan(network, machine, fusion, batch), where)
@@ -78,7 +78,9 @@ def _located(action: Callable[[], T], where: str) -> T:
         ) from None
 
 
-def _setting(request: dict[str, float], where: str) -> tuple[Network, Hardware, int]:
+def setting(request: dict[str, float], where: str) -> tuple[Network, Hardware, int]:
+    """Network, machine and batch of a request that `parse_request` made; errors are told to be in `where`."""
+
     def whole(name: str, most: int) -> int:
         value = request[name]
         if not (1 <= value <= most and value.is_integer()):

@@ -4,6 +4,8 @@ After J. Cai et al., "SoMa: Identifying, Exploring, and Understanding the DRAM C
 Accelerators", HPCA 2025; transfers are not searched but decided for every fusion that is looked at.
 """
 
-from .schedule import Effort, Found, Objective, schedule
+from .effort import Effort, Found, Objective
+from .framework import framework
+from .schedule import schedule
 
-__all__ = ["Effort", "Found", "Objective", "schedule"]
+__all__ = ["Effort", "Found", "Objective", "framework", "schedule"]

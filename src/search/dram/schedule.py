@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
+from ...costs.dram import Model, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import sliced
@@ -18,10 +17,9 @@ from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Worksp
 from ...costs.soma.blocks import splits
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, start_chain
+from .effort import Effort, Found, Objective, Progress
 from .random_numbers import seeded
 from .starts import starts
-
-Progress = Callable[[int, int], None]
 
 HEAT = 0.005, 0.0001
 """Temperatures at the beginning and the end, as parts of the objective."""
@@ -30,40 +28,9 @@ STEPS = 24
 """How often the clock is looked at."""
 
 NEAR = 0.03, 0.004
-"""Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads of
-whole weights leave little to gain, and in the exact one.
+"""Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads
+of whole weights leave little to gain, and in the exact one.
 """
-
-
-@dataclass(frozen=True)
-class Objective:
-    """energy ** `energy_power` x latency ** `latency_power`, to be small."""
-
-    energy_power: float = 1.0
-    latency_power: float = 1.0
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
-
-    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`; a walk ends early after `time_limit_s` seconds.
-    """
-
-    seed: int = 0
-    chains: int | None = None
-    rounds: int | None = None
-    jobs: int = 1
-    time_limit_s: float | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best schedule, the same fusion without prefetch, and how many candidates were scored."""
-
-    timetable: Timetable
-    double_buffered: Timetable | None
-    evaluations: int
 
 
 def schedule(

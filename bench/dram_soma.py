@@ -1,0 +1,83 @@
+"""Our schedules against SoMa's stored ones: energy x latency in SoMa's model and in the exact one, gaps, CPU time.
+
+SoMa's results (its public code, one thread, legal buffers) lie in soma_results.json: give its path, or have it in
+../shared/data beside the checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+from measure import Report, cpu_seconds
+
+from tilewright.costs.dram import Model, transfers_of
+from tilewright.costs.dram.bound import lower_bound
+from tilewright.costs.dram.reprice import reprice
+from tilewright.costs.soma import evaluate, parse_fusion, parse_transfers, plan
+from tilewright.costs.soma.encoding import parse_request
+from tilewright.costs.soma.price_file import ARGUMENTS, setting
+from tilewright.search.dram import Effort, schedule
+
+FASTER, BETTER, BETTER_EXACT, FAR = 50, 0.96, 1.10, 0.05
+WARM = Effort(rounds=5)
+
+
+def soma_row(run: dict[str, Any], report: Report) -> tuple[float, bool]:
+    """Energy x latency of ours over SoMa's in its model; whether SoMa stands far above its own cycles."""
+    network, machine, batch = setting(parse_request(run["args"], ARGUMENTS, ""), "")
+    model = Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, 0)
+    schedule(network, model, batch, effort=WARM)
+    seconds, found = cpu_seconds(lambda: schedule(network, model, batch))
+    table, second = found.timetable, run["stage2"]
+    made = plan(network, machine, table.fusion, batch)
+    price = evaluate(made, transfers_of(table, made))
+    assert price.violations == () and price.latency_cycles == table.latency_cycles
+    ratio = price.energy_pj * price.latency_cycles / (second["energy"] * second["latency"])
+    gap = second["latency"] / max(run["ideal"]["sum_compute"], run["ideal"]["sum_dram"]) - 1
+    own = table.latency_cycles / max(table.compute_cycles, table.dram_cycles) - 1
+    bound = lower_bound(network, model, batch)
+    name = f"{network.name} x{batch} {machine.buffer_bytes >> 20} MiB"
+    print(f"\n{name}: {table.latency_cycles} cycles ({second['latency']}), {table.energy_pj:.4g} pJ ", end="")
+    print(f"({second['energy']:.4g}), gap to own cycles {own:.1%} ({gap:.1%}), ", end="")
+    print(f"no schedule below {bound.latency_cycles}: {bound.binding}")
+    report.add(f"{name}: energy x latency", ratio, 1 + 1e-12)
+    report.add(f"{name}: CPU time", seconds, run["cpu_user_s"] / FASTER, "s")
+    return ratio, gap > FAR
+
+
+def exact_row(run: dict[str, Any]) -> float:
+    """Energy x latency of SoMa's schedule over ours in the exact model."""
+    network, machine, batch = setting(parse_request(run["args"], ARGUMENTS, ""), "")
+    model = Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, 1)
+    made = plan(network, machine, parse_fusion(run["stage1"]["enc"]), batch)
+    theirs = reprice(made, parse_transfers(run["stage2"]["enc"], made), model)
+    table, bound = schedule(network, model, batch).timetable, lower_bound(network, model, batch)
+    ratio = theirs.energy_pj * theirs.latency_cycles / (table.energy_pj * table.latency_cycles)
+    most = theirs.energy_pj * theirs.latency_cycles / (bound.energy_pj * bound.latency_cycles)
+    own = table.latency_cycles / max(table.compute_cycles, table.dram_cycles) - 1
+    print(f"{network.name} x{batch} {machine.buffer_bytes >> 20} MiB, exact: {table.latency_cycles} cycles ", end="")
+    print(f"({theirs.latency_cycles}), {ratio:.3f}x better where {most:.3f}x is the most that a bound allows, ", end="")
+    print(f"gap {own:.1%} to own cycles, {table.latency_cycles / bound.latency_cycles - 1:.1%} to the bound", end="")
+    print(f", theirs lacks {theirs.overflow_bytes} bytes of buffer" if theirs.overflow_bytes else "")
+    return ratio
+
+
+def main() -> None:
+    default = Path(__file__).parents[2] / "shared/data/soma_results.json"
+    document = json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else default).read_text())
+    report = Report()
+    rows = [soma_row(run, report) for run in document["runs"]]
+    far = [ratio for ratio, above in rows if above]
+    print()
+    report.add("geometric mean where SoMa is far", exp(sum(map(log, far)) / len(far)), BETTER)
+    ratios = [exact_row(run) for run in document["runs"]]
+    report.add("exact: SoMa over ours, inverse", BETTER_EXACT / exp(sum(map(log, ratios)) / len(ratios)), 1.0)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What is asked of a search for schedules, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...costs.dram import Timetable
+
+Progress = Callable[[int, int], None]
+"""Told how much is done of how much."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """energy ** `energy_power` x latency ** `latency_power`, to be small."""
+
+    energy_power: float = 1.0
+    latency_power: float = 1.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
+
+    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`; a walk ends early after `time_limit_s` seconds.
+    """
+
+    seed: int = 0
+    chains: int | None = None
+    rounds: int | None = None
+    jobs: int = 1
+    time_limit_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best schedule, the same fusion without prefetch, and how many candidates were scored."""
+
+    timetable: Timetable
+    double_buffered: Timetable | None
+    evaluations: int

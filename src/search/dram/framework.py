@@ -1,0 +1,201 @@
+"""The framework of SoMa: a stage for the fusion, a stage for the transfers, and an allocator of buffer between them.
+
+J. Cai et al., "SoMa", HPCA 2025, section V, with the probabilities, temperatures and rounds of its public code; and its
+baseline Cocco, in which groups lie between DRAM cuts only and tiles are as small as the cores allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from time import perf_counter
+
+import numpy as np
+
+from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
+from ...costs.dram.emit import FITS
+from ...costs.dram.prefetch import DOUBLE_BUFFER
+from ...costs.dram.tables import Ints
+from ...costs.dram.workspace import (
+    FIRST,
+    GROUP,
+    LAYER_GROUP,
+    LAYER_TILES,
+    STEP,
+    TILES,
+    Workspace,
+)
+from ...costs.soma.blocks import splits
+from ...zoo.schedule_networks.layers import Network
+from .anneal import FAR, Chain, Task, start_chain
+from .effort import Effort, Found, Objective, Progress
+from .living import RANK, SIZE, anneal_lives, latency_of, living, settle
+from .random_numbers import Seed, seeded
+from .soma_moves import anneal_fusion
+from .starts import alone, uniform_state
+
+FIRST_ROUNDS, SECOND_ROUNDS, MOST_SECOND = 100, 1000, 3_000_000
+"""Candidates of the first stage for each layer and square root of a sample, of the second for each transfer."""
+
+SHRINK, PASSES, STEPS = 0.9, 5, 8
+"""By how much each pass cuts what the first stage may use, how many there are, and looks at the clock in each stage."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a pass needs."""
+
+    network: Network
+    task: Task
+    effort: Effort
+    cocco: bool
+    deadline: float | None
+
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return self.deadline is not None and perf_counter() > self.deadline
+
+
+def framework(
+    network: Network,
+    model: Model,
+    batch: int,
+    objective: Objective,
+    effort: Effort,
+    progress: Progress | None = None,
+    *,
+    cocco: bool = False,
+) -> Found:
+    """The best schedule of both stages over the passes of the buffer allocator; Cocco has one pass of one stage.
+
+    The allocator lowers the first stage's share until two passes bring nothing.  Raises InfeasibleError where the
+    buffer cannot hold even the smallest tiles of some layer.
+    """
+    net = net_tables(network)
+    powers = float(objective.energy_power), float(objective.latency_power)
+    task = Task(net, model, splits(model.array.side), batch, model.buffer_bytes, *powers, DOUBLE_BUFFER)
+    deadline = None if effort.time_limit_s is None else perf_counter() + effort.time_limit_s
+    run = _Run(network, task, effort, cocco, deadline)
+    work = workspace(net, max(4096, 128 * len(network.layers)))
+    best: Found | None = None
+    limit, cost, idle, evaluations = model.buffer_bytes, FAR, 0, 0
+    for number in range(1 if cocco else PASSES):
+        chain = _first_stage(run, work, limit, number)
+        if chain is None:
+            break
+        evaluations += int(chain.counts[0])
+        peak, found = _second_stage(run, work, chain, number)
+        price = _cost(objective, found.timetable)
+        idle = 0 if price < cost else idle + 1
+        if price < cost:
+            best, cost = found, price
+        limit = int((peak if number == 0 else limit) * SHRINK)
+        if progress is not None:
+            progress(number + 1, 1 if cocco else PASSES)
+        if idle == 2 or run.late():
+            break
+    assert best is not None
+    return Found(best.timetable, best.double_buffered, evaluations)
+
+
+def _cost(objective: Objective, table: Timetable) -> float:
+    return objective.energy_power * np.log(table.energy_pj) + objective.latency_power * np.log(table.latency_cycles)
+
+
+def _first_stage(run: _Run, work: Workspace, limit: int, number: int) -> Chain | None:
+    """The fusion found within `limit` bytes, None where even layers by themselves do not fit into a later pass's."""
+    task = run.task._replace(limit=limit)
+    state = seed_state(run.network, task)
+    chain = _chain(state, seeded(run.effort.seed, number))
+    if start_chain(task, chain, work) >= FAR:
+        if number > 0:
+            return None
+        chain = _chain(alone(run.network, task), seeded(run.effort.seed, number))
+        start_chain(task, chain, work)
+    rounds = run.effort.rounds or int(FIRST_ROUNDS * len(run.network.layers) * task.batch**0.5)
+    for step in range(STEPS):
+        anneal_fusion(task, chain, work, (rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds), run.cocco)
+        if run.late():
+            break
+    return chain
+
+
+def _chain(state: Ints, random: Seed) -> Chain:
+    return Chain(state.copy(), state.copy(), state.copy(), np.full(2, FAR), np.zeros(2, np.int64), random)
+
+
+def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tuple[int, Found]:
+    """Largest use of the buffer after the first stage, and the schedule with its transfers annealed."""
+    task, state = run.task, chain.best
+    outcome = score(task.net, task.model, task.splits, task.batch, state, work, task.limit, DOUBLE_BUFFER)
+    assert outcome == FITS
+    plain = timetable(run.network, task.net, task.model, state, work)
+    if run.cocco:
+        return plain.max_buffer_bytes, Found(plain, plain, 0)
+    score(task.net, task.model, task.splits, task.batch, state, work, 0, DOUBLE_BUFFER)
+    given = living(work, _group_ends(work))
+    start = latency_of(given)
+    if given.usage.max() > task.limit or start < 0:
+        return plain.max_buffer_bytes, Found(plain, plain, 0)
+    sizes, positive = given.table[SIZE], given.table[SIZE][given.table[SIZE] > 0]
+    cumulative = np.cumsum(np.where(sizes > 0, sizes, positive.min() if len(positive) else 1))
+    ideal, best = max(plain.compute_cycles, plain.dram_cycles), given.table.copy()
+    costs = np.array([float(start), float(start)])
+    rounds = min(SECOND_ROUNDS * len(given.order), MOST_SECOND)
+    random = seeded(run.effort.seed, 100 + number)
+    for step in range(STEPS):
+        span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
+        anneal_lives(given, best, cumulative, task.limit, ideal, span, random, costs)
+        if run.late():
+            break
+    if costs[1] > plain.latency_cycles:
+        return plain.max_buffer_bytes, Found(plain, plain, 0)
+    given.table[:] = best
+    given.order[best[RANK]] = np.arange(len(given.order))
+    settle(given, work)
+    return plain.max_buffer_bytes, Found(timetable(run.network, task.net, task.model, state, work), plain, 0)
+
+
+def _group_ends(work: Workspace) -> Ints:
+    """For each layer the position after its layer group."""
+    stages = work.stages
+    last = stages[FIRST] + (stages[LAYER_TILES] - 1) * stages[STEP] + 1
+    ends = np.zeros(stages[GROUP].max() + 1, np.int64)
+    np.maximum.at(ends, stages[GROUP], last)
+    return ends[stages[GROUP]]
+
+
+def seed_state(network: Network, task: Task) -> Ints:
+    """Every layer a layer group, cut as finely as keeps the cores busy: the start of the first stage."""
+    state = uniform_state(len(network.layers), LAYER_GROUP, 1)
+    for number in range(len(network.layers)):
+        state[TILES, number] = _seed_tiles(network, number, task)
+    return state
+
+
+def _seed_tiles(network: Network, number: int, task: Task) -> int:
+    """Tiles of the first pair of dimensions that fills the array, else of the one that fills most of it."""
+    array, batch = task.model.array, task.batch
+    channels, filters = network.group_shape(number)
+    shape, side = network.layers[number].shape, array.side
+    sizes = {
+        "C": channels / array.vector,
+        "K": filters / array.lanes,
+        "B": batch,
+        "W": shape.width,
+        "H": shape.height,
+    }
+    best, fill = "CK", -1.0
+    for pair in ("CK", "CB", "CW", "BK", "HK", "HW"):
+        factors = [min(1.0, sizes[dim] / side) for dim in pair]
+        factors += [min(1.0, sizes[dim]) for dim in "CK" if dim not in pair and pair != "HW"]
+        if prod(factors) > fill + 1e-12:
+            best, fill = pair, prod(factors)
+        if fill >= 1:
+            break
+    samples = min(batch, side) if "B" in best else 1
+    high = min(shape.height, side) if "H" in best or best == "CK" else shape.height
+    wide = min(shape.width, side) if "W" in best or best == "CK" else shape.width
+    tiles = -(-shape.height // high) * -(-shape.width // wide) * (batch // samples)
+    count = 1 << max(0, tiles - 1).bit_length()
+    return batch if count > 16 * batch else count

@@ -1,0 +1,359 @@
+"""Compiled: order and lives of transfers for a fixed fusion, changed move by move.
+
+The second stage of J. Cai et al., "SoMa", HPCA 2025, section V-C: a move changes a transfer's place in the channel's
+order, its life, or both.  A move is tried in time linear in tiles and transfers.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from ...costs.dram.compiled import compiled, inner
+from ...costs.dram.tables import Floats, Ints
+from ...costs.dram.workspace import (
+    BEGIN,
+    CYCLES,
+    DONE,
+    FIRST,
+    LATENCY,
+    LAYER_TILES,
+    LOAD_CYCLES,
+    LOAD_EARLY,
+    LOAD_EDGE,
+    LOAD_END_CYCLES,
+    LOAD_LAST,
+    LOAD_POSITION,
+    LOAD_SIZE,
+    LOAD_SOURCE,
+    LOAD_START,
+    LOADS,
+    POSITIONS,
+    STEP,
+    STORE_CYCLES,
+    STORE_END,
+    STORE_END_CYCLES,
+    STORE_LAYER,
+    STORE_POSITION,
+    STORE_SIZE,
+    STORE_USED,
+    STORES,
+    USAGE,
+    Workspace,
+)
+from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, run
+from .random_numbers import Seed, below, uniform
+
+SIZE, TIME, POSITION, MADE, SOURCE, LAYER, LEAST, START, END, RANK = range(10)
+"""Rows of the table of transfers: bytes, cycles, position of the use or of the tile that makes it, the same for stores
+and -1 for loads, layer whose stores come before, layer of a store (else -1), least start of a load or least end of a
+store; its life and its place in the order.
+"""
+
+
+class Living(NamedTuple):
+    """Transfers of a fusion: loads by row, then stores; `order` lists them, `usage` is by position + 1 in bytes,
+    `tile_cycles` and `tile_layer` by position; `required` is scratch by position.
+    """
+
+    table: Ints
+    order: Ints
+    usage: Ints
+    tile_cycles: Ints
+    tile_layer: Ints
+    required: Ints
+
+
+def living(work: Workspace, group_end: Ints) -> Living:
+    """The transfers that `work` holds, double buffered as SoMa's first stage assumes.
+
+    Loads begin one tile before theirs, stores end one tile after theirs but within the layer group, which ends before
+    position `group_end[layer]`.
+    """
+    loads, stores = work.loads[:, : work.tally[LOADS]], work.stores[:, : work.tally[STORES]]
+    count, positions = loads.shape[1] + stores.shape[1], int(work.tally[POSITIONS])
+    table = np.full((10, count), -1, np.int64)
+    many = loads.shape[1]
+    table[SIZE] = np.concatenate([loads[LOAD_SIZE], stores[STORE_SIZE]])
+    table[TIME] = np.concatenate([loads[LOAD_CYCLES], stores[STORE_CYCLES]])
+    table[POSITION] = np.concatenate([loads[LOAD_POSITION], stores[STORE_POSITION]])
+    table[MADE, many:] = stores[STORE_POSITION]
+    table[SOURCE, :many] = loads[LOAD_SOURCE]
+    table[LAYER, many:] = stores[STORE_LAYER]
+    table[START] = np.concatenate([np.maximum(loads[LOAD_POSITION] - 1, -1), stores[STORE_POSITION]])
+    ends = np.minimum(stores[STORE_POSITION] + 2, group_end[stores[STORE_LAYER]])
+    table[END] = np.concatenate([loads[LOAD_LAST], np.maximum(stores[STORE_USED], ends)])
+    table[LEAST, many:] = stores[STORE_USED]
+    produced = np.full(len(group_end), -1, np.int64)
+    np.maximum.at(produced, stores[STORE_LAYER], stores[STORE_POSITION])
+    bound = loads[LOAD_SOURCE] >= 0
+    table[LEAST, :many][bound] = produced[loads[LOAD_SOURCE][bound]]
+    weights = np.concatenate([loads[LOAD_EDGE] >= 0, np.ones(stores.shape[1], np.bool_)])
+    kind = np.concatenate([loads[LOAD_EDGE] >= 0, np.full(stores.shape[1], 2)])
+    order = np.lexsort([kind, table[END], weights, table[START]])
+    table[RANK, order] = np.arange(count)
+    found = Living(
+        table,
+        order.astype(np.int64),
+        np.zeros(positions + 2, np.int64),
+        work.positions[CYCLES, :positions].copy(),
+        _tile_layers(work),
+        np.zeros(positions + 1, np.int64),
+    )
+    _fill_usage(found, work)
+    return found
+
+
+def _tile_layers(work: Workspace) -> Ints:
+    """The layer of the tile at each position."""
+    found, stages = np.zeros(work.tally[POSITIONS], np.int64), work.stages
+    for layer in range(stages.shape[1]):
+        found[stages[FIRST, layer] + np.arange(stages[LAYER_TILES, layer]) * stages[STEP, layer]] = layer
+    return found
+
+
+def _fill_usage(given: Living, work: Workspace) -> None:
+    """What `work` counts at the uses of loads and stores alone, and the rest of their lives."""
+    loads, size = work.tally[LOADS], given.table[SIZE]
+    change = np.zeros(len(given.usage) + 1, np.int64)
+    np.add.at(change, given.table[START, :loads] + 1, size[:loads])
+    np.add.at(change, given.table[POSITION, :loads] + 1, -size[:loads])
+    np.add.at(change, given.table[LEAST, loads:] + 1, size[loads:])
+    np.add.at(change, given.table[END, loads:] + 1, -size[loads:])
+    given.usage[:] = np.cumsum(change)[: len(given.usage)]
+    given.usage[:-1] += work.positions[USAGE, : len(given.usage) - 1]
+
+
+@inner
+def _fill_required(given: Living) -> None:
+    required, table = given.required, given.table
+    for place in range(len(required)):
+        required[place] = 0
+    for place in range(len(given.order)):
+        item = given.order[place]
+        deadline = table[END, item] if table[MADE, item] >= 0 else table[POSITION, item]
+        required[deadline] = place + 1
+    required[len(required) - 1] = len(given.order)
+
+
+@inner
+def order_latency(given: Living) -> int:
+    """Cycles to the end of the last tile or transfer, -1 where a tile waits for what may begin only after it."""
+    _fill_required(given)
+    order, table, required = given.order, given.table, given.required
+    time, done, dram, late = 0, 0, 0, 0
+    for position in range(-1, len(given.tile_cycles)):
+        if late > done:
+            while done < late:
+                dram += table[TIME, order[done]]
+                done += 1
+            time = max(time, dram)
+        if position >= 0:
+            time += given.tile_cycles[position]
+        while done < len(order):
+            item = order[done]
+            if table[START, item] > position or (dram < time and table[MADE, item] == position):
+                dram = max(dram, time)
+                break
+            if dram + table[TIME, item] > time:
+                break
+            dram += table[TIME, item]
+            done += 1
+        target = required[position + 1]
+        if target > done:
+            while done < target and table[START, order[done]] <= position:
+                if table[MADE, order[done]] == position:
+                    dram = max(dram, time)
+                dram += table[TIME, order[done]]
+                done += 1
+            for place in range(done, target):
+                item = order[place]
+                if table[START, item] != position + 1 or table[MADE, item] >= 0:
+                    return -1
+                if table[POSITION, item] != position + 1:
+                    return -1
+            time, late = max(time, dram), target
+    return max(time, dram)
+
+
+@compiled
+def latency_of(given: Living) -> int:
+    """`order_latency`, for Python."""
+    return order_latency(given)
+
+
+def settle(given: Living, work: Workspace) -> None:
+    """Write order, lives and times to `work`, as if they had been decided there."""
+    table, count = given.table, len(given.tile_cycles)
+    loads = int(work.tally[LOADS])
+    layers = np.where(table[MADE] >= 0, -1, given.tile_layer[table[POSITION]])
+    columns = PlanColumns(
+        given.tile_cycles, given.tile_layer, layers, table[POSITION], table[MADE], table[SIZE], table[TIME]
+    )
+    usage, begin = np.zeros(count + 2, np.int64), np.zeros(len(given.order), np.int64)
+    scratch = Scratch(given.required, usage, work.positions[BEGIN, :count], begin)
+    ends = np.where(table[MADE] >= 0, table[END], np.maximum(table[END], table[POSITION] + 1))
+    outcome, cycles, _ = run(columns, TransferColumns(given.order, table[START].copy(), ends), scratch)
+    assert outcome == LEGAL
+    work.tally[LATENCY], work.tally[DONE] = cycles, len(given.order)
+    work.sequence[: len(given.order)] = np.where(given.order < loads, given.order, loads - 1 - given.order)
+    finish = np.zeros(len(given.order), np.int64)
+    finish[given.order] = begin
+    finish += table[TIME]
+    work.loads[LOAD_START, :loads], work.loads[LOAD_END_CYCLES, :loads] = table[START, :loads], finish[:loads]
+    work.loads[LOAD_EARLY, :loads] = 0
+    stores = work.stores[:, : work.tally[STORES]]
+    stores[STORE_END], stores[STORE_END_CYCLES] = table[END, loads:], finish[loads:]
+    work.positions[USAGE, : len(given.usage)] = given.usage
+
+
+@inner
+def _conflict(table: Ints, first: int, second: int) -> bool:
+    """Whether `first` must stay before `second`."""
+    if table[MADE, first] >= 0 and table[MADE, second] < 0:
+        return table[SOURCE, second] == table[LAYER, first]
+    if table[MADE, first] >= 0:
+        return table[LAYER, first] == table[LAYER, second]
+    return table[MADE, second] >= 0 and table[POSITION, first] <= table[MADE, second]
+
+
+@inner
+def _shift(given: Living, item: int, target: int) -> bool:
+    """Move `item` to place `target` of the order, False where something in between forbids it (and nothing moves)."""
+    order, table = given.order, given.table
+    place = table[RANK, item]
+    step = 1 if target > place else -1
+    for other in range(place + step, target + step, step):
+        before, after = (item, order[other]) if step > 0 else (order[other], item)
+        if _conflict(table, before, after):
+            return False
+    while place != target:
+        order[place] = order[place + step]
+        table[RANK, order[place]] = place
+        place += step
+    order[place] = item
+    table[RANK, item] = place
+    return True
+
+
+@inner
+def _retime(given: Living, item: int, start: int, end: int, limit: int) -> bool:
+    """Give `item` another life, False where the buffer has no room (and nothing changes)."""
+    table, usage, size = given.table, given.usage, given.table[SIZE, item]
+    for position in range(start, table[START, item]):
+        if usage[position + 1] + size > limit:
+            return False
+    for position in range(table[END, item], end):
+        if usage[position + 1] + size > limit:
+            return False
+    for position in range(table[START, item], table[END, item]):
+        usage[position + 1] -= size
+    for position in range(start, end):
+        usage[position + 1] += size
+    table[START, item], table[END, item] = start, end
+    return True
+
+
+@inner
+def _draw_life(given: Living, item: int, random: Seed) -> tuple[int, int]:
+    """Another start of a load, another end of a store."""
+    table = given.table
+    if table[MADE, item] < 0:
+        low, high = table[LEAST, item], table[POSITION, item]
+        return low + below(random, high - low + 1), table[END, item]
+    low, high = table[LEAST, item], len(given.tile_cycles)
+    reach = min(high - low, 64) if uniform(random) < 0.8 else high - low
+    return table[START, item], low + below(random, reach + 1)
+
+
+@inner
+def _draw_item(given: Living, cumulative: Ints, random: Seed) -> int:
+    """A transfer, the larger the likelier."""
+    wanted = below(random, cumulative[len(cumulative) - 1])
+    low, high = 0, len(cumulative) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inner
+def try_move(given: Living, cumulative: Ints, limit: int, random: Seed, undo: Ints) -> int:
+    """Change order, life or both of a transfer: 0.1, 0.4 and 0.5 of the draws.  The latency, -1 where illegal.
+
+    `undo` keeps item, place and life for `take_back`.
+    """
+    item = _draw_item(given, cumulative, random)
+    table, draw = given.table, uniform(random)
+    undo[0], undo[1], undo[2], undo[3] = item, table[RANK, item], table[START, item], table[END, item]
+    if draw < 0.6:
+        reach = max(2, len(given.order) // 4)
+        target = table[RANK, item] + below(random, 2 * reach + 1) - reach
+        target = min(max(target, 0), len(given.order) - 1)
+        if target == table[RANK, item] or not _shift(given, item, target):
+            return -1
+    if draw >= 0.1:
+        start, end = _draw_life(given, item, random)
+        if not _retime(given, item, start, end, limit):
+            take_back(given, undo)
+            return -1
+    found = order_latency(given)
+    if found < 0:
+        take_back(given, undo)
+    return found
+
+
+@inner
+def take_back(given: Living, undo: Ints) -> None:
+    """Undo the last move."""
+    table, item, target = given.table, undo[0], undo[1]
+    place = table[RANK, item]
+    step = 1 if target > place else -1
+    while place != target:
+        given.order[place] = given.order[place + step]
+        table[RANK, given.order[place]] = place
+        place += step
+    given.order[place] = item
+    table[RANK, item] = place
+    _retime(given, item, undo[2], undo[3], 1 << 62)
+
+
+@compiled
+def anneal_lives(
+    given: Living,
+    best: Ints,
+    cumulative: Ints,
+    limit: int,
+    ideal: int,
+    rounds: tuple[int, int, int],
+    random: Seed,
+    state: Floats,
+) -> int:
+    """Rounds [first, last) of `rounds[2]`, at SoMa's temperatures; moves that were legal.
+
+    `state` holds the latency now and the best, whose table is kept in `best`.  A worse schedule is taken with
+    probability exp((old - new) / (old - ideal) / T), T = 0.1 (1 - p) / (1 + 8 p).
+    """
+    undo: Ints = np.zeros(4, np.int64)
+    legal = 0
+    for number in range(rounds[0], rounds[1]):
+        progress = number / rounds[2]
+        heat = 0.1 * (1 - progress) / (1 + 8 * progress)
+        found = try_move(given, cumulative, limit, random, undo)
+        if found < 0:
+            continue
+        legal += 1
+        worse = (found - state[0]) / max(1.0, state[0] - ideal)
+        if worse > 0 and uniform(random) >= exp(-worse / max(heat, 1e-9)):
+            take_back(given, undo)
+            continue
+        state[0] = found
+        if found < state[1]:
+            state[1] = found
+            best[:] = given.table
+    return legal

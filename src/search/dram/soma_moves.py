@@ -1,0 +1,203 @@
+"""Compiled: the moves of SoMa's first stage, and of its baseline Cocco, whose groups lie between DRAM cuts only.
+
+J. Cai et al., "SoMa", HPCA 2025, section V-C1, with the probabilities of its public code.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from ...costs.dram.compiled import compiled, inner
+from ...costs.dram.tables import HEIGHT, WIDTH, Ints, Net
+from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
+from .anneal import FAR, Chain, Task, cost_of
+from .fusion_moves import copy_state, end_of, head_of, layer_range
+from .random_numbers import Seed, below, uniform
+
+
+@inner
+def _move_into(net: Net, state: Ints, source: Ints, random: Seed) -> bool:
+    """Move a layer to another place, where it joins the group; a group of it alone disappears.
+
+    `source` equals `state` at first and is read only.
+    """
+    count = state.shape[1]
+    place = below(random, count)
+    low, high = layer_range(net, state, place)
+    if high - low < 2:
+        return False
+    target = low + below(random, high - low)
+    target += target >= place
+    alone = source[CUT, place] != JOINED and (place + 1 == count or source[CUT, place + 1] != JOINED)
+    kept = source[CUT, place] if source[CUT, place] != JOINED and not alone else JOINED
+    step = 1 if target > place else -1
+    for row in range(4):
+        for at in range(min(place, target), max(place, target) + 1):
+            state[row, at] = source[row, at + step] if at != target else source[row, place]
+    state[CUT, target] = JOINED
+    if kept != JOINED:
+        heir = place if step > 0 else place + 1
+        state[CUT, heir], state[TILES, heir], state[STREAMED, heir] = kept, source[TILES, place], 0
+    elif alone and source[CUT, place] == LAYER_GROUP:
+        heir = place if step > 0 else place + 1
+        if heir < count and state[CUT, heir] == FUSED_GROUP:
+            state[CUT, heir] = LAYER_GROUP
+    if target == 0 or step < 0:
+        _swap_head(state, target)
+    state[TILES, target] = state[TILES, target] if state[CUT, target] != JOINED else 0
+    return state[CUT, 0] == LAYER_GROUP
+
+
+@inner
+def _swap_head(state: Ints, target: int) -> None:
+    """A layer that came before the head of a group becomes its head."""
+    after = target + 1
+    if state[CUT, after] != JOINED:
+        for row in (CUT, TILES, STREAMED):
+            state[row, target], state[row, after] = state[row, after], 0
+        state[CUT, after] = JOINED
+
+
+@inner
+def _double_or_halve(net: Net, batch: int, state: Ints, random: Seed) -> bool:
+    """A fused group's tiles, at most the largest power of two of its last layer's pixels."""
+    wanted, head = below(random, _count_heads(state)), 0
+    for place in range(state.shape[1]):
+        if state[CUT, place] != JOINED:
+            if wanted == 0:
+                head = place
+                break
+            wanted -= 1
+    last = state[ORDER, end_of(state, head) - 1]
+    most = batch * net.layers[last, HEIGHT] * net.layers[last, WIDTH]
+    if uniform(random) < 0.5:
+        if state[TILES, head] * 2 > most:
+            return False
+        state[TILES, head] *= 2
+        return True
+    if state[TILES, head] < 2:
+        return False
+    state[TILES, head] //= 2
+    return True
+
+
+@inner
+def _count_heads(state: Ints) -> int:
+    found = 0
+    for place in range(state.shape[1]):
+        found += state[CUT, place] != JOINED
+    return found
+
+
+@inner
+def _pick(state: Ints, kind: int, random: Seed) -> int:
+    """A place after the first where a cut of this kind is, 0 for none."""
+    count = 0
+    for place in range(1, state.shape[1]):
+        count += state[CUT, place] == kind
+    if count == 0:
+        return 0
+    wanted = below(random, count)
+    for place in range(1, state.shape[1]):
+        if state[CUT, place] == kind:
+            if wanted == 0:
+                return place
+            wanted -= 1
+    return 0
+
+
+@inner
+def _merge(state: Ints, kind: int, random: Seed) -> bool:
+    """Join two neighbours; tiles come from either, by numbers of layers."""
+    place = _pick(state, kind, random)
+    if place == 0:
+        return False
+    head, end = head_of(state, place - 1), end_of(state, place)
+    if uniform(random) * (end - head) < end - place:
+        state[TILES, head] = state[TILES, place]
+    state[CUT, place] = state[TILES, place] = 0
+    return True
+
+
+@inner
+def _split(state: Ints, random: Seed) -> bool:
+    """A DRAM cut before a layer within a layer group."""
+    if state.shape[1] < 2:
+        return False
+    place = 1 + below(random, state.shape[1] - 1)
+    if state[CUT, place] == LAYER_GROUP:
+        return False
+    if state[CUT, place] == JOINED:
+        state[TILES, place] = state[TILES, head_of(state, place)]
+    state[CUT, place] = LAYER_GROUP
+    return True
+
+
+@inner
+def _move_border(state: Ints, random: Seed, fused: bool) -> bool:
+    """Move a DRAM cut within its two layer groups; where it was a fused group begins, if `fused`."""
+    place = _pick(state, LAYER_GROUP, random)
+    if place == 0:
+        return False
+    low, high = place - 1, place + 1
+    while state[CUT, low] != LAYER_GROUP:
+        low -= 1
+    while high < state.shape[1] and state[CUT, high] != LAYER_GROUP:
+        high += 1
+    if high - low < 3:
+        return False
+    target = low + 1 + below(random, high - low - 2)
+    target += target >= place
+    if state[CUT, target] == JOINED:
+        state[TILES, target] = state[TILES, head_of(state, target)]
+    state[CUT, target] = LAYER_GROUP
+    if fused:
+        state[CUT, place] = FUSED_GROUP
+    else:
+        state[CUT, place] = state[TILES, place] = 0
+    return True
+
+
+@inner
+def soma_move(task: Task, state: Ints, source: Ints, random: Seed, cocco: bool) -> bool:
+    """One move of the first stage; False where the draw changes nothing."""
+    draw = uniform(random)
+    if draw < (0.4 if cocco else 0.2):
+        return _move_into(task.net, state, source, random)
+    if not cocco:
+        if draw < 0.55:
+            return _double_or_halve(task.net, task.batch, state, random)
+        if draw < 0.7:
+            return _merge(state, FUSED_GROUP, random)
+    draw = uniform(random)
+    if draw < 0.3:
+        return _merge(state, LAYER_GROUP, random)
+    if draw < 0.6:
+        return _split(state, random)
+    return _move_border(state, random, not cocco)
+
+
+@compiled
+def anneal_fusion(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], cocco: bool) -> None:
+    """Rounds [first, last) of `rounds[2]` at T = 0.1 (1 - p) / (1 + 8 p); the last tenth begins at the best."""
+    for number in range(rounds[0], rounds[1]):
+        if number == rounds[2] * 9 // 10:
+            copy_state(chain.best, chain.now)
+            chain.costs[0] = chain.costs[1]
+        progress = number / rounds[2]
+        heat = 0.1 * (1 - progress) / (1 + 8 * progress)
+        copy_state(chain.now, chain.trial)
+        if not soma_move(task, chain.trial, chain.now, chain.random, cocco):
+            continue
+        chain.counts[0] += 1
+        cost = cost_of(task, chain.trial, work, FAR)
+        if cost >= FAR:
+            continue
+        worse = exp(min(50.0, cost - chain.costs[0])) - 1
+        if worse > 0 and uniform(chain.random) >= exp(-worse / max(heat, 1e-9)):
+            continue
+        copy_state(chain.trial, chain.now)
+        chain.costs[0] = cost
+        if cost < chain.costs[1]:
+            chain.costs[1] = cost
+            copy_state(chain.trial, chain.best)
