@@ -70,8 +70,9 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
     """The machine with the capacities that were asked for."""
     from dataclasses import replace
 
-    from ..costs.fusion.platform import Platform
+    from ..costs.fusion.of_machine import platform_of
     from ..costs.fusion.values import KIB, Buffers
+    from ..frontends.acg import load_target
 
     for name in ("global_kib", "weight_kib", "batch", "cores", "jobs"):
         value = getattr(arguments, name)
@@ -79,7 +80,7 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
             raise UsageError("usage", f"--{name.replace('_', '-')}", "at least 1", str(value))
     if arguments.time_limit is not None and not arguments.time_limit > 0:
         raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
-    platform = Platform()
+    platform = platform_of(load_target(arguments.target))
     buffers = platform.buffers
     chosen = Buffers(
         arguments.global_kib * KIB if arguments.global_kib else buffers.global_bytes,

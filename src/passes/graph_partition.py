@@ -153,10 +153,10 @@ class GraphPartitionPass(ModulePass):
                                               }
 
     `method` is one of `search.fusion.METHODS`, `metric` what becomes small: `ema` (bytes to and from DRAM), `energy` or
-    `latency`.  The buffers are those of the target that `load-target` put into the module; `global_bytes` and
-    `weight_bytes` (0: as the target has it) change them.  `time_limit_s` (0: none) ends the search early; else the
-    result depends on `seed` only.  The function's attribute `partition` has the total, its lower bound, and the count
-    of groups.  A layer that fits no buffer even alone is its own group.
+    `latency`.  The buffers are those of the target that `load-target` put into the module (without one: of Cocco's
+    machine); `global_bytes` and `weight_bytes` (0: as the target has it) change them.  `time_limit_s` (0: none) ends
+    the search early; else the result depends on `seed` only.  The function's attribute `partition` has the total, its
+    lower bound, and the count of groups.  A layer that fits no buffer even alone is its own group.
     """
 
     name = "graph-partition"
@@ -173,7 +173,7 @@ class GraphPartitionPass(ModulePass):
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 layers = fusion_layers(function)
                 table = layers.graph()
-                pricer = SubgraphPricer(table, platform, batch=layers.batch)
+                pricer = SubgraphPricer(table, platform, batch=layers.batch, metric=self.metric)
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
                 room = platform.buffers.weight_bytes or platform.buffers.global_bytes
                 scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))

@@ -22,13 +22,13 @@ from .space import Groups, Space, bits
 
 @dataclass(frozen=True)
 class AnytimeOptions:
-    """The whole lattice is tried with `whole_steps`, windows with `window_steps`.
+    """The whole lattice is tried with `whole_steps` (fewer, the more layers), windows with `window_steps`.
 
     A round anneals `moves` moves from one of `heats` (shares of the cost) down to a thousandth of it, then solves
     `windows` windows.  The search ends when `patience` rounds in a row brought nothing.
     """
 
-    whole_steps: int = 150_000
+    whole_steps: int = 100_000
     window_steps: int = 2_000
     windows: int = 20
     moves: int = 30_000
