@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exact.compiled import compiled, inner
-from .model import UNRELATED, WINDOW, Ints, Model
+from .model import UNRELATED, WINDOW, Floats, Ints, Model
 from .walk import Skeleton
 from .words import sent, settle
 
@@ -21,9 +21,9 @@ def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) ->
     return found
 
 
-@compiled
-def fill(model: Model, skeleton: Skeleton) -> float:
-    """Complete a skeleton whose `kept` and `spread` are set; returns the energy of the arithmetic and its operands."""
+@inner
+def set_spread(skeleton: Skeleton) -> None:
+    """Complete a skeleton's `inside` and `used` from its `spread`."""
     levels, dims = skeleton.spread.shape
     skeleton.inside[0] = 1
     for level in range(levels):
@@ -33,37 +33,60 @@ def fill(model: Model, skeleton: Skeleton) -> float:
         for d in range(dims):
             used *= skeleton.inside[levels, d] // skeleton.inside[level + 1, d]
         skeleton.used[level] = used
-    skeleton.floor[:] = 0
-    skeleton.least_words[:] = 0
-    energy = model.base
-    for t in range(model.kind.shape[0]):
-        above = levels - 1
-        for level in range(levels - 2, -2, -1):
-            skeleton.parent[level + 1, t] = above
-            if level >= 0 and skeleton.kept[level, t]:
-                above = level
-        for level in range(levels):
-            skeleton.owned[level, t] = model.full[t] * spread_out(model, t, skeleton.inside, level, True)
-        for level in range(levels - 1):
-            if skeleton.kept[level, t]:
-                _least(model, skeleton, t, level)
-                skeleton.floor[:] += skeleton.least_words[level, t]
-        p = skeleton.parent[0, t]
-        tile = skeleton.inside[p + 1]
-        words = sent(model, t, tile, tile, tile, -1, 1, 0.0, True)
-        energy += settle(model, t, -1, p, words, 0.0, skeleton.owned[p, t], 0.0, skeleton.floor)
-    return energy
 
 
 @inner
-def _least(model: Model, skeleton: Skeleton, t: int, level: int) -> None:
-    """What tensor `t` moves between memory `level` and its parent at least."""
-    p = skeleton.parent[level + 1, t]
-    up = model.full[t] * spread_out(model, t, skeleton.inside, p, False)
-    down = model.full[t] * spread_out(model, t, skeleton.inside, level, False)
-    owned = skeleton.owned[p, t], skeleton.owned[level, t]
-    words = skeleton.least_words[level, t]
-    skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)
+def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
+    """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
+    levels = skeleton.spread.shape[0]
+    above = levels - 1
+    for level in range(levels - 2, -2, -1):
+        skeleton.parent[level + 1, t] = above
+        if level >= 0 and skeleton.kept[level, t]:
+            above = level
+    for level in range(levels):
+        skeleton.owned[level, t] = model.full[t] * spread_out(model, t, skeleton.inside, level, True)
+    energy = 0.0
+    for level in range(levels - 1):
+        skeleton.least_words[level, t] = 0
+        if skeleton.kept[level, t]:
+            p = skeleton.parent[level + 1, t]
+            up = model.full[t] * spread_out(model, t, skeleton.inside, p, False)
+            down = model.full[t] * spread_out(model, t, skeleton.inside, level, False)
+            owned = skeleton.owned[p, t], skeleton.owned[level, t]
+            words = skeleton.least_words[level, t]
+            skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)
+            energy += skeleton.least[level, t] if level < levels - 2 else 0.0
+    return energy + operand_energy(model, skeleton, t, skeleton.operands[t])
+
+
+@inner
+def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> float:
+    """Energy of the arithmetic's operand `t`; its words go to `words` (L, 2)."""
+    p = skeleton.parent[0, t]
+    tile = skeleton.inside[p + 1]
+    words[:] = 0
+    sent_words = sent(model, t, tile, tile, tile, -1, 1, 0.0, True)
+    return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
+
+
+@compiled
+def fill(model: Model, skeleton: Skeleton) -> Floats:
+    """Complete a skeleton whose `kept` and `spread` are set.
+
+    Returns the energy of the arithmetic with its operands, and with the least that passes between inner memories.
+    """
+    set_spread(skeleton)
+    skeleton.floor[:] = 0
+    energy = np.full(2, model.base)
+    for t in range(model.kind.shape[0]):
+        energy[1] += tensor_energy(model, skeleton, t)
+        energy[0] += operand_energy(model, skeleton, t, skeleton.operands[t])
+        skeleton.floor[:] += skeleton.operands[t]
+        for level in range(skeleton.spread.shape[0] - 1):
+            if skeleton.kept[level, t]:
+                skeleton.floor[:] += skeleton.least_words[level, t]
+    return energy
 
 
 def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
@@ -77,6 +100,7 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.zeros(shape),
         np.zeros(shape),
         np.zeros((levels, tensors, levels, 2)),
+        np.zeros((tensors, levels, 2)),
         np.zeros((levels, 2)),
         np.ones(levels, np.int64),
     )

@@ -22,11 +22,14 @@ from .limits import check, check_timeloop, infeasible
 from .model import Ints, model_of
 from .outer import Outer
 from .skeleton import fill, new_skeleton
-from .spreads import Factors, Layout, hold_choices, layouts_of, spreads_of
+from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
 from .walk import Best, Choice, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
+
+GROWTH = 1.25
+"""Spreads are ranked in classes of steps that differ by this factor at most."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -34,9 +37,9 @@ LEAVES = 16
 SLICE = 20000
 """Nodes between two looks at the clock."""
 
-Spreads = tuple[Factors, ...]
+Spread = tuple[Factors, ...]
 Kept = tuple[tuple[int, ...], ...]
-Node = tuple[float, int, Spreads, Kept]
+Node = tuple[float, Spread, Kept | None]
 
 
 class Search:
@@ -52,6 +55,8 @@ class Search:
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
+        self.spreads = Spreads(self.bounds, self.meshes, perfect=self.perfect)
+        self.chain_table, self.chain_count = chain_arrays(self.chains)
         self.outer = Outer(self.model, prod(self.meshes[-1]), perfect=self.perfect)
         self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
         self.state = new_state(self.levels, len(self.dims), self.tensors)
@@ -64,17 +69,7 @@ class Search:
         self.nodes = self.unsettled = 0
         self.evaluated, self.complete, self.began = 0, True, process_time()
 
-    def spreads(self) -> list[Spreads]:
-        """All spatial loops of all memories."""
-        lists = [spreads_of(self.bounds, mesh, self.request.space) for mesh in self.meshes]
-        found: list[Spreads] = []
-        for spread in product(*lists):
-            total = tuple(prod(factors[d] for factors in spread) for d in range(len(self.bounds)))
-            if all(n % s == 0 if self.perfect else True for n, s in zip(self.bounds, total, strict=True)):
-                found.append(spread)
-        return found
-
-    def cycles(self, spread: Spreads) -> int:
+    def cycles(self, spread: Spread) -> int:
         """Least steps with these spatial loops."""
         return prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
 
@@ -82,18 +77,85 @@ class Search:
         """What is minimised."""
         return (energy * cycles, energy, cycles)[self.objective]
 
-    def queue(self) -> list[Node]:
-        """All skeletons, as a heap by their bounds."""
-        kepts = list(product(*self.chains))
-        found: list[Node] = []
-        for spread in self.spreads():
-            cycles = self.cycles(spread)
-            for kept in kepts:
-                bound = self.value(self.floor(spread, kept), cycles)
-                if bound < inf:
-                    found.append((bound, len(found), spread, kept))
-        heapq.heapify(found)
+    def least_energy(self) -> float:
+        """Least energy of any skeleton, however operands are shared and tensors kept."""
+        shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
+        alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
+        found = inf
+        for kept in product(*self.chains):
+            operands = self.set_up(shared, kept)[0]
+            first, both = self.set_up(alone, kept)
+            found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
         return found
+
+    def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
+        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds."""
+        spreads = self.spreads.between(low, high)
+        while spreads is None:
+            high = low + (high - low) / 2 if low > 0 else high / 1.1
+            spreads = self.spreads.between(low, high)
+        outer = np.array([self.outer.least(mask) for mask in range(1 << self.tensors)])
+        energies = rank(self.model, self.skeleton, spreads, self.chain_table, self.chain_count, outer)
+        found: list[Node] = []
+        for energy, spread in zip(energies.tolist(), spreads.tolist(), strict=True):
+            chosen = tuple(tuple(row) for row in spread)
+            bound = self.value(energy, self.cycles(chosen))
+            if bound < self.best_value:
+                found.append((bound, chosen, None))
+        return high, found
+
+    def skeletons(self, spread: Spread) -> list[Node]:
+        """The skeletons of a spread that may hold something better."""
+        if self.layouts(spread) is None:
+            return []
+        cycles = self.cycles(spread)
+        found: list[Node] = []
+        for kept in product(*self.chains):
+            energy = self.set_up(spread, kept)[1] + self.outer.least(self.last_kept(kept))
+            bound = self.value(energy, cycles)
+            if bound < self.best_value * (1 - ROUNDING):
+                found.append((bound, spread, kept))
+        return found
+
+    def layouts(self, spread: Spread) -> list[Layout] | None:
+        """How the instances are placed, or None if the mesh has no room."""
+        found: list[Layout] = []
+        for factors, mesh in zip(spread, self.meshes, strict=True):
+            layout = layout_of(factors, mesh, split=self.request.space.split_axes)
+            if layout is None:
+                return None
+            found.append(layout)
+        return found
+
+    def run(self) -> float:
+        """Search in the order of bounds; returns a lower bound of everything."""
+        least = self.least_energy()
+        if least == inf:
+            return inf
+        most = float(self.model.points)
+        reached, ahead = 0.0, self.spreads.least_steps()
+        queue: list[Node] = []
+        low = inf
+        while True:
+            front = queue[0][0] if queue else inf
+            beyond = self.value(least, max(reached, 1.0)) if reached < most else inf
+            if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
+                return min(low, self.best_value)
+            if self.late():
+                return min(low, front, beyond)
+            if beyond < front:
+                ahead = min(most, max(ahead * GROWTH, reached * GROWTH))
+                reached, found = self.more_spreads(reached, ahead)
+                queue += found
+                heapq.heapify(queue)
+                continue
+            bound, spread, kept = heapq.heappop(queue)
+            if kept is None:
+                for node in self.skeletons(spread):
+                    heapq.heappush(queue, node)
+            else:
+                found_low = self.explore(spread, kept)
+                low = min(low, found_low if self.complete else bound)
 
     def answer(self, low: float) -> Mapped:
         """What was found."""
@@ -111,34 +173,25 @@ class Search:
             process_time() - self.began,
         )
 
-    def set_up(self, spread: Spreads, kept: Kept) -> float:
-        """Make the skeleton; its energy without what lies beyond the last memory but one."""
+    def set_up(self, spread: Spread, kept: Kept) -> tuple[float, float]:
+        """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
         skeleton = self.skeleton
         skeleton.spread[:] = spread
         skeleton.kept[-1] = 1
         for t, chain in enumerate(kept):
             skeleton.kept[:-1, t] = chain
-        return float(fill(self.model, skeleton))
-
-    def floor(self, spread: Spreads, kept: Kept) -> float:
-        """Least energy of a skeleton."""
-        energy = self.set_up(spread, kept)
-        skeleton = self.skeleton
-        energy += float((skeleton.least[:-2] * skeleton.kept[:-2]).sum())
-        return energy + self.outer.least(self.last_kept(kept))
+        first, both = fill(self.model, skeleton).tolist()
+        return first, both
 
     def last_kept(self, kept: Kept) -> int:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
-    def explore(self, spread: Spreads, kept: Kept) -> float:
+    def explore(self, spread: Spread, kept: Kept) -> float:
         """Search one skeleton; returns a lower bound of what it holds that may be better than the best so far."""
-        base = self.set_up(spread, kept)
-        layouts = [
-            tuple(
-                next(layouts_of(f, mesh, split=self.request.space.split_axes))
-                for f, mesh in zip(spread, self.meshes, strict=True)
-            )
-        ]
+        base = self.set_up(spread, kept)[0]
+        layout = self.layouts(spread)
+        assert layout is not None
+        layouts = [layout]
         best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
         beyond = self.outer.beyond(self.last_kept(kept))
         self.leaves.number[0] = 0
@@ -211,6 +264,15 @@ class Search:
         return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
 
 
+def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
+    """Ways to keep tensors as (T, K, L), and how many there are (T,); the outermost memory keeps all."""
+    many = np.array([len(found) for found in chains], np.int64)
+    table = np.ones((len(chains), int(many.max()), len(chains[0][0]) + 1), np.int64)
+    for t, found in enumerate(chains):
+        table[t, : len(found), :-1] = found
+    return table, many
+
+
 def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
     """The problem without all dimensions but `dims`."""
     tensors = tuple(
@@ -241,16 +303,4 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
     search = Search(arch, problem, request)
-    queue = search.queue()
-    low = inf
-    while queue:
-        value, _, spread, kept = heapq.heappop(queue)
-        if value * (1 + ROUNDING) >= search.best_value:
-            break
-        found = search.explore(spread, kept)
-        low = min(low, found if search.complete else value)
-        if not search.complete or search.late():
-            low = min([low, *(node[0] for node in queue[:1])])
-            break
-    solve.info = (search.nodes, search.unsettled, low)
-    return search.answer(min(low, search.best_value))
+    return search.answer(search.run())

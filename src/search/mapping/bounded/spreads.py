@@ -1,4 +1,4 @@
-"""All ways to spread dimensions over the instances below each memory."""
+"""All ways to spread dimensions over the instances below each memory, and what they cost at least."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
+import numpy as np
+
+from ..exact.compiled import compiled, inner
 from ..exact.lattice import divisors
-from ..values import Space
+from .model import Floats, Ints, Model
+from .skeleton import set_spread, tensor_energy
+from .walk import Skeleton
 
 Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
 """Factors by dimension along X and along Y."""
+
+MAX_SPREADS = 1 << 18
+"""Spreads that are ranked at a time."""
 
 
 def factors_of(bound: int, *, perfect: bool, most: int) -> list[int]:
@@ -24,27 +32,6 @@ def factors_of(bound: int, *, perfect: bool, most: int) -> list[int]:
     return [n for n in range(1, min(bound, most) + 1) if n == bound or n <= (bound + 1) // 2]
 
 
-def spreads_of(bounds: Factors, mesh: tuple[int, int], space: Space) -> list[Factors]:
-    """All factors by dimension that a mesh of (columns, rows) has room for."""
-    columns, rows = mesh
-    most = columns * rows
-    choices = [factors_of(bound, perfect=space.factors == "perfect", most=most) for bound in bounds]
-    found: list[Factors] = []
-
-    def go(so_far: Factors, left: int) -> None:
-        if len(so_far) == len(bounds):
-            if layout_of(so_far, mesh, split=space.split_axes) is not None:
-                found.append(so_far)
-            return
-        for factor in choices[len(so_far)]:
-            if factor > left:
-                break
-            go((*so_far, factor), left // factor)
-
-    go((), most)
-    return found
-
-
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:
     """A way to place `factors` on a mesh of (columns, rows), or None."""
     return next(layouts_of(factors, mesh, split=split), None)
@@ -53,32 +40,155 @@ def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout
 def layouts_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Iterator[Layout]:
     """All ways to place `factors` on a mesh of (columns, rows)."""
     columns, rows = mesh
-    total = prod(factors)
     looping = [d for d, factor in enumerate(factors) if factor > 1]
 
     def go(i: int, x: dict[int, int], width: int, height: int) -> Iterator[Layout]:
         if width > columns or height > rows:
             return
         if i == len(looping):
-            yield (
-                tuple(x.get(d, 1) for d in range(len(factors))),
-                tuple(factor // x.get(d, 1) for d, factor in enumerate(factors)),
-            )
+            along = tuple(x.get(d, 1) for d in range(len(factors)))
+            yield along, tuple(factor // part for factor, part in zip(factors, along, strict=True))
             return
         d = looping[i]
-        parts = divisors(factors[d]) if split else [1, factors[d]]
-        for part in parts:
+        for part in divisors(factors[d]) if split else (1, factors[d]):
             yield from go(i + 1, x | {d: part}, width * part, height * (factors[d] // part))
 
-    if total <= columns * rows:
+    if prod(factors) <= columns * rows:
         yield from go(0, {}, 1, 1)
 
 
-def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[list[tuple[int, ...]]]:
+def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[list[Factors]]:
     """Per tensor, the ways to keep it in memories but the outermost: tuples of 0 and 1 by memory."""
-    tensors = len(may[0])
-    found: list[list[tuple[int, ...]]] = []
-    for t in range(tensors):
+    found: list[list[Factors]] = []
+    for t in range(len(may[0])):
         options = [((1, 0) if bypass else (1,)) if level[t] else (0,) for level in may[:-1]]
-        found.append([chain for chain in product(*options)])
+        found.append(list(product(*options)))
+    return found
+
+
+class Spreads:
+    """The spreads of a problem on meshes of (columns, rows), one per memory, in the order of their steps."""
+
+    def __init__(self, bounds: Factors, meshes: list[tuple[int, int]], *, perfect: bool) -> None:
+        self._bounds = np.array(bounds, np.int64)
+        self._room = np.array([columns * rows for columns, rows in meshes], np.int64)
+        most = int(self._room.max())
+        lists = [factors_of(bound, perfect=perfect, most=most) for bound in bounds]
+        self._factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
+        for d, found in enumerate(lists):
+            self._factors[d, : len(found)] = found
+        self._perfect = perfect
+        self._levels = np.flatnonzero(self._room > 1).astype(np.int64)
+
+    def least_steps(self) -> float:
+        """Fewest steps at all."""
+        return float(np.prod(self._bounds.astype(np.float64))) / float(np.prod(self._room.astype(np.float64)))
+
+    def between(self, low: float, high: float) -> Ints | None:
+        """Spreads (N, L, D) of more than `low` and at most `high` steps; None if they are too many."""
+        room = np.ones((MAX_SPREADS, len(self._room), len(self._bounds)), np.int64)
+        found = int(
+            enumerate_spreads(self._bounds, self._room, self._levels, self._factors, self._perfect, low, high, room)
+        )
+        return None if found < 0 else room[:found].copy()
+
+
+@inner
+def steps_of(bounds: Ints, chosen: Ints) -> float:
+    """Steps with factors `chosen` (L, D)."""
+    total = 1.0
+    for d in range(bounds.shape[0]):
+        spread = 1
+        for level in range(chosen.shape[0]):
+            spread *= chosen[level, d]
+        total *= -(-bounds[d] // spread)
+    return total
+
+
+@compiled
+def enumerate_spreads(
+    bounds: Ints, room: Ints, levels: Ints, factors: Ints, perfect: bool, low: float, high: float, out: Ints
+) -> int:
+    """Fill `out` with the spreads of more than `low` and at most `high` steps; their number, or -1 for too many."""
+    dims, places = bounds.shape[0], bounds.shape[0] * levels.shape[0]
+    chosen = np.ones((room.shape[0], dims), np.int64)
+    cursor = np.zeros(places + 1, np.int64)
+    before = np.zeros(places + 1, np.int64)
+    left = room.copy()
+    count, at = 0, 0
+    while at >= 0:
+        if at == places:
+            steps = steps_of(bounds, chosen)
+            if low < steps <= high:
+                if count == out.shape[0]:
+                    return -1
+                out[count] = chosen
+                count += 1
+            at -= 1
+            continue
+        d, level = at // levels.shape[0], levels[at % levels.shape[0]]
+        if cursor[at] == 0:
+            before[at] = left[level]
+        left[level] = before[at]
+        factor = factors[d, cursor[at]]
+        chosen[level, d] = 1
+        if factor == 0 or factor > left[level]:
+            cursor[at] = 0
+            at -= 1
+            continue
+        cursor[at] += 1
+        chosen[level, d] = factor
+        left[level] = left[level] // factor
+        if useful(bounds, chosen, left, d, perfect, high):
+            at += 1
+    return count
+
+
+@inner
+def useful(bounds: Ints, chosen: Ints, left: Ints, d: int, perfect: bool, high: float) -> bool:
+    """Whether factors up to dimension `d` can be completed to at most `high` steps."""
+    spread, spare = 1, 1.0
+    for level in range(chosen.shape[0]):
+        spread *= chosen[level, d]
+        spare *= left[level]
+    if spread > bounds[d] or (perfect and bounds[d] % spread):
+        return False
+    steps = 1.0
+    for e in range(bounds.shape[0]):
+        total = 1
+        for level in range(chosen.shape[0]):
+            total *= chosen[level, e]
+        if e < d:
+            steps *= -(-bounds[e] // total)
+        elif e > d:
+            steps *= bounds[e]
+        else:
+            steps *= bounds[e] / total
+    return steps / spare <= high * (1 + 1e-9)
+
+
+@compiled
+def rank(model: Model, skeleton: Skeleton, spreads: Ints, chains: Ints, many: Ints, outer: Floats) -> Floats:
+    """Least energy (N,) with spreads (N, L, D), whichever of the `chains` (T, K, L), `many` (T,), keep the tensors.
+
+    `outer` (2 ** T,) is the least energy beyond the last memory but one, by the tensors that it keeps.
+    """
+    found = np.full(spreads.shape[0], np.inf)
+    tensors = chains.shape[0]
+    last = skeleton.kept.shape[0] - 1
+    least = np.empty((tensors, 2))
+    for n in range(found.shape[0]):
+        skeleton.spread[:] = spreads[n]
+        set_spread(skeleton)
+        least[:] = np.inf
+        for t in range(tensors):
+            for k in range(many[t]):
+                skeleton.kept[:, t] = chains[t, k]
+                which = chains[t, k, last - 1]
+                least[t, which] = min(least[t, which], tensor_energy(model, skeleton, t))
+        for mask in range(outer.shape[0]):
+            total = model.base + outer[mask]
+            for t in range(tensors):
+                total += least[t, (mask >> t) & 1]
+            found[n] = min(found[n], total)
     return found

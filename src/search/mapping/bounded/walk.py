@@ -10,10 +10,13 @@ from .model import Floats, Ints
 
 
 class Skeleton(NamedTuple):
-    """`kept` (L, T); `spread` (L, D) children per dimension; `inside` (L + 1, D) all children below a memory;
-    `parent` (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the
-    instances of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `floor` (L, 2) all
-    unavoidable words by memory, those of the arithmetic included; `used` (L,) instances."""
+    """What is kept where, and the loops over instances.
+
+    `kept` (L, T); `spread` (L, D) children per dimension; `inside` (L + 1, D) all children below a memory; `parent`
+    (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances
+    of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `least_words` (L, T, L, 2)
+    those words, `operands` (T, L, 2) those of the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.
+    """
 
     kept: Ints
     spread: Ints
@@ -22,6 +25,7 @@ class Skeleton(NamedTuple):
     owned: Floats
     least: Floats
     least_words: Floats
+    operands: Floats
     floor: Floats
     used: Ints
 
