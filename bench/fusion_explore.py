@@ -1,0 +1,187 @@
+"""Buffers chosen with the partition: Cocco's tables 1 to 3 and figures 12 to 14.
+
+    python bench/fusion_explore.py --networks resnet50,googlenet --samples 50000
+
+writes `explore.json` and the plots to `out/fusion`; what is in `explore.json` already is kept.  Ours prices at most a
+tenth as many groups as the others score points.  The exit code tells whether ours is at or below every other method.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from fusion_plot import bars, lines
+from measure import Report
+
+from tilewright.costs.fusion import Buffers
+from tilewright.costs.fusion.of_machine import platform_of
+from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.frontends.acg import load_target
+from tilewright.partitioning import find_work, scene_of
+from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
+
+NETWORKS = ("resnet50", "googlenet", "randwire_a", "nasnet")
+"""The networks of tables 1 to 3 (RandWire-A stands for RandWire there)."""
+
+ALPHA = 0.002
+ALPHAS = (0.0005, 0.001, 0.002, 0.005, 0.01)
+KIB = 1024
+
+FIXED = {"S": (512, 576), "M": (1024, 1152), "L": (2048, 2304)}
+"""Fixed hardware of table 1: KiB of the buffers for maps and for weights."""
+
+SHARED_FIXED = {"S": 576, "M": 1152, "L": 2304}
+"""Fixed hardware of table 2, in KiB."""
+
+Rows = dict[str, dict[str, Any]]
+
+
+def pricer_of(name: str, batch: int = 1, cores: int = 1) -> SubgraphPricer:
+    """Prices by energy on Cocco's machine."""
+    platform = platform_of(load_target("cocco_npu"))
+    return SubgraphPricer(find_work(name).graph, platform, batch=batch, cores=cores, metric="energy")
+
+
+def row_of(result: ExploreResult, alpha: float) -> dict[str, Any]:
+    """What is kept of a result."""
+    return {
+        "global_kib": result.buffers.global_bytes // KIB,
+        "weight_kib": (result.buffers.weight_bytes or 0) // KIB,
+        "total_bytes": result.buffers.total_bytes,
+        "cost": result.cost,
+        "energy_pj": (result.cost - result.buffers.total_bytes) / alpha,
+        "latency_cycles": sum(cost.latency_cycles for cost in result.costs),
+        "samples": result.samples,
+        "evaluations": result.evaluations,
+        "proven": result.proven,
+        "cpu_s": result.cpu_s,
+        "history": [list(entry) for entry in result.history],
+        "points": [list(point) for point in result.points[:: max(1, len(result.points) // 2000)]],
+        "front": [[point.buffers.total_bytes, point.metric] for point in result.front],
+    }
+
+
+def fixed(name: str, shared: bool, size: str) -> dict[str, Any]:
+    """The best partition for given buffers."""
+    pricer = pricer_of(name)
+    buffers = Buffers(SHARED_FIXED[size] * KIB) if shared else Buffers(*(kib * KIB for kib in FIXED[size]))
+    options = ExploreOptions("ours", alpha=ALPHA, samples=50_000)
+    return row_of(explore(scene_of(pricer), pricer, options, (buffers,)), ALPHA)
+
+
+def table(name: str, shared: bool, samples: int, rows: Rows, methods: list[str]) -> None:
+    """A network's part of table 1 (separate) or 2 (shared)."""
+    for size in FIXED:
+        if f"fixed {size}" not in rows:
+            rows[f"fixed {size}"] = fixed(name, shared, size)
+    for method in methods:
+        if method not in rows:
+            pricer = pricer_of(name)
+            options = ExploreOptions(
+                method, alpha=ALPHA, shared=shared, samples=samples, per_candidate=max(1, samples // 10)
+            )
+            rows[method] = row_of(explore(scene_of(pricer), pricer, options), ALPHA)
+    print(f"{name}, {'shared (table 2)' if shared else 'separate (table 1)'}")
+    for method, row in rows.items():
+        size = f"{row['global_kib']} KiB" + (f" + {row['weight_kib']} KiB" if row["weight_kib"] else "")
+        print(
+            f"  {method:16} {size:22} cost {row['cost'] / 1e6:8.4f}e6  points {row['samples']:6} "
+            f"groups priced {row['evaluations']:6} CPU {row['cpu_s']:6.1f} s{'  proven' if row['proven'] else ''}",
+            flush=True,
+        )
+
+
+def sweep(name: str, rows: Rows) -> None:
+    """Figure 14: shared buffers for several alphas; table 3: cores and batches."""
+    for alpha in ALPHAS:
+        key = f"alpha {alpha}"
+        if key not in rows:
+            pricer = pricer_of(name)
+            rows[key] = row_of(explore(scene_of(pricer), pricer, ExploreOptions(alpha=alpha)), alpha)
+    for cores in (1, 2, 4):
+        for batch in (1, 2, 8):
+            key = f"cores {cores} batch {batch}"
+            if key not in rows:
+                pricer = pricer_of(name, batch, cores)
+                rows[key] = row_of(explore(scene_of(pricer), pricer, ExploreOptions(alpha=ALPHA)), ALPHA)
+    print(f"{name}: alphas (figure 14), cores and batches (table 3)")
+    for key, row in rows.items():
+        print(
+            f"  {key:16} {row['energy_pj'] / 1e9:8.3f} mJ {row['latency_cycles'] / 1e6:8.3f} ms at 1 GHz "
+            f"{row['global_kib']:5} KiB",
+            flush=True,
+        )
+
+
+def plot(results: dict[str, Rows], folder: Path) -> None:
+    """Figures 12 (convergence), 13 (points on their way) and 14 (size against energy)."""
+    for name in NETWORKS:
+        rows = results.get(f"{name} shared", {})
+        curves = {m: [(x, y / 1e6) for x, y in rows[m]["history"]] for m in EXPLORERS if m in rows}
+        if curves:
+            title = f"{name}: best cost (Cocco, figure 12)"
+            lines(folder / f"figure12_{name}.svg", title, ("points", "cost / 1e6"), curves, log_x=True)
+        points = rows.get("genetic", {}).get("points", [])
+        if points:
+            tenth = max(1, max(point[0] for point in points) // 10 + 1)
+            tenths = {
+                f"{i + 1}/10": [(size / KIB, e / 1e9) for n, size, e in points if n // tenth == i] for i in range(10)
+            }
+            tenths = {key: values for key, values in tenths.items() if values}
+            title = f"{name}: genetic points (Cocco, figure 13)"
+            lines(folder / f"figure13_{name}.svg", title, ("KiB", "energy in mJ"), tenths, joined=False)
+    names = [name for name in NETWORKS if f"{name} sweep" in results]
+    if names:
+        series = {
+            f"alpha {a}": [results[f"{n} sweep"][f"alpha {a}"]["total_bytes"] / KIB for n in names] for a in ALPHAS
+        }
+        bars(folder / "figure14_size.svg", "Buffer in KiB by alpha (Cocco, figure 14)", names, series)
+        base = {n: results[f"{n} sweep"][f"alpha {ALPHAS[0]}"]["energy_pj"] for n in names}
+        series = {
+            f"alpha {a}": [results[f"{n} sweep"][f"alpha {a}"]["energy_pj"] / base[n] for n in names] for a in ALPHAS
+        }
+        bars(folder / "figure14_energy.svg", "Energy by alpha, relative to the first (Cocco, figure 14)", names, series)
+
+
+def judge(results: dict[str, Rows]) -> None:
+    """Ours against the rest."""
+    report = Report()
+    for key, rows in results.items():
+        if "ours" in rows and "sweep" not in key:
+            others = {name: row for name, row in rows.items() if name != "ours" and not name.startswith("fixed")}
+            if others:
+                least = min(row["cost"] for row in others.values())
+                report.add(f"{key}: ours over the best other", rows["ours"]["cost"], least)
+                most = max(row["samples"] for row in others.values())
+                report.add(f"{key}: groups priced by ours", rows["ours"]["evaluations"], most / 10 * 1.05)
+    report.finish()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--methods", default=",".join(EXPLORERS))
+    parser.add_argument("--samples", type=int, default=50_000)
+    parser.add_argument("--parts", default="separate,shared,sweep")
+    parser.add_argument("--out", type=Path, default=Path("out/fusion"))
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    path = arguments.out / "explore.json"
+    results: dict[str, Rows] = json.loads(path.read_text()) if path.is_file() else {}
+    for name in arguments.networks.split(","):
+        for part in arguments.parts.split(","):
+            rows = results.setdefault(f"{name} {part}", {})
+            if part == "sweep":
+                sweep(name, rows)
+            else:
+                table(name, part == "shared", arguments.samples, rows, arguments.methods.split(","))
+            path.write_text(json.dumps(results) + "\n")
+    plot(results, arguments.out)
+    judge(results)
+
+
+if __name__ == "__main__":
+    main()
