@@ -103,7 +103,11 @@ class SubgraphPricer:
     def cost(self, nodes: Iterable[int], buffers: Buffers | None = None) -> SubgraphCost | None:
         """The price of running `nodes` as one group, None if they do not fit (`why` tells)."""
         members = self._members(nodes)
-        table = self._chosen(members, np.array([0, len(members)], dtype=np.int64), buffers)
+        starts = np.array([0, len(members)], dtype=np.int64)
+        if len(members) > 1:
+            table = self._table(members, starts, self.buffers if buffers is None else buffers, every=False)
+        else:
+            table = self._chosen(members, starts, buffers)
         return self._value(table.integers[0], table.energy_pj[0]) if table.integers[0, TILE] >= 0 else None
 
     def cost_many(self, members: Ints, starts: Ints, buffers: Buffers | None = None) -> CostTable:
