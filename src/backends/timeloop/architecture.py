@@ -78,5 +78,7 @@ def _constraints(arch: Architecture, operands: list[tuple[str, str]]) -> list[Do
         if level.holds is not None:
             keep = [space for space, operand in operands if operand in level.holds]
             bypass = [space for space, operand in operands if operand not in level.holds]
-            found.append({"target": level.name, "type": "bypass", "keep": keep, "bypass": bypass})
+            found.append(
+                {"target": level.name, "type": "bypass"} | ({"keep": keep} if keep else {}) | {"bypass": bypass}
+            )
     return found

@@ -34,7 +34,7 @@ def mapping_yaml(arch: Architecture, problem: Problem, mapping: LoopMapping) -> 
 def _bypass(name: str, problem: Problem, bypass: frozenset[str]) -> Document:
     keep = [tensor.name for tensor in problem.tensors if tensor.name not in bypass]
     away = [tensor.name for tensor in problem.tensors if tensor.name in bypass]
-    return {"target": name, "type": "bypass", "keep": keep, "bypass": away}
+    return {"target": name, "type": "bypass"} | ({"keep": keep} if keep else {}) | {"bypass": away}
 
 
 class _Writer:
