@@ -65,8 +65,8 @@ class Genetic:
         """Breed and score one generation, and select the next (sections 4.4.2 to 4.4.5)."""
         count = min(self.options.population, self.options.samples - self.samples)
         children = self._scored([self._child() for _ in range(count)])
-        everyone = [*self.population, *children]
-        elite = sorted(dict.fromkeys(everyone))[: self.options.elite]
+        everyone = list(dict.fromkeys([*self.population, *children]))
+        elite = sorted(everyone)[: self.options.elite]
         winners = [self._winner(everyone) for _ in range(self.options.population - len(elite))]
         self.population = [*elite, *winners]
 
