@@ -102,13 +102,13 @@ class Pricer:
 
     def answer(self, mapping: LoopMapping) -> Mapped:
         """`mapping` as a mapper's answer; it is proven best only where it meets the bound of all mappings."""
-        evaluated = self.evaluated
         prices = self.prices(pack(self.arch, self.problem, [mapping]))
+        seconds = self.seconds
         energy, cycles = float(prices.energy_pj[0]), int(prices.cycles[0])
         values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
         bound = self._bound()
         proven = values[self.request.objective] <= bound * (1 + ROUNDING)
-        return Mapped(mapping, values["edp"], energy, cycles, bound, proven, evaluated, self.seconds)
+        return Mapped(mapping, values["edp"], energy, cycles, bound, proven, self.evaluated, seconds)
 
     def _bound(self) -> float:
         """The bound that does not depend on mappings; 0 for Timeloop's model, which may go below it."""

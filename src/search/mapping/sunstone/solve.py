@@ -19,6 +19,9 @@ from .stages import Choices, Partial, Stage, Step, batch_of, extended, stages_of
 
 Direction = Literal["bottom-up", "top-down"]
 
+CHUNK = 4096
+"""Choices between two looks at the time limit."""
+
 WIDTHS = 24, 6
 """Most choices that are followed of the first step, and of each later one."""
 
@@ -34,7 +37,8 @@ def solve(
     """Sunstone's mapping of `problem`, searched and priced with the request's model and objective.
 
     `direction` says which memory is decided first, `intra` what is decided first at each (the paper's Table VI).  At
-    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Raises InfeasibleError if nothing fits.
+    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Raises
+    InfeasibleError if nothing fits.
     """
     search = _Search(arch, problem, request, direction, intra, widths)
     search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
@@ -96,10 +100,17 @@ class _Search:
     def _values(self, partial: Partial, choices: Choices, step: Step, last: bool) -> Floats:
         """The objective if the step is the last; else what it is at least, the rest moving no word again."""
         batch = self._batch(partial, choices, step)
-        if last:
-            return self.pricer.values(batch)
-        prices = self.pricer.prices(batch)
-        return self.pricer.objective(replace(prices, cycles=prices.cycles / step.later))
+        values = np.full(len(batch), np.inf)
+        for start in range(0, len(batch), CHUNK):
+            if self.pricer.late and (start or self.best is not None):
+                break
+            rows = slice(start, start + CHUNK)
+            if last:
+                values[rows] = self.pricer.values(batch.part(rows))
+            else:
+                prices = self.pricer.prices(batch.part(rows))
+                values[rows] = self.pricer.objective(replace(prices, cycles=prices.cycles / step.later))
+        return values
 
     def answer(self) -> Mapped:
         """The best mapping, its loop orders chosen once more with all factors known."""
