@@ -11,7 +11,7 @@ import yaml
 
 from ...errors import TilewrightError
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 19
 MAX_ITEMS = 100_000
 """Most values of a document, those that aliases repeat counted again."""
 

@@ -42,3 +42,14 @@ def test_fan_out_and_tiles() -> None:
         (LevelMapping((Loop(2, 2),)), LevelMapping((Loop(0, 4), Loop(1, 2)), spatial_x=(Loop(1, 3),)))
     )
     assert mapping.tiles(3) == (((1, 1, 1), (1, 1, 2)), ((1, 3, 2), (4, 6, 2)))
+
+
+def test_roles_that_a_machine_does_not_know() -> None:
+    """The names of Timeloop's layers on a machine whose operands are O, X and W: inputs take what is free."""
+    tensors = (
+        Tensor("Weights", ((1,),), role="W"),
+        Tensor("Inputs", ((1,),), role="I"),
+        Tensor("Outputs", ((1,),), True, role="O"),
+    )
+    machine = replace(ARCH, operands=("O", "X", "W"))
+    assert machine.roles(Problem("p", ("a",), (4,), tensors)) == ("W", "X", "O")
