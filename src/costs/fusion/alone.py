@@ -19,6 +19,8 @@ from .price import CYCLES, GLOBAL, INPUTS, OUTPUTS, PASSES, TRANSFER, WEIGHT, WE
 from .tables import END_EDGE, EXTENT, FIRST_EDGE, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables, Ints
 from .trace import DELTA, LAST, LEAD, LOW, WHOLE
 
+ALL_PIECES = 64
+
 
 @dataclass(frozen=True)
 class _Map:
@@ -49,7 +51,7 @@ class Alone:
         """
         rows: list[Ints] = []
         found: list[Floats] = []
-        pieces = self.pieces()
+        pieces = counts_of_pieces(self.layer.groups if self.layer.groups > 1 else self.layer.shape.channels)
         for tile, row, spent in zip(tiles, table, energy, strict=True):
             for bands in self.bands():
                 for samples in self.samples(bands):
@@ -62,11 +64,6 @@ class Alone:
     def axis(self) -> int:
         """Bands are of columns, or of rows where maps have one column."""
         return 1 if self.net.sources[self.v, EXTENT + 1] > 1 else 0
-
-    def pieces(self) -> Ints:
-        """Counts of pieces that differ: of groups, where there are any, or of channels."""
-        units = self.layer.groups if self.layer.groups > 1 else self.layer.shape.channels
-        return np.array(sorted({-(-units // -(-units // n)) for n in range(1, units + 1)}), dtype=np.int64)
 
     def bands(self) -> Iterator[int]:
         """1, 2, 4, ..., up to one per position."""
@@ -144,6 +141,19 @@ class Alone:
         weight, given = terms.dram_read_pj + terms.weight_write_pj, terms.dram_read_pj + terms.global_write_pj
         more = (rows[:, WEIGHTS] - row[WEIGHTS]) * weight + (rows[:, INPUTS] - row[INPUTS]) * given
         return energy + more
+
+
+def counts_of_pieces(units: int) -> Ints:
+    """Counts of pieces of so many groups or channels that differ in the size of a piece.
+
+    All of them up to `ALL_PIECES` squared; above, those between many pieces and small ones in steps of an eighth.
+    """
+    counts = {*range(1, ALL_PIECES + 1), *(-(-units // size) for size in range(1, ALL_PIECES + 1))}
+    between = ALL_PIECES
+    while between < units:
+        between += between // 8
+        counts.add(between)
+    return np.array(sorted({-(-units // -(-units // n)) for n in counts if n <= units}), dtype=np.int64)
 
 
 def _undominated(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:

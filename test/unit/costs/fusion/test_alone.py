@@ -19,6 +19,7 @@ from tilewright.costs.fusion import (
     Window,
     layer_graph,
 )
+from tilewright.costs.fusion.alone import counts_of_pieces
 from tilewright.costs.fusion.values import KIB
 from tilewright.zoo.paper_networks import network
 
@@ -135,3 +136,17 @@ def test_nothing_fits():
     assert error.resource == "global buffer"
     assert pricer.cost([0], Buffers(int(error.demand), 1 << 20)) is not None
     assert pricer.cost([0], Buffers(int(error.demand) - 1, 1 << 20)) is None
+
+
+@pytest.mark.parametrize("units", [1, 2, 7, 64, 1000, 4096])
+def test_all_sizes_of_pieces(units: int):
+    counts = counts_of_pieces(units).tolist()
+    assert sorted({-(-units // n) for n in counts}) == sorted({-(-units // n) for n in range(1, units + 1)})
+    assert len(counts) == len({-(-units // n) for n in counts})
+
+
+def test_few_counts_of_pieces_of_very_many_channels():
+    counts = counts_of_pieces(1 << 34)
+    assert (counts[0], counts[-1]) == (1, 1 << 34)
+    assert len(counts) < 500
+    assert (counts[1:] <= 2 * counts[:-1]).all()
