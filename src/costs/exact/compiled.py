@@ -18,7 +18,11 @@ Words = NDArray[np.uint64]
 
 
 def compiled(function: F) -> F:
-    """Compile `function` to machine code at its first call; the code is kept beside the source."""
+    """Compile `function` to machine code at its first call; the code is kept beside the source.
+
+    Kept code holds that of the functions it calls, and is made anew only if its own file changes: after editing another
+    one, delete `__pycache__/*.nbi`.
+    """
     return cast(F, njit(cache=True, error_model="numpy")(function))
 
 
