@@ -35,7 +35,8 @@ def soma_row(run: dict[str, Any], report: Report) -> tuple[float, bool]:
     table, second = found.timetable, run["stage2"]
     made = plan(network, machine, table.fusion, batch)
     price = evaluate(made, transfers_of(table, made))
-    assert price.violations == () and price.latency_cycles == table.latency_cycles
+    assert price.violations == ()
+    assert price.latency_cycles == table.latency_cycles
     ratio = price.energy_pj * price.latency_cycles / (second["energy"] * second["latency"])
     gap = second["latency"] / max(run["ideal"]["sum_compute"], run["ideal"]["sum_dram"]) - 1
     own = table.latency_cycles / max(table.compute_cycles, table.dram_cycles) - 1

@@ -122,6 +122,9 @@ def _reach(network: Network, reader: int, producer: int, rows: int, columns: int
         return whole
     if layer.kind in ("eltwise", "pointwise"):
         return rows, columns
+    if layer.kind == "upsample":
+        tall, wide = layer.shape.height // shape.height, layer.shape.width // shape.width
+        return _shrunk(rows, tall), _shrunk(columns, wide)
     pads = network.padding(reader)
     sizes = shape.height, shape.width
     found = [
@@ -129,6 +132,13 @@ def _reach(network: Network, reader: int, producer: int, rows: int, columns: int
         for axis, bits in enumerate((rows, columns))
     ]
     return found[0], found[1]
+
+
+def _shrunk(bits: int, times: int) -> int:
+    found = 0
+    for place in _members(bits):
+        found |= 1 << place // times
+    return found
 
 
 def _windows(bits: int, size: int, kernel: int, stride: int, pad: int, *, exact: bool) -> int:
@@ -199,6 +209,8 @@ def _vector_floor(layer: Layer, area: int, model: Model) -> tuple[float, float]:
     cycles, energy = operations / model.array.vector_ops, VECTOR_PJ * operations
     if model.exact:
         read = size * layer.operands
+        if layer.kind == "upsample":
+            read = 0
         if layer.kind == "pool":
             read = size * min(layer.stride[0], layer.kernel[0]) * min(layer.stride[1], layer.kernel[1]) // 2
         cycles = max(cycles, read / model.array.read_port, size / model.write_port)

@@ -38,6 +38,7 @@ from .tables import (
     STRIDE_HEIGHT,
     STRIDE_WIDTH,
     TRANSPOSE,
+    UPSAMPLE,
     WIDTH,
     Ints,
     Net,
@@ -84,6 +85,9 @@ def source_range(
         return (min(first, low), max(last, high)) if own == axis else (0, max(last, other))
     if kind in (ELTWISE, POINTWISE):
         return min(first, low), max(last, high)
+    if kind == UPSAMPLE:
+        times = (layers[layer, HEIGHT] if vertical else layers[layer, WIDTH]) // size
+        return min(first, low // times), max(last, -(-high // times))
     stride, kernel, pad = layers[layer, STRIDE_WIDTH], layers[layer, KERNEL_WIDTH], layers[layer, PAD_LEFT]
     if vertical:
         stride, kernel, pad = layers[layer, STRIDE_HEIGHT], layers[layer, KERNEL_HEIGHT], layers[layer, PAD_ABOVE]
@@ -105,7 +109,7 @@ def source_channels(net: Net, layer: int, edge: int, height: int, width: int, ch
     given = layers[layer, INPUT_CHANNELS]
     if kind == TRANSPOSE:
         given = channels if layers[layer, AXIS_0] == 0 else (height if layers[layer, AXIS_1] == 0 else width)
-    elif kind in (ELTWISE, POINTWISE, POOL):
+    elif kind in (ELTWISE, POINTWISE, POOL, UPSAMPLE):
         given = channels
     return max(found, given)
 

@@ -39,6 +39,9 @@ def input_box(network: Network, number: int, tile: Box) -> Box:
         return Box(tile.batch, *extents)
     if layer.kind in ("eltwise", "pointwise"):
         return tile
+    if layer.kind == "upsample":
+        tall, wide = layer.shape.height // given.height, layer.shape.width // given.width
+        return tile._replace(height=-(-tile.height // tall), width=-(-tile.width // wide))
     above, left = network.padding(number)
     height = min((tile.height - 1) * layer.stride[0] + layer.kernel[0] - above, given.height)
     width = min((tile.width - 1) * layer.stride[1] + layer.kernel[1] - left, given.width)

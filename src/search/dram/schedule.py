@@ -15,6 +15,7 @@ from ...costs.dram.slices import sliced
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Workspace
 from ...costs.soma.blocks import splits
+from ...errors import InfeasibleError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, start_chain
 from .effort import Effort, Found, Objective, Progress
@@ -47,7 +48,7 @@ def schedule(
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
-    scenes = [_scene(variant, model, batch, powers) for variant in variants(network, model)]
+    scenes = _scenes(network, model, batch, powers)
     count = effort.chains or (4 if model.exact else 2)
     walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
@@ -68,15 +69,30 @@ def variants(network: Network, model: Model) -> list[Network]:
 
 @dataclass(frozen=True)
 class _Scene:
-    """A variant of the network, and where walks begin: where nothing fits, an error that the walk raises."""
+    """A variant of the network, and the fusion with which walks begin."""
 
     network: Network
     task: Task
+    first: Ints
+
+
+def _scenes(network: Network, model: Model, batch: int, powers: tuple[float, float]) -> list[_Scene]:
+    """The variants that fit; where none does, the error of the one that needs least."""
+    found: list[_Scene] = []
+    failed: list[InfeasibleError] = []
+    for variant in variants(network, model):
+        try:
+            found.append(_scene(variant, model, batch, powers))
+        except InfeasibleError as error:
+            failed.append(error)
+    if not found:
+        raise min(failed, key=lambda error: error.demand)
+    return found
 
 
 def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float]) -> _Scene:
     task = Task(net_tables(network), model, splits(model.array.side), batch, model.buffer_bytes, *powers, OVERTAKE)
-    return _Scene(network, task)
+    return _Scene(network, task, starts(network, task, room(task)))
 
 
 def room(task: Task) -> Workspace:
@@ -97,14 +113,13 @@ class _Walk:
         """Anneal; a short walk first, which is all where the start was near its own bound."""
         task = self.scene.task
         work = room(task)
-        first = starts(self.scene.network, task, work)
         number, count = self.number
-        chain = new_chain(first, self.effort.seed, number)
+        chain = new_chain(self.scene.first, self.effort.seed, number)
         start_chain(task, chain, work)
         deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s
         rounds = self.effort.rounds
         if rounds is None:
-            short = 2 * first.shape[1]
+            short = 2 * self.scene.first.shape[1]
             anneal(task, chain, work, (0, short, short), (HEAT[1], HEAT[1]))
             if _near(task, chain, work):
                 return chain

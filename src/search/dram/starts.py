@@ -44,34 +44,55 @@ def starts(network: Network, task: Task, work: Workspace) -> Ints:
     best = min(states, key=lambda state: cost(task, state, work))
     if cost(task, best, work) < FAR:
         return best
+    for share in SHARES:
+        state = alone(network, task, int(share * task.limit))
+        if cost(task, state, work) < FAR:
+            return joined(task, state, work)
     return alone(network, task)
 
 
-def alone(network: Network, task: Task) -> Ints:
-    """Every layer a layer group, in the fewest tiles (powers of two) whose needs fit the buffer.
+def joined(task: Task, state: Ints, work: Workspace) -> Ints:
+    """`state` with DRAM cuts taken away, or softened, from first to last wherever that is better."""
+    best = cost(task, state, work)
+    for place in range(1, state.shape[1]):
+        for kind in (FUSED_GROUP, JOINED):
+            trial = state.copy()
+            trial[CUT, place] = kind
+            trial[STREAMED, place] = REUSED if kind == FUSED_GROUP and task.model.exact else 0
+            trial[TILES, place] = state[TILES, place] if kind == FUSED_GROUP else 0
+            found = cost(task, trial, work)
+            if found < best:
+                best, state = found, trial
+    return state
+
+
+SHARES = 1.0, 0.75, 0.5
+"""Parts of the buffer that a layer by itself is cut to fit: interior tiles may need more than the first."""
+
+
+def alone(network: Network, task: Task, limit: int | None = None) -> Ints:
+    """Every layer a layer group, in the fewest tiles (powers of two) whose needs fit the buffer, or `limit` bytes.
 
     Raises InfeasibleError where a layer's smallest tiles do not fit, or no blocking of them fits the cores.
     """
     state = uniform_state(len(task.net.layers), LAYER_GROUP, 1)
     for layer in range(len(network.layers)):
-        _shrink(network, task, state, layer)
+        _shrink(network, task, state, layer, task.limit if limit is None else limit)
     return state
 
 
-def _shrink(network: Network, task: Task, state: Ints, layer: int) -> None:
-    """Fewest tiles, if need be with weights loaded again for each, at which layer `layer` fits."""
-    least, limit = -1, task.limit
-    for streamed in range(2 if task.model.exact else 1):
-        tiles = 1
-        while tiles <= 1 << 12:
-            need = _need(network, task, layer, tiles)
-            if need is None:
-                break
-            if need <= limit:
-                state[TILES, layer], state[STREAMED, layer] = tiles, streamed
-                return
-            least = need if least < 0 else min(least, need)
-            tiles *= 2
+def _shrink(network: Network, task: Task, state: Ints, layer: int, limit: int) -> None:
+    """Fewest tiles at which layer `layer` fits."""
+    least, tiles = -1, 1
+    while tiles <= 1 << 12:
+        need = _need(network, task, layer, tiles)
+        if need is None:
+            break
+        if need <= limit:
+            state[TILES, layer] = tiles
+            return
+        least = need if least < 0 else min(least, need)
+        tiles *= 2
     row = network.layers[layer]
     weights = network.weight_bytes(layer)
     lever = f"{least - limit} bytes more of buffer would do"

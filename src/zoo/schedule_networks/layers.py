@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 from ...errors import TilewrightError
 
-Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose"]
+Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample"]
 
-KINDS: tuple[Kind, ...] = ("conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose")
+KINDS: tuple[Kind, ...] = ("conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample")
 
 MAC_KINDS = ("conv", "group_conv", "fc")
 """Kinds that multiply by weights; all others run on the vector unit."""
@@ -31,7 +31,8 @@ class Layer:
     `inputs` are the layers and `external` the network inputs whose feature maps, concatenated along channels, it reads;
     `weights_from` are layers whose feature map it uses as weights (attention).  `kernel` and `stride` are (height,
     width).  `operands` counts the equal parts of the concatenation that an `eltwise` layer combines.  A `transpose`
-    puts axis `permutation[i]` (of channels, height, width) at axis i.
+    puts axis `permutation[i]` (of channels, height, width) at axis i; an `upsample` repeats each pixel so often that
+    its map has the size of `shape`.
     """
 
     name: str

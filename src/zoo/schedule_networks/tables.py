@@ -9,6 +9,8 @@ from typing import TypedDict, cast
 
 from ...errors import TilewrightError
 from .gpt2 import gpt2_decode, gpt2_prefill
+from .images import unet, vgg19
+from .large import GPT_J_6B, LLAMA_2_70B, large_decode, large_prefill
 from .layers import Kind, Layer, Network, Shape
 
 TABLES = ("inception_resnet_v1", "randwire_large", "randwire_small", "resnet101", "resnet50")
@@ -22,7 +24,17 @@ BLOCKS = {
 }
 """Networks that are made: builder, channels, heads, and tokens where the caller says nothing."""
 
-NAMES = tuple(sorted((*TABLES, *BLOCKS)))
+LARGE = {
+    "gptj_6b_decode": (large_decode, GPT_J_6B, 513),
+    "gptj_6b_prefill": (large_prefill, GPT_J_6B, 512),
+    "llama2_70b_decode": (large_decode, LLAMA_2_70B, 513),
+    "llama2_70b_prefill": (large_prefill, LLAMA_2_70B, 512),
+}
+"""Blocks of large language models: builder, block, and tokens where the caller says nothing."""
+
+IMAGES = {"unet": unet, "vgg19": vgg19}
+
+NAMES = tuple(sorted((*TABLES, *BLOCKS, *LARGE, *IMAGES)))
 
 
 class _Row(TypedDict, total=False):
@@ -46,9 +58,24 @@ def schedule_network(name: str, tokens: int | None = None) -> Network:
     """The network called `name`, one of `NAMES`; `tokens` is the sequence length of a transformer block."""
     if name in TABLES:
         return _table(name)
+    if name in IMAGES:
+        return _image(name)
+    if name in LARGE:
+        return _large(name, LARGE[name][2] if tokens is None else tokens)
     if name not in BLOCKS:
         raise TilewrightError("network", name, f"one of {', '.join(NAMES)}", "an unknown name")
     return _block(name, BLOCKS[name][3] if tokens is None else tokens)
+
+
+@cache
+def _image(name: str) -> Network:
+    return IMAGES[name]()
+
+
+@cache
+def _large(name: str, tokens: int) -> Network:
+    builder, block, _ = LARGE[name]
+    return builder(name, block, tokens)
 
 
 @cache
