@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, SubgraphCost, mask_of
 from tilewright.errors import TilewrightError
-from tilewright.search.fusion import METHODS, PartitionOptions, PartitionResult, partition
+from tilewright.search.fusion import METHODS, PartitionOptions, PartitionResult, Scene, partition
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.genome import Variation
 from tilewright.search.fusion.space import Space
@@ -77,7 +77,8 @@ def run(
     graph: LayerGraph, method: str, seed: int = 0, samples: int = 1500, state: Path | None = None
 ) -> PartitionResult:
     options = PartitionOptions(method, seed=seed, samples=samples, state=state)
-    return partition(graph, PlainPricer(graph), options)
+    scene = Scene(graph, Space(graph.producers), weight_capacity=120.0)
+    return partition(graph, PlainPricer(graph), options, scene=scene)
 
 
 EXACT = ("ours", "enumeration", "genetic", "annealing")
