@@ -45,7 +45,7 @@ class NestMapPass(ModulePass):
     instances, capabilities) is an error that names the group.  What the mappings of a function cost together, one group
     after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`).
 
-    With `mapper` (exact, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
+    With `mapper` (exact, refine, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
     multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
     memory (or none: bypass), spreads over the instances of every level, for the least `objective` (edp, energy or
     latency) by cost model `model` (exact or timeloop) with imperfect or perfect `factors`.  `bypass=false` keeps

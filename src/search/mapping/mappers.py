@@ -15,6 +15,7 @@ from .values import Mapped, Mapper, Request
 
 MAPPERS: dict[str, str] = {
     "exact": ".bounded",
+    "refine": ".refine",
     "cosa": ".cosa",
     "sunstone": ".sunstone",
     "random": ".random",
