@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="CPU seconds of the search per layer; the best so far is answered (default: 30; 1.5 in networks)",
+        help="CPU seconds of the search per layer; the best so far is answered (default: 30; 1 in networks)",
     )
     search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that map layers (default: 1)")
     search.add_argument("--batch", type=int, default=1, metavar="B", help="images at once, for networks (default: 1)")

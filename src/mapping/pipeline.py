@@ -18,7 +18,7 @@ from .kernels import Layer, find_layers
 from .machines import find_architecture
 
 KERNEL_LIMIT_S = 30.0
-LAYER_LIMIT_S = 1.5
+LAYER_LIMIT_S = 1.0
 """Processor seconds of the search where no limit is given: for one kernel, and for each layer of a network."""
 
 
