@@ -65,14 +65,21 @@ class Variation:
         return owner
 
     def modify_node(self, groups: Groups) -> Groups:
-        """Move a random layer to a neighbouring group, or to one of its own."""
+        """Move a random layer to a neighbouring group, or to one of its own.
+
+        With it go the layers of its group that could not stay: what needs it where the target runs later, what it
+        needs where the target runs earlier.
+        """
         node = self.random.randrange(self.space.size)
-        bit = 1 << node
-        home = next(group for group in groups if group & bit)
+        home = next(group for group in groups if group >> node & 1)
         near = [group for group in groups if group & self.space.beside[node] and group != home]
         target = self.random.choice([*near, 0])
+        moved = 1 << node
+        if target:
+            later = groups.index(target) > groups.index(home)
+            moved |= home & (self.space.descendants[node] if later else self.space.ancestors[node])
         changed = [group for group in groups if group not in (home, target)]
-        changed += [*self.space.components(home & ~bit), target | bit]
+        changed += [*self.space.components(home & ~moved), target | moved]
         return self.accept(changed, groups)
 
     def split(self, groups: Groups) -> Groups:
