@@ -130,7 +130,8 @@ def finite(value: Any) -> Any:
 
 def name_of_input(namespace: argparse.Namespace) -> str:
     """What the user gave to the command."""
-    return str(getattr(namespace, "model", "the input"))
+    given = getattr(namespace, "kernel", None) or getattr(namespace, "files", None) or getattr(namespace, "model", None)
+    return " ".join(map(str, cast(list[object], given))) if isinstance(given, list) else str(given or "the input")
 
 
 def tell_error(error: TilewrightError, as_json: bool) -> None:

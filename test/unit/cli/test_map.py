@@ -94,3 +94,26 @@ def test_a_network(machine: str, capsys: pytest.CaptureFixture[str], monkeypatch
 def test_what_is_refused(arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["map", *arguments]) == code
     assert message in capsys.readouterr().err
+
+
+def test_ir_that_does_not_parse(machine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text("func.func @x(")
+    assert main(["map", str(path), "--target", machine, "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["kind"], error["subject"]) == ("ir", str(path))
+    assert f"{path}:1:" in error["found"]
+
+
+def test_what_is_written(machine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    svg, mlir, folder = (str(tmp_path / name) for name in ("g.svg", "g.mlir", "t"))
+    files = ["--svg", svg, "--mlir", mlir, "--write-timeloop", folder]
+    assert main(["map", GEMM_TEXT, "--target", machine, "--model", "timeloop", *files, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert sorted(Path(file).name for file in answer["files"]) == [
+        "arch.yaml", "g.mlir", "g.svg", "mapping.yaml", "problem.yaml"
+    ]  # fmt: skip
+    assert all(Path(file).stat().st_size > 0 for file in answer["files"])
+    assert main(["price", str(tmp_path / "g.mlir"), "--target", machine, "--model", "timeloop", "--json"]) == 0
+    (priced,) = json.loads(capsys.readouterr().out)["results"]
+    assert (priced["cycles"], priced["energy_pj"]) == (answer["cycles"], answer["energy_pj"])
