@@ -212,7 +212,7 @@ def _line(row: Row, first: bool) -> str:
     if "peer" in row:
         text += f"  {row['peer']} {row['peer_edp']:.4g} gain {row['gain']:.3f}"
         text += f" of at most {row['most']:.3f}" if "most" in row else ""
-    others = {k: v for k, v in row.items() if k in ("cosa", "sunstone", "random", "hybrid")}
+    others = {k: v for k, v in row.items() if k in ("exact", "refine", "cosa", "sunstone", "random", "hybrid")}
     text += "".join(f"  {k} {'-' if v is None else format(v / row['edp'], '.3f')}" for k, v in others.items())
     return text
 
