@@ -174,7 +174,7 @@ def _move_cut(state: Ints, random: Seed) -> bool:
 
 
 @inner
-def _fuse_segment(state: Ints, random: Seed) -> bool:
+def _fuse_segment(net: Net, state: Ints, random: Seed) -> bool:
     """Make one fused group of neighbouring layers, with tiles of its own; groups that it cuts keep theirs."""
     count = state.shape[1]
     low = below(random, count)
@@ -195,8 +195,20 @@ def _fuse_segment(state: Ints, random: Seed) -> bool:
         state[CUT, low], state[STREAMED, low] = FUSED_GROUP, state[STREAMED, head]
     for place in range(low + 1, high):
         state[CUT, place] = state[TILES, place] = state[STREAMED, place] = 0
-    state[TILES, low] = 1 + below(random, 16) if uniform(random) < 0.5 else 1 << below(random, 5)
+    state[TILES, low] = _draw_tiles(net, state[ORDER, high - 1], random)
     return True
+
+
+@inner
+def _draw_tiles(net: Net, last: int, random: Seed) -> int:
+    """Tiles for a fused group that ends with layer `last`: any few, a power of two, or a few rows each."""
+    draw = uniform(random)
+    if draw < 0.3:
+        return 1 + below(random, 16)
+    if draw < 0.6:
+        return 1 << below(random, 5)
+    rows = 1 << below(random, 4)
+    return (net.layers[last, HEIGHT] + rows - 1) // rows
 
 
 @inner
@@ -217,7 +229,7 @@ def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -
     if draw < 0.5:
         return _change_tiles(net, batch, state, random)
     if draw < 0.6:
-        return _fuse_segment(state, random)
+        return _fuse_segment(net, state, random)
     if draw < 0.7:
         return _change_cut(state, random)
     if draw < 0.85:

@@ -22,8 +22,11 @@ from .effort import Effort, Found, Objective, Progress
 from .random_numbers import seeded
 from .starts import starts
 
-HEAT = 0.005, 0.0001
+HEAT = 0.002, 0.0001
 """Temperatures at the beginning and the end, as parts of the objective."""
+
+CHAINS = 1, 4
+"""Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
 STEPS = 24
 """How often the clock is looked at."""
@@ -49,7 +52,7 @@ def schedule(
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
     scenes = _scenes(network, model, batch, powers)
-    count = effort.chains or (4 if model.exact else 2)
+    count = effort.chains or CHAINS[model.exact]
     walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
         chains = list(pool.map(_Walk.run, walks))
@@ -123,7 +126,7 @@ class _Walk:
             anneal(task, chain, work, (0, short, short), (HEAT[1], HEAT[1]))
             if _near(task, chain, work):
                 return chain
-            rounds = int(12000 * task.batch**0.5) if task.model.exact else 5000 * min(task.batch, 8)
+            rounds = _rounds(task)
         for step in range(STEPS):
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
             anneal(task, chain, work, span, HEAT)
@@ -132,6 +135,13 @@ class _Walk:
             if deadline is not None and time.perf_counter() > deadline:
                 break
         return chain
+
+
+def _rounds(task: Task) -> int:
+    """Candidates of a walk: in SoMa's model about a fiftieth of that tool's time, in the exact one a few seconds."""
+    if task.model.exact:
+        return int(12000 * task.batch**0.5)
+    return int(500_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
 
 
 def new_chain(state: Ints, seed: int, number: int) -> Chain:

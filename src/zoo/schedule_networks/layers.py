@@ -130,5 +130,8 @@ class Network:
         channels = self._input_shape(layer).channels
         if layer.shape.channels % layer.groups or channels % layer.groups:
             raise refuse(f"channels that {layer.groups} groups divide", (channels, layer.shape.channels))
+        given = self._input_shape(layer)
+        if layer.kind == "upsample" and (layer.shape.height % given.height or layer.shape.width % given.width):
+            raise refuse("a map that whole repetitions of pixels fill", (given, layer.shape))
         if sorted(layer.permutation) != [0, 1, 2]:
             raise refuse("a permutation of channels, height, width", layer.permutation)

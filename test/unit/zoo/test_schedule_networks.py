@@ -31,6 +31,17 @@ TOTALS = {
     "gpt2_xl_prefill": (64, 29.30, 34.81),
     "gpt2_xl_decode": (68, 29.30, 0.034),
 }
+"""Layers, MiB of weights and 1e9 MACs of the networks that the reference has."""
+
+WEIGHTS = {
+    "gptj_6b_decode": 4 * 4096**2 + 2 * 4096 * 16384,
+    "gptj_6b_prefill": 4 * 4096**2 + 2 * 4096 * 16384,
+    "llama2_70b_decode": 2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672,
+    "llama2_70b_prefill": 2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672,
+    "unet": 31_023_808,
+    "vgg19": 143_652_544,
+}
+"""Weights of the others, of the two last as the papers' layers add up without biases."""
 
 
 def macs(network: Network) -> int:
@@ -46,7 +57,28 @@ def macs(network: Network) -> int:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_every_network_is_known():
+    assert sorted(NAMES) == sorted((*TOTALS, *WEIGHTS))
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights(name: str):
+    network = schedule_network(name)
+    assert sum(map(network.weight_bytes, range(len(network.layers)))) == WEIGHTS[name]
+
+
+def test_macs_of_vgg19():
+    """19.63e9 multiply-accumulates for an image, as its descriptions say."""
+    assert macs(schedule_network("vgg19")) / 1e9 == pytest.approx(19.63, abs=0.005)
+
+
+def test_a_token_of_a_large_model_uses_each_weight_once():
+    """Beside the weights: scores and sums of 512 tokens before it and itself, for all heads."""
+    for name, width in (("gptj_6b_decode", 4096), ("llama2_70b_decode", 8192)):
+        assert macs(schedule_network(name)) == WEIGHTS[name] + 2 * 513 * width
+
+
+@pytest.mark.parametrize("name", TOTALS)
 def test_totals(name: str):
     network = schedule_network(name)
     layers, mebibytes, gmacs = TOTALS[name]
@@ -67,7 +99,7 @@ KINDS = {
 
 
 @pytest.mark.skipif(not FULL.is_file(), reason="the full reference is not beside the checkout")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TOTALS)
 def test_every_layer_of_the_reference(name: str):
     table: Any = json.loads(FULL.read_text())["networks"][name]
     network = schedule_network(name)
@@ -124,7 +156,8 @@ GOOD = Layer("a", "conv", Shape(8, 4, 4), external=(0,), kernel=(3, 3))
         (replace(GOOD, external=(0, 2)), "a producer or a network input"),
         (replace(GOOD, groups=3), "channels that 3 groups divide"),
         (replace(GOOD, permutation=(0, 0, 1)), "a permutation"),
-        (replace(GOOD, kind="upsample"), "a kind of conv"),
+        (replace(GOOD, kind="upsample", shape=Shape(8, 6, 4)), "a map that whole repetitions"),
+        (replace(GOOD, kind="other"), "a kind of conv"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_layers(layer: Layer, message: str):
