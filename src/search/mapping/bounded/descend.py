@@ -2,248 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from ..exact.compiled import compiled, inner
-from .model import PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
-from .walk import Best, Beyond, Choice, Frames, Grid, Leaves, Skeleton, State
-from .words import ragged_share, sent, settle, tile_size
+from .model import UNRELATED, WINDOW, Ints
+from .promise import Task, fits, promising
+from .settle import finish, settle_group, unavoidable
+from .skeleton import busy_rows
+from .walk import Frames, State
 
 CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
 """What may come next at a level: nothing; loops in any order; loops that move some tensors; a sliding one first."""
-
-
-class Task(NamedTuple):
-    """All that a walk reads, and where it writes; `objective` 0 energy times delay, 1 energy, 2 delay."""
-
-    model: Model
-    skeleton: Skeleton
-    grid: Grid
-    beyond: Beyond
-    choice: Choice
-    state: State
-    best: Best
-    leaves: Leaves
-    objective: int
-    base: float
-    least_cycles: float
-    timed: bool
-
-
-@inner
-def value_of(objective: int, energy: float, cycles: float) -> float:
-    """What is minimised."""
-    if objective == 0:
-        return energy * cycles
-    return energy if objective == 1 else cycles
-
-
-@inner
-def fits(task: Task, level: int, tile: Ints) -> bool:
-    """Whether a tile of `level` leaves room in that memory and all outer ones."""
-    model, skeleton = task.model, task.skeleton
-    grown = np.empty(tile.shape[0], np.int64)
-    for k in range(level, skeleton.kept.shape[0] - 1):
-        if model.capacity[k] == np.inf:
-            continue
-        for d in range(tile.shape[0]):
-            grown[d] = tile[d] * (skeleton.inside[k + 1, d] // skeleton.inside[level + 1, d])
-        used = 0.0
-        for t in range(model.kind.shape[0]):
-            if skeleton.kept[k, t]:
-                used += tile_size(model, t, grown) * model.weight[k, t]
-        if used > model.capacity[k] * (1 + 1e-12):
-            return False
-    return True
-
-
-@inner
-def compute_cycles(task: Task, level: int, tile: Ints) -> float:
-    """Least steps of the first instance, for a tile of `level` (exact where no spatial loop is further out)."""
-    model, skeleton = task.model, task.skeleton
-    last = skeleton.inside.shape[0] - 1
-    total = 1.0
-    for d in range(tile.shape[0]):
-        bound, below = model.bounds[d], skeleton.inside[level + 1, d]
-        outside = skeleton.inside[last, d] // below
-        own = tile[d] // below
-        positions = -(-bound // (tile[d] * outside))
-        rest = min(bound - (positions - 1) * tile[d] * outside, tile[d])
-        total *= (positions - 1) * own + max(1, min(own, -(-rest // below)))
-    return total
-
-
-@inner
-def port_cycles(task: Task, words: Floats) -> float:
-    """Least cycles that the memories' ports need."""
-    model, skeleton = task.model, task.skeleton
-    most = 0.0
-    for level in range(words.shape[0]):
-        read, write = words[level, 0] / skeleton.used[level], words[level, 1] / skeleton.used[level]
-        most = max(most, read / model.bandwidth[level, 0], write / model.bandwidth[level, 1])
-        most = max(most, (read + write) / model.bandwidth[level, 2])
-    return most * (1 - 1e-12)
-
-
-@inner
-def first_words(task: Task, t: int, known: int, level: int) -> float:
-    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
-
-    Tiles are known up to memory `known`.
-    """
-    model, skeleton, state = task.model, task.skeleton, task.state
-    own = min(known, skeleton.parent[0, t])
-    covered = np.empty(model.bounds.shape[0], np.int64)
-    for d in range(covered.shape[0]):
-        full = state.tile[own, d]
-        covered[d] = full
-        for k in range(own + 1, level + 1):
-            if skeleton.spread[k, d] > 1:
-                covered[d] = full * skeleton.spread[k, d]
-                if not task.choice.perfect:
-                    covered[d] -= full - 1
-                full *= skeleton.spread[k, d]
-    return float(tile_size(model, t, covered))
-
-
-@inner
-def stream_cycles(task: Task, known: int) -> float:
-    """Least cycles for the first input tiles to arrive and the last output tile to leave."""
-    model, skeleton = task.model, task.skeleton
-    last = skeleton.kept.shape[0] - 1
-    total = 0.0
-    for outwards in range(2):
-        innermost, slowest = last + 1, 0.0
-        for level in range(last + 1):
-            source, target, network = 0.0, 0.0, 0.0
-            for t in range(model.kind.shape[0]):
-                own = skeleton.parent[0, t]
-                if model.is_output[t] != (outwards == 1) or level < own:
-                    continue
-                innermost = min(innermost, own)
-                if not task.timed:
-                    continue
-                words = first_words(task, t, known, level) * model.weight[level, t]
-                if level > own:
-                    network += words
-                    source += words if skeleton.kept[level, t] else 0.0
-                target += words if skeleton.kept[level, t] and level < last else 0.0
-            if outwards == 1:
-                source, target = target, source
-            most = max(source / model.bandwidth[level, 0], target / model.bandwidth[level, 1])
-            most = max(most, (source + target) / model.bandwidth[level, 2], network / model.bandwidth[level, 3])
-            slowest = max(slowest, np.ceil(most * (1 - 1e-11)))
-        for level in range(innermost, last + 1):
-            slowest += model.latency[level]
-        total += slowest
-    return total
-
-
-@inner
-def least_cycles(task: Task, level: int, words: Floats) -> float:
-    """Least cycles of what is chosen up to `level`, with `words` through the ports."""
-    steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
-    return steady + stream_cycles(task, level)
-
-
-@inner
-def cell_of(grid: Grid, d: int, tile: int) -> int:
-    """The cell of dimension `d` with a tile."""
-    low, high = 0, grid.size[d] - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if grid.low[d, middle] <= tile:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-@inner
-def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
-    """Least energy of all that is not settled yet."""
-    model, skeleton, state = task.model, task.skeleton, task.state
-    last = skeleton.kept.shape[0] - 1
-    total = 0.0
-    for t in range(model.kind.shape[0]):
-        start = state.low[level, t] if (alive >> t) & 1 else level
-        end = last - 1 if level < last else last
-        for c in range(start, end):
-            if skeleton.kept[c, t]:
-                total += skeleton.least[c, t]
-    if level < last:
-        cell = 0
-        for d in range(model.bounds.shape[0]):
-            tile = state.tile[level, d] * (skeleton.inside[last + 1, d] // skeleton.inside[level + 1, d])
-            cell += task.grid.stride[d] * cell_of(task.grid, d, min(tile, model.bounds[d]))
-        which = task.beyond.which[fixed] if level == last - 1 else 0
-        total += task.beyond.table[which, cell]
-    return total
-
-
-@inner
-def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
-    """Whether a mapping below this node may be better than the best."""
-    energy += outlook(task, level, alive, fixed)
-    most = task.best.value[0] * (1 - 1e-9)
-    if task.objective < 2 and value_of(task.objective, energy, task.least_cycles) >= most:
-        return False
-    return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most
-
-
-@inner
-def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
-    """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
-    model, skeleton, state = task.model, task.skeleton, task.state
-    dims = model.bounds.shape[0]
-    to_parent, to_child = np.empty(dims, np.int64), np.empty(dims, np.int64)
-    energy = 0.0
-    own = skeleton.inside[level + 1]
-    for c in range(state.low[level, t], level):
-        if not skeleton.kept[c, t]:
-            continue
-        p = skeleton.parent[c + 1, t]
-        for d in range(dims):
-            to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
-            to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, task.choice.perfect)
-        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, task.choice.perfect)
-        energy += settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
-        words -= skeleton.least_words[c, t]
-    return energy
-
-
-@inner
-def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float:
-    """Largest share of tensor `t` that rests at the end of some dimension of `dims` (with its loop now known if
-    `after`)."""
-    model, state = task.model, task.state
-    if task.choice.perfect:
-        return 0.0
-    most = 0.0
-    low = state.low[level, t]
-    below = task.skeleton.inside
-    for d in range(model.bounds.shape[0]):
-        if not (dims >> d) & 1 or model.kind[t, d] != PLAIN:
-            continue
-        block = state.base[level, d]
-        tile = max(1, block * below[low + 1, d] // below[level + 1, d])
-        loop = state.tile[level, d] // block
-        if after:
-            if loop > 1:
-                most = max(most, ragged_share(model.bounds[d], block, tile, loop))
-            continue
-        last = -(-model.bounds[d] // block) - 1
-        if last <= 0:
-            continue
-        rest = model.bounds[d] - last * block
-        found = rest if last >= 2 else 0
-        if last == 1 or last >= 3:
-            found = max(found, block - tile * -(-rest // tile))
-        most = max(most, found / model.bounds[d])
-    return most
 
 
 @inner
@@ -303,19 +70,6 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
 
 
 @inner
-def settle_group(
-    task: Task, level: int, killed: int, group: int, mark: Ints, first: int, bound: int, after: bool, words: Floats
-) -> float:
-    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`."""
-    energy = 0.0
-    for t in range(task.model.kind.shape[0]):
-        if (killed >> t) & 1:
-            ragged = ragged_most(task, level, t, group, after)
-            energy += kill(task, level, t, mark, first, bound, ragged, words)
-    return energy
-
-
-@inner
 def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> int:
     """What may come next: rows of `found` (D + 2, 4) as (kind, loops, tensors that move, group or first loop)."""
     model = task.model
@@ -353,45 +107,15 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
 
 
 @inner
-def finish(task: Task, alive: int, energy: float, depth: int) -> None:
-    """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
-    state, best, leaves = task.state, task.best, task.leaves
-    last = task.skeleton.kept.shape[0] - 1
-    words = state.words[depth + 1]
-    words[:] = state.words[depth]
-    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
-    cycles = least_cycles(task, last, words)
-    bound = value_of(task.objective, energy, cycles)
-    if bound >= best.value[0] * (1 - 1e-9):
-        return
-    row = leaves.number[0]
-    leaves.number[0] = row + 1
-    leaves.bound[row, 0], leaves.bound[row, 1] = bound, energy
-    leaves.temporal[row] = 1
-    for level in range(leaves.temporal.shape[1]):
-        seen, count = 0, 0
-        for i in range(state.length[0]):
-            if state.loops[i, 0] == level:
-                d = state.loops[i, 1]
-                leaves.temporal[row, level, d] = state.loops[i, 2]
-                leaves.order[row, level, count] = d
-                seen |= 1 << d
-                count += 1
-        for d in range(task.model.bounds.shape[0]):
-            if not (seen >> d) & 1:
-                leaves.order[row, level, count] = d
-                count += 1
-
-
-@inner
 def open_level(task: Task, level: int, alive: int) -> int:
     """Begin memory `level` on top of the inner one's tile; the tensors that rest there, or -1 if nothing fits."""
     skeleton, state = task.skeleton, task.state
     for d in range(task.model.bounds.shape[0]):
         inner_tile = state.tile[level - 1, d] if level > 0 else 1
-        if inner_tile * (skeleton.spread[level, d] - 1) >= task.model.bounds[d]:
+        spread = skeleton.spread[level, d]
+        if spread > 1 and inner_tile * busy_rows(task.model, skeleton.spread, level, d) >= task.model.bounds[d]:
             return -1
-        state.base[level, d] = inner_tile * skeleton.spread[level, d]
+        state.base[level, d] = inner_tile * spread
     state.tile[level] = state.base[level]
     if level == 0:
         return 0
@@ -411,6 +135,14 @@ def settled(task: Task, level: int, group: int) -> bool:
         if (group >> d) & 1 and task.state.tile[level, d] > task.state.base[level, d]:
             return True
     return False
+
+
+@inner
+def loop_bound(state: State, level: int, d: int) -> int:
+    """The factor of dimension `d` at a level."""
+    tile: int = state.tile[level, d]
+    base: int = state.base[level, d]
+    return tile // base
 
 
 @inner
@@ -439,17 +171,6 @@ def possible(task: Task, level: int, alive: int, rest: int, energy: float, depth
         return True
     fixed = (1 << task.model.bounds.shape[0]) - 1 & ~rest
     return fits(task, level, task.state.tile[level]) and promising(task, level, alive, fixed, energy, depth)
-
-
-@inner
-def unavoidable(task: Task, level: int, killed: int) -> float:
-    """Least energy of the tensors `killed` up to `level`."""
-    total = 0.0
-    for t in range(task.model.kind.shape[0]):
-        if (killed >> t) & 1:
-            for c in range(task.state.low[level, t], level):
-                total += task.skeleton.least[c, t] if task.skeleton.kept[c, t] else 0.0
-    return total
 
 
 @inner
@@ -529,7 +250,7 @@ def enter(task: Task, frames: Frames) -> None:
             return
         words = state.words[depth + 1]
         words[:] = state.words[depth - 1]
-        bound: int = state.tile[level, first] // state.base[level, first] if first >= 0 else 1
+        bound = loop_bound(state, level, first) if first >= 0 else 1
         frames.energy[top, 0] += settle_group(
             task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, True, words
         )

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from ....costs.exact.axes import axes_of, tile_words
 from ....costs.hierarchy import Architecture, Problem
+from ..values import Space
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 UNRELATED, PLAIN, WINDOW = 0, 1, 2
 """How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
@@ -24,7 +26,8 @@ class Model(NamedTuple):
     `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
     `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
     element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
-    `latency` (L,) in cycles.
+    `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
+    dimension has a factor along both axes (else, less than one row of one).
     """
 
     bounds: Ints
@@ -32,7 +35,7 @@ class Model(NamedTuple):
     window: Ints
     coefficient: Ints
     windows: Ints
-    is_output: NDArray[np.bool_]
+    is_output: Bools
     full: Floats
     read: Floats
     write: Floats
@@ -42,9 +45,11 @@ class Model(NamedTuple):
     latency: Floats
     base: float
     points: float
+    perfect: bool
+    halves: Bools
 
 
-def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ...]]:
+def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
     """The arrays, and the problem's dimension behind each of theirs."""
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
     shape = len(problem.tensors), len(dims)
@@ -98,5 +103,12 @@ def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ..
         latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
         base=float(problem.macs * arch.mac_energy_pj),
         points=float(prod(problem.bounds)),
+        perfect=space.factors == "perfect",
+        halves=np.array(
+            [
+                space.factors == "imperfect" and space.split_axes and min(arch.fan_out(level)) > 1
+                for level in range(len(arch.levels))
+            ]
+        ),
     )
     return model, dims

@@ -114,6 +114,14 @@ def outcome_arrays(outcomes: list[Outcome]) -> Ints:
 
 
 @inner
+def tiles_along(model: Model, d: int, tile: Ints) -> int:
+    """How many tiles cover dimension `d`."""
+    bound: int = model.bounds[d]
+    size: int = tile[d]
+    return -(-bound // size)
+
+
+@inner
 def outcome_energy(
     model: Model, outcome: Ints, level: int, parent: int, tile: Ints, owned: float, words: Floats, t: int, perfect: bool
 ) -> float:
@@ -123,7 +131,7 @@ def outcome_energy(
         if (outcome[t, 0] >> d) & 1:
             run[d] = model.bounds[d]
     first = outcome[t, 1]
-    bound: int = -(-model.bounds[first] // tile[first]) if first >= 0 else 1
+    bound = tiles_along(model, first, tile) if first >= 0 else 1
     if bound == 1:
         first = -1
     moved = sent(model, t, run, tile, tile, first, bound, 0.0, perfect)

@@ -12,13 +12,34 @@ from .words import sent, settle
 
 @inner
 def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) -> float:
-    """Instances of memory `level` along dimensions that do not index tensor `t` (and those of windows)."""
+    """Instances of memory `level` at most along dimensions that do not index tensor `t`, and those of windows."""
     last = inside.shape[0] - 1
     found = 1.0
     for d in range(inside.shape[1]):
         if model.kind[t, d] == UNRELATED or (windows and model.kind[t, d] == WINDOW):
             found *= inside[last, d] // inside[level + 1, d]
     return found
+
+
+@inner
+def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
+    """Instances of memory `level` at least that have work, along dimensions that do not index tensor `t`."""
+    found = 1.0
+    for d in range(spread.shape[1]):
+        if model.kind[t, d] == UNRELATED:
+            busy, full = 1, 1
+            for k in range(level + 1, spread.shape[0]):
+                if spread[k, d] > 1:
+                    busy = full * spread[k, d] if model.perfect else full * busy_rows(model, spread, k, d) + 1
+                    full *= spread[k, d]
+            found *= busy
+    return found
+
+
+@inner
+def busy_rows(model: Model, spread: Ints, level: int, d: int) -> int:
+    """Children of `level` along dimension `d` that surely have all their work; at least one more has some."""
+    return spread[level, d] // 2 if model.halves[level] else spread[level, d] - 1
 
 
 @inner
@@ -51,8 +72,8 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         skeleton.least_words[level, t] = 0
         if skeleton.kept[level, t]:
             p = skeleton.parent[level + 1, t]
-            up = model.full[t] * spread_out(model, t, skeleton.inside, p, False)
-            down = model.full[t] * spread_out(model, t, skeleton.inside, level, False)
+            up = model.full[t] * spread_least(model, t, skeleton.spread, p)
+            down = model.full[t] * spread_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]
             words = skeleton.least_words[level, t]
             skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
-from math import ceil, inf, prod
+from itertools import permutations, product
+from math import ceil, factorial, inf, prod
 from time import process_time
 
 import numpy as np
@@ -17,10 +17,11 @@ from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, P
 from ..exact.lattice import divisors
 from ..exact.solve import solve as three_memories
 from ..values import OBJECTIVES, Mapped, Request
-from .descend import Task, start, walk
+from .descend import start, walk
 from .limits import check, check_timeloop, infeasible
 from .model import Ints, model_of
 from .outer import Outer
+from .promise import Task
 from .skeleton import fill, new_skeleton
 from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
 from .walk import Best, Choice, new_frames, new_leaves, new_state
@@ -30,6 +31,12 @@ ROUNDING = 1e-9
 
 GROWTH = 1.25
 """Spreads are ranked in classes of steps that differ by this factor at most."""
+
+MAX_ORDERS = 720
+"""Orders of one mapping's loops that are priced to settle which is the best."""
+
+PATIENCE = 3_000_000
+"""Nodes after which a search without a time limit answers with what it has."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -48,14 +55,14 @@ class Search:
     def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
         self.arch, self.problem, self.request = arch, problem, request
         self.objective = OBJECTIVES.index(request.objective)
-        self.model, self.dims = model_of(arch, problem)
+        self.model, self.dims = model_of(arch, problem, request.space)
         self.perfect = request.space.factors == "perfect"
         self.bounds: Factors = tuple(self.model.bounds.tolist())
         self.levels, self.tensors = len(arch.levels), len(problem.tensors)
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
-        self.spreads = Spreads(self.bounds, self.meshes, perfect=self.perfect)
+        self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
         self.chain_table, self.chain_count = chain_arrays(self.chains)
         self.outer = Outer(self.model, prod(self.meshes[-1]), perfect=self.perfect)
         self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
@@ -65,6 +72,7 @@ class Search:
         self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
         self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
+        self.hops = any(level.hop_energy_pj for level in arch.levels)
         self.timed = bool(np.isfinite(self.model.bandwidth).any())
         self.nodes = self.unsettled = 0
         self.evaluated, self.complete, self.began = 0, True, process_time()
@@ -195,6 +203,7 @@ class Search:
         best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
         beyond = self.outer.beyond(self.last_kept(kept))
         self.leaves.number[0] = 0
+        self.settled: set[bytes] = set()
         task = Task(
             self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.leaves,
             self.objective, base, float(self.cycles(spread)), self.timed,
@@ -202,13 +211,14 @@ class Search:
         start(task, self.frames)
         low, done = inf, False
         while not done:
+            before = int(best.counted[0])
             done = bool(walk(task, self.frames, SLICE))
+            self.nodes += int(best.counted[0]) - before
             low = min(low, self.price_leaves(layouts, kept))
             best.value[0] = self.best_value
             if not done and self.late():
                 self.complete = False
                 break
-        self.nodes += int(best.counted[0])
         return min(self.best_value, low)
 
     def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
@@ -217,8 +227,8 @@ class Search:
         if number == 0:
             return inf
         leaves.number[0] = 0
-        low = inf
-        rows = self.rows(layouts, number)
+        unsettled: list[tuple[float, Ints]] = []
+        rows = self.rows(layouts, leaves.temporal[:number], leaves.order[:number])
         room = self.room
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += number
@@ -226,26 +236,65 @@ class Search:
             energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
             value = self.value(energy, cycles)
             if energy > leaves.bound[n, 1] * (1 + ROUNDING):
-                self.unsettled += 1
-                low = min(low, float(leaves.bound[n, 0]))
+                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy()))
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
                 self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
                 self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
-        return low
+        return min([inf, *(self.settle(bound, factors, layouts, kept) for bound, factors in unsettled)])
+
+    def settle(self, bound: float, factors: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
+        """Try all orders of a mapping's loops; returns a lower bound of what is not covered by that."""
+        if bound >= self.best_value * (1 - ROUNDING):
+            return inf
+        key = factors.tobytes()
+        if key in self.settled:
+            return inf if self.perfect and not self.hops else bound
+        loops = [[d for d, factor in enumerate(row) if factor > 1] for row in factors.tolist()]
+        loops[0] = []
+        if prod(factorial(len(found)) for found in loops) > MAX_ORDERS:
+            self.unsettled += 1
+            return bound
+        self.settled.add(key)
+        rest = [[d for d in range(len(self.dims)) if d not in found] for found in loops]
+        orders = [
+            [[*order, *left] for order, left in zip(chosen, rest, strict=True)]
+            for chosen in product(*(permutations(found) for found in loops))
+        ]
+        for start_at in range(0, len(orders), LEAVES):
+            part = np.array(orders[start_at : start_at + LEAVES], np.int64)
+            self.price_orders(np.repeat(factors[None], len(part), 0), part, layouts, kept)
+        if self.perfect and not self.hops:
+            return inf
+        self.unsettled += 1
+        return bound
+
+    def price_orders(self, factors: Ints, orders: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> None:
+        """Price mappings (N, L, D), keep the best."""
+        room = self.room
+        rows = self.rows(layouts, factors, orders)
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += len(factors)
+        for n in range(len(factors)):
+            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
+            value = self.value(energy, cycles)
+            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
+                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
+                self.best_mapping = self.mapping(factors[n], orders[n], layouts[0], kept)
 
     def late(self) -> bool:
-        """Whether the time is up (and there is an answer)."""
+        """Whether the time is up, or patience where there is no limit (and there is an answer)."""
         limit = self.request.time_limit_s
-        return limit is not None and process_time() - self.began > limit and self.best_value < inf
+        if self.best_value == inf:
+            return False
+        return self.nodes > PATIENCE if limit is None else process_time() - self.began > limit
 
-    def rows(self, layouts: Sequence[Sequence[Layout]], number: int) -> Batch:
-        """The walk's mappings, to be priced."""
-        leaves = self.leaves
-        shape = number, self.levels, len(self.dims)
-        order = np.broadcast_to(np.arange(shape[2]), shape).copy()
-        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, self.levels, self.tensors)).copy()
-        x, y = (np.array([[level[axis] for level in layouts[0]]] * number, np.int64) for axis in (0, 1))
-        return Batch(leaves.temporal[:number], leaves.order[:number], x, order, y, order, kept)
+    def rows(self, layouts: Sequence[Sequence[Layout]], factors: Ints, orders: Ints) -> Batch:
+        """Mappings (N, L, D) of the skeleton, to be priced."""
+        shape = factors.shape
+        plain = np.broadcast_to(np.arange(shape[2]), shape).copy()
+        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (shape[0], self.levels, self.tensors)).copy()
+        x, y = (np.array([[level[axis] for level in layouts[0]]] * shape[0], np.int64) for axis in (0, 1))
+        return Batch(factors, orders, x, plain, y, plain, kept)
 
     def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Layout], kept: Kept) -> LoopMapping:
         """A mapping as a value."""

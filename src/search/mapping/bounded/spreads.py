@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exact.compiled import compiled, inner
 from ..exact.lattice import divisors
-from .model import Floats, Ints, Model
+from .model import Bools, Floats, Ints, Model
 from .skeleton import set_spread, tensor_energy
 from .walk import Skeleton
 
@@ -22,14 +22,25 @@ MAX_SPREADS = 1 << 18
 """Spreads that are ranked at a time."""
 
 
-def factors_of(bound: int, *, perfect: bool, most: int) -> list[int]:
+def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool) -> list[int]:
     """Numbers of children that a dimension may be spread over.
 
-    With imperfect factors, more than half of the bound is no better than the half, but for the bound itself.
+    With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
+    itself.  Factors along both axes may leave part of the last row idle.
     """
+    most = max(columns * rows for columns, rows in meshes)
     if perfect:
         return [factor for factor in divisors(bound) if factor <= most]
-    return [n for n in range(1, min(bound, most) + 1) if n == bound or n <= (bound + 1) // 2]
+    found = {n for n in range(1, min(bound, most) + 1) if n == bound or n <= (bound + 1) // 2}
+    for columns, rows in meshes:
+        if split and min(columns, rows) > 1:
+            found |= {
+                x * y
+                for x in range(1, min(columns, bound) + 1)
+                for y in range(1, min(rows, bound) + 1)
+                if min(x * (y - 1), y * (x - 1)) < bound
+            }
+    return sorted(found)
 
 
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:
@@ -69,15 +80,14 @@ def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[lis
 class Spreads:
     """The spreads of a problem on meshes of (columns, rows), one per memory, in the order of their steps."""
 
-    def __init__(self, bounds: Factors, meshes: list[tuple[int, int]], *, perfect: bool) -> None:
-        self._bounds = np.array(bounds, np.int64)
+    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
+        self._bounds, self._perfect, self._halves = model.bounds, model.perfect, model.halves
+        bounds: list[int] = model.bounds.tolist()
         self._room = np.array([columns * rows for columns, rows in meshes], np.int64)
-        most = int(self._room.max())
-        lists = [factors_of(bound, perfect=perfect, most=most) for bound in bounds]
+        lists = [factors_of(bound, meshes, perfect=model.perfect, split=split) for bound in bounds]
         self._factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
         for d, found in enumerate(lists):
             self._factors[d, : len(found)] = found
-        self._perfect = perfect
         self._levels = np.flatnonzero(self._room > 1).astype(np.int64)
 
     def least_steps(self) -> float:
@@ -87,9 +97,8 @@ class Spreads:
     def between(self, low: float, high: float) -> Ints | None:
         """Spreads (N, L, D) of more than `low` and at most `high` steps; None if they are too many."""
         room = np.ones((MAX_SPREADS, len(self._room), len(self._bounds)), np.int64)
-        found = int(
-            enumerate_spreads(self._bounds, self._room, self._levels, self._factors, self._perfect, low, high, room)
-        )
+        mesh = self._bounds, self._halves, self._room, self._levels, self._factors
+        found = int(enumerate_spreads(*mesh, self._perfect, low, high, room))
         return None if found < 0 else room[:found].copy()
 
 
@@ -107,7 +116,15 @@ def steps_of(bounds: Ints, chosen: Ints) -> float:
 
 @compiled
 def enumerate_spreads(
-    bounds: Ints, room: Ints, levels: Ints, factors: Ints, perfect: bool, low: float, high: float, out: Ints
+    bounds: Ints,
+    halves: Bools,
+    room: Ints,
+    levels: Ints,
+    factors: Ints,
+    perfect: bool,
+    low: float,
+    high: float,
+    out: Ints,
 ) -> int:
     """Fill `out` with the spreads of more than `low` and at most `high` steps; their number, or -1 for too many."""
     dims, places = bounds.shape[0], bounds.shape[0] * levels.shape[0]
@@ -139,19 +156,22 @@ def enumerate_spreads(
         cursor[at] += 1
         chosen[level, d] = factor
         left[level] = left[level] // factor
-        if useful(bounds, chosen, left, d, perfect, high):
+        if useful(bounds, halves, chosen, left, d, perfect, high):
             at += 1
     return count
 
 
 @inner
-def useful(bounds: Ints, chosen: Ints, left: Ints, d: int, perfect: bool, high: float) -> bool:
+def useful(bounds: Ints, halves: Bools, chosen: Ints, left: Ints, d: int, perfect: bool, high: float) -> bool:
     """Whether factors up to dimension `d` can be completed to at most `high` steps."""
     spread, spare = 1, 1.0
     for level in range(chosen.shape[0]):
+        idle = chosen[level, d] // 2 if halves[level] else chosen[level, d] - 1
+        if spread * idle >= bounds[d] and chosen[level, d] > 1:
+            return False
         spread *= chosen[level, d]
         spare *= left[level]
-    if spread > bounds[d] or (perfect and bounds[d] % spread):
+    if perfect and bounds[d] % spread:
         return False
     steps = 1.0
     for e in range(bounds.shape[0]):
@@ -163,7 +183,7 @@ def useful(bounds: Ints, chosen: Ints, left: Ints, d: int, perfect: bool, high: 
         elif e > d:
             steps *= bounds[e]
         else:
-            steps *= bounds[e] / total
+            steps *= bounds[e] / min(total, bounds[e])
     return steps / spare <= high * (1 + 1e-9)
 
 

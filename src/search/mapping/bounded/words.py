@@ -217,18 +217,33 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, reach: 
 
 
 @inner
-def ragged_share(bound: int, block: int, tile: int, loop: int) -> float:
-    """Share of a dimension that stays where it is while loops outside its `loop` (over blocks) advance."""
-    last = -(-bound // block) - 1
-    if last <= 0 or bound % (block * loop) == 0:
-        return 0.0
-    rest = bound - last * block
-    found = 0
-    if last % loop == 0:
-        found += rest
-    if (last - 1) % loop == 0:
-        found += block - tile * -(-rest // tile)
-    return found / bound
+def ragged_share(blocks: int, children: int, first: int, final: int) -> float:
+    """Most of a dimension that may stay where it is while loops outside its own, of `first` to `final` blocks, advance.
+
+    A last block that is alone in its group stays; of a last but one that begins a group, children stay that have no
+    work in the last.
+    """
+    if has_divisor(blocks - 1, first, final):
+        return 1.0 / (blocks - 1)
+    if blocks == 2 or has_divisor(blocks - 2, first, final):
+        return (1.0 - 1.0 / children) / (blocks - 1)
+    return 0.0
+
+
+@inner
+def has_divisor(number: int, first: int, final: int) -> bool:
+    """Whether one of `first` to `final` divides a positive number."""
+    if number < first:
+        return False
+    if final - first <= number // first - number // final:
+        for factor in range(first, final + 1):
+            if number % factor == 0:
+                return True
+        return False
+    for times in range(max(1, number // final), number // first + 1):
+        if number % times == 0 and first <= number // times <= final:
+            return True
+    return False
 
 
 @inner

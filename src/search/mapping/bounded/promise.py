@@ -1,0 +1,191 @@
+"""What a partial mapping costs at least: energy not settled yet, cycles, and whether tiles fit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..exact.compiled import inner
+from .model import Floats, Ints, Model
+from .skeleton import busy_rows
+from .walk import Best, Beyond, Choice, Grid, Leaves, Skeleton, State
+from .words import tile_size
+
+
+class Task(NamedTuple):
+    """All that a walk reads, and where it writes; `objective` 0 energy times delay, 1 energy, 2 delay."""
+
+    model: Model
+    skeleton: Skeleton
+    grid: Grid
+    beyond: Beyond
+    choice: Choice
+    state: State
+    best: Best
+    leaves: Leaves
+    objective: int
+    base: float
+    least_cycles: float
+    timed: bool
+
+
+@inner
+def value_of(objective: int, energy: float, cycles: float) -> float:
+    """What is minimised."""
+    if objective == 0:
+        return energy * cycles
+    return energy if objective == 1 else cycles
+
+
+@inner
+def fits(task: Task, level: int, tile: Ints) -> bool:
+    """Whether a tile of `level` leaves room in that memory and all outer ones."""
+    model, skeleton = task.model, task.skeleton
+    grown = np.empty(tile.shape[0], np.int64)
+    for k in range(level, skeleton.kept.shape[0] - 1):
+        if model.capacity[k] == np.inf:
+            continue
+        for d in range(tile.shape[0]):
+            grown[d] = tile[d] * (skeleton.inside[k + 1, d] // skeleton.inside[level + 1, d])
+        used = 0.0
+        for t in range(model.kind.shape[0]):
+            if skeleton.kept[k, t]:
+                used += tile_size(model, t, grown) * model.weight[k, t]
+        if used > model.capacity[k] * (1 + 1e-12):
+            return False
+    return True
+
+
+@inner
+def compute_cycles(task: Task, level: int, tile: Ints) -> float:
+    """Least steps of the first instance, for a tile of `level` (exact where no spatial loop is further out)."""
+    model, skeleton = task.model, task.skeleton
+    last = skeleton.inside.shape[0] - 1
+    total = 1.0
+    for d in range(tile.shape[0]):
+        bound, below = model.bounds[d], skeleton.inside[level + 1, d]
+        outside = skeleton.inside[last, d] // below
+        own = tile[d] // below
+        positions = -(-bound // (tile[d] * outside))
+        rest = min(bound - (positions - 1) * tile[d] * outside, tile[d])
+        total *= (positions - 1) * own + max(1, min(own, -(-rest // below)))
+    return total
+
+
+@inner
+def port_cycles(task: Task, words: Floats) -> float:
+    """Least cycles that the memories' ports need."""
+    model, skeleton = task.model, task.skeleton
+    most = 0.0
+    for level in range(words.shape[0]):
+        read, write = words[level, 0] / skeleton.used[level], words[level, 1] / skeleton.used[level]
+        most = max(most, read / model.bandwidth[level, 0], write / model.bandwidth[level, 1])
+        most = max(most, (read + write) / model.bandwidth[level, 2])
+    return most * (1 - 1e-12)
+
+
+@inner
+def first_words(task: Task, t: int, known: int, level: int) -> float:
+    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
+
+    Tiles are known up to memory `known`.
+    """
+    model, skeleton, state = task.model, task.skeleton, task.state
+    own = min(known, skeleton.parent[0, t])
+    covered = np.empty(model.bounds.shape[0], np.int64)
+    for d in range(covered.shape[0]):
+        full = state.tile[own, d]
+        covered[d] = full
+        for k in range(own + 1, level + 1):
+            if skeleton.spread[k, d] > 1:
+                covered[d] = full * skeleton.spread[k, d]
+                if not model.perfect:
+                    covered[d] = full * busy_rows(model, skeleton.spread, k, d) + 1
+                full *= skeleton.spread[k, d]
+    return float(tile_size(model, t, covered))
+
+
+@inner
+def stream_cycles(task: Task, known: int) -> float:
+    """Least cycles for the first input tiles to arrive and the last output tile to leave."""
+    model, skeleton = task.model, task.skeleton
+    last = skeleton.kept.shape[0] - 1
+    total = 0.0
+    for outwards in range(2):
+        innermost, slowest = last + 1, 0.0
+        for level in range(last + 1):
+            source, target, network = 0.0, 0.0, 0.0
+            for t in range(model.kind.shape[0]):
+                own = skeleton.parent[0, t]
+                if model.is_output[t] != (outwards == 1) or level < own:
+                    continue
+                innermost = min(innermost, own)
+                if not task.timed:
+                    continue
+                words = first_words(task, t, known, level) * model.weight[level, t]
+                if level > own:
+                    network += words
+                    source += words if skeleton.kept[level, t] else 0.0
+                target += words if skeleton.kept[level, t] and level < last else 0.0
+            if outwards == 1:
+                source, target = target, source
+            most = max(source / model.bandwidth[level, 0], target / model.bandwidth[level, 1])
+            most = max(most, (source + target) / model.bandwidth[level, 2], network / model.bandwidth[level, 3])
+            slowest = max(slowest, np.ceil(most * (1 - 1e-11)))
+        for level in range(innermost, last + 1):
+            slowest += model.latency[level]
+        total += slowest
+    return total
+
+
+@inner
+def least_cycles(task: Task, level: int, words: Floats) -> float:
+    """Least cycles of what is chosen up to `level`, with `words` through the ports."""
+    steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
+    return steady + stream_cycles(task, level)
+
+
+@inner
+def cell_of(grid: Grid, d: int, tile: int) -> int:
+    """The cell of dimension `d` with a tile."""
+    low, high = 0, grid.size[d] - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if grid.low[d, middle] <= tile:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@inner
+def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
+    """Least energy of all that is not settled yet."""
+    model, skeleton, state = task.model, task.skeleton, task.state
+    last = skeleton.kept.shape[0] - 1
+    total = 0.0
+    for t in range(model.kind.shape[0]):
+        start = state.low[level, t] if (alive >> t) & 1 else level
+        end = last - 1 if level < last else last
+        for c in range(start, end):
+            if skeleton.kept[c, t]:
+                total += skeleton.least[c, t]
+    if level < last:
+        cell = 0
+        for d in range(model.bounds.shape[0]):
+            tile = state.tile[level, d] * (skeleton.inside[last + 1, d] // skeleton.inside[level + 1, d])
+            cell += task.grid.stride[d] * cell_of(task.grid, d, min(tile, model.bounds[d]))
+        which = task.beyond.which[fixed] if level == last - 1 else 0
+        total += task.beyond.table[which, cell]
+    return total
+
+
+@inner
+def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
+    """Whether a mapping below this node may be better than the best."""
+    energy += outlook(task, level, alive, fixed)
+    most = task.best.value[0] * (1 - 1e-9)
+    if task.objective < 2 and value_of(task.objective, energy, task.least_cycles) >= most:
+        return False
+    return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most

@@ -1,0 +1,117 @@
+"""Tensors that begin to move: their traffic is settled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..exact.compiled import inner
+from .model import PLAIN, Floats, Ints
+from .promise import Task, least_cycles, value_of
+from .words import ragged_share, sent, settle
+
+
+@inner
+def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
+    """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
+    model, skeleton, state = task.model, task.skeleton, task.state
+    dims = model.bounds.shape[0]
+    to_parent, to_child = np.empty(dims, np.int64), np.empty(dims, np.int64)
+    energy = 0.0
+    own = skeleton.inside[level + 1]
+    for c in range(state.low[level, t], level):
+        if not skeleton.kept[c, t]:
+            continue
+        p = skeleton.parent[c + 1, t]
+        for d in range(dims):
+            to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
+            to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
+        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, task.model.perfect)
+        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, task.model.perfect)
+        energy += settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
+        words -= skeleton.least_words[c, t]
+    return energy
+
+
+@inner
+def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float:
+    """Largest share of tensor `t` that may rest at the end of some dimension of `dims` (with its loop now known if
+    `after`).
+
+    A factor stands for all that lead to as many tiles, so only the number of blocks counts, not their size.
+    """
+    model, state = task.model, task.state
+    if model.perfect:
+        return 0.0
+    most = 0.0
+    low, inside = state.low[level, t], task.skeleton.inside
+    for d in range(model.bounds.shape[0]):
+        if not (dims >> d) & 1 or model.kind[t, d] != PLAIN:
+            continue
+        blocks = -(-model.bounds[d] // state.base[level, d])
+        loop = state.tile[level, d] // state.base[level, d]
+        if blocks == 1 or (after and loop == 1):
+            continue
+        first, final = 2, blocks
+        if after:
+            outer = -(-blocks // loop)
+            first, final = loop, loop
+            if inside[inside.shape[0] - 1, d] == inside[level + 1, d]:
+                final = -(-blocks // (outer - 1)) - 1 if outer > 1 else blocks
+        children = inside[level + 1, d] // inside[low + 1, d]
+        most = max(most, ragged_share(blocks, children, first, final))
+    return most
+
+
+@inner
+def settle_group(
+    task: Task, level: int, killed: int, group: int, mark: Ints, first: int, bound: int, after: bool, words: Floats
+) -> float:
+    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`."""
+    energy = 0.0
+    for t in range(task.model.kind.shape[0]):
+        if (killed >> t) & 1:
+            ragged = ragged_most(task, level, t, group, after)
+            energy += kill(task, level, t, mark, first, bound, ragged, words)
+    return energy
+
+
+@inner
+def unavoidable(task: Task, level: int, killed: int) -> float:
+    """Least energy of the tensors `killed` up to `level`."""
+    total = 0.0
+    for t in range(task.model.kind.shape[0]):
+        if (killed >> t) & 1:
+            for c in range(task.state.low[level, t], level):
+                total += task.skeleton.least[c, t] if task.skeleton.kept[c, t] else 0.0
+    return total
+
+
+@inner
+def finish(task: Task, alive: int, energy: float, depth: int) -> None:
+    """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
+    state, best, leaves = task.state, task.best, task.leaves
+    last = task.skeleton.kept.shape[0] - 1
+    words = state.words[depth + 1]
+    words[:] = state.words[depth]
+    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
+    cycles = least_cycles(task, last, words)
+    bound = value_of(task.objective, energy, cycles)
+    if bound >= best.value[0] * (1 - 1e-9):
+        return
+    row = leaves.number[0]
+    leaves.number[0] = row + 1
+    leaves.bound[row, 0], leaves.bound[row, 1] = bound, energy
+    leaves.temporal[row] = 1
+    for level in range(leaves.temporal.shape[1]):
+        seen, count = 0, 0
+        for i in range(state.length[0]):
+            if state.loops[i, 0] == level:
+                d = state.loops[i, 1]
+                leaves.temporal[row, level, d] = state.loops[i, 2]
+                leaves.order[row, level, count] = d
+                seen |= 1 << d
+                count += 1
+        for d in range(task.model.bounds.shape[0]):
+            if not (seen >> d) & 1:
+                leaves.order[row, level, count] = d
+                count += 1
