@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from math import ceil, gcd, log, prod
 
 import numpy as np
@@ -29,6 +30,10 @@ Floats = NDArray[np.float64]
 
 STEPS = 97
 """Values of `X` that are tried."""
+
+FRACTIONS = (0.0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0)
+MAX_GRID = 4
+"""Exponents that are tried for tensors, where there are at most so many; for more, linear programs give them."""
 
 
 def touched(problem: Problem, tensor: Tensor) -> int:
@@ -127,20 +132,32 @@ def _log_operations(powers: Floats, fixed: Floats, total: Floats, offset: Floats
 def _exponents(problem: Problem, tensors: tuple[int, ...]) -> Floats:
     """Valid exponents: rows of `s_t` for `tensors`, and the logarithm of what dimensions contribute.
 
-    Those that are best for some size of piece, found by linear programs.
+    Any `s_t` are valid with `u_d` making up for what they lack; those that are best for some size of piece are kept.
     """
     related = [axes_of(problem.tensors[t], problem.bounds).related for t in tensors]
     dims = [dim for dim, bound in enumerate(problem.bounds) if bound > 1]
     sizes = np.log([float(problem.bounds[dim]) for dim in dims])
-    covers = np.array([[float(dim in found) for found in related] + [float(dim == d) for d in dims] for dim in dims])
+    covers = np.array([[float(dim in found) for found in related] for dim in dims])
     wholes = [float(touched(problem, problem.tensors[t]) * sharing(problem, problem.tensors[t])) for t in tensors]
-    rows: set[tuple[float, ...]] = set()
-    for exponent in range(0, min(44, problem.macs.bit_length() + 1), 2):
-        for logs in ([log(2.0) * exponent] * len(tensors), [min(log(w), log(2.0) * exponent) for w in wholes]):
-            solved = linprog(np.concatenate([logs, sizes]), A_ub=-covers, b_ub=-np.ones(len(dims)), bounds=(0, 1))
-            if solved.status == 0:
-                rows.add(tuple(np.round(solved.x, 12).tolist()))
-    found = np.array(sorted(rows)).reshape(-1, len(tensors) + len(dims))
-    short = (1 - found @ covers.T).max(axis=1, initial=0.0)
-    found = found + np.maximum(short, 0.0)[:, None]
-    return np.column_stack([found[:, : len(tensors)], found[:, len(tensors) :] @ sizes])
+    pieces = np.array([[log(2.0) * k] for k in range(0, min(44, problem.macs.bit_length() + 1), 2)])
+    samples = np.concatenate([np.tile(pieces, len(tensors)), np.minimum(pieces, np.log(wholes))])
+    powers = _grid(len(tensors)) if len(tensors) <= MAX_GRID else _solved(covers, samples, sizes)
+    fixed = np.maximum(0.0, 1.0 - powers @ covers.T) @ sizes
+    best = np.unique((powers @ samples.T + fixed[:, None]).argmin(axis=0))
+    return np.column_stack([powers[best], fixed[best]])
+
+
+def _grid(tensors: int) -> Floats:
+    """Simple fractions for each tensor: the corners of the programs of up to four tensors that occur."""
+    return np.array(list(product(FRACTIONS, repeat=tensors)))
+
+
+def _solved(covers: Floats, samples: Floats, sizes: Floats) -> Floats:
+    """The best powers of tensors for each of `samples`, by linear programs."""
+    every = np.column_stack([covers, np.eye(len(sizes))])
+    rows = [np.zeros(covers.shape[1])]
+    for logs in samples:
+        solved = linprog(np.concatenate([logs, sizes]), A_ub=-every, b_ub=-np.ones(len(sizes)), bounds=(0, 1))
+        if solved.status == 0:
+            rows.append(np.clip(solved.x[: covers.shape[1]], 0.0, 1.0))
+    return np.array(rows)

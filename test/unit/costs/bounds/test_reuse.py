@@ -1,9 +1,11 @@
 """Words that must cross into a memory: known formulas, and every schedule of tiny problems."""
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
 
+from tilewright.costs.bounds import reuse
 from tilewright.costs.bounds.reuse import Crossing, least_cost, sharing, step_cost, touched
 from tilewright.costs.hierarchy import Problem, Tensor
 
@@ -75,6 +77,14 @@ def test_a_step_of_an_array_needs_its_operands():
     assert step_cost(problem, ((2, 1.0),), 1024) == pytest.approx(1 / 512)
     assert step_cost(gemm(512, 4, 512), ((0, 1.0),), 1024) == pytest.approx(1 / 4)
     assert step_cost(problem, (), 1024) == 0
+
+
+@pytest.mark.parametrize("words", [100, 10_000])
+def test_fractions_are_as_good_as_linear_programs(words: int, monkeypatch: pytest.MonkeyPatch):
+    problem = layer(64, 28, 3, 1)
+    simple = least_cost(problem, even(), 16.0 * words)
+    monkeypatch.setattr(reuse, "MAX_GRID", 0)
+    assert simple == pytest.approx(least_cost(replace(problem, name="again"), even(), 16.0 * words), rel=1e-6)
 
 
 def test_elements_that_a_problem_touches():
