@@ -29,8 +29,8 @@ class AnytimeOptions:
     """
 
     whole_steps: int = 100_000
-    window_steps: int = 2_000
-    windows: int = 20
+    window_steps: int = 1_000
+    windows: int = 5
     moves: int = 30_000
     heats: tuple[float, ...] = (5e-4, 2e-3, 1e-4)
     patience: int = 12
