@@ -1,0 +1,164 @@
+"""Random tiny problems and machines, and all mappings of one on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+from math import prod
+from random import Random
+
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.search.mapping.values import Space
+
+FORMS: dict[str, tuple[str, dict[str, str]]] = {
+    "gemm": ("mnk", {"A": "m,k", "B": "k,n", "Z": "m,n"}),
+    "conv": ("kpr", {"I": "p+r", "W": "k,r", "Z": "k,p"}),
+    "strided": ("cpr", {"I": "c,2*p+r", "W": "c,r", "Z": "p"}),
+    "depthwise": ("cpr", {"I": "c,p+r", "W": "c,r", "Z": "c,p"}),
+    "mttkrp": ("ijkl", {"T": "i,k,l", "B": "k,j", "C": "l,j", "Z": "i,j"}),
+    "conv2d": ("pqrs", {"I": "p+r,q+s", "W": "r,s", "Z": "p,q"}),
+    "dilated": ("pr", {"I": "p+2*r", "W": "r", "Z": "p"}),
+}
+
+Slot = tuple[int, str, int]
+"""A place for one loop per dimension: level, `x`, `y` or `t`, and the largest product there."""
+
+
+def random_problem(random: Random) -> Problem:
+    name = random.choice(list(FORMS))
+    dims, texts = FORMS[name]
+    bounds = [random.choice([1, 2, 2, 3, 3, 4, 5]) for _ in dims]
+    while prod(bounds) > (40 if len(dims) > 2 else 60):
+        bounds[bounds.index(max(bounds))] -= 1
+    tensors = tuple(
+        Tensor(tensor, tuple(_row(axis, dims) for axis in text.split(",")), tensor == "Z", random.choice([None, 8]))
+        for tensor, text in texts.items()
+    )
+    return Problem(name, tuple(dims), tuple(bounds), tensors)
+
+
+def _row(axis: str, dims: str) -> tuple[int, ...]:
+    row = [0] * len(dims)
+    for term in axis.split("+"):
+        factor, _, dim = term.rpartition("*")
+        row[dims.index(dim)] += int(factor or 1)
+    return tuple(row)
+
+
+def random_machine(random: Random) -> Architecture:
+    """Two to four levels, with at most two arrays; some levels hold some operands only."""
+    count = random.choice([2, 2, 3, 3, 4])
+    meshes = [random.choice([(1, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1)]) for _ in range(count)]
+    if sum(mesh != (1, 1) for mesh in meshes) > 2:
+        meshes[0] = (1, 1)
+    levels: list[Level] = []
+    columns = rows = 1
+    for index in reversed(range(count)):
+        outermost = index == count - 1
+        some = random.random() < 0.4 and not outermost
+        levels.append(
+            Level(
+                f"L{index}",
+                None if outermost else random.choice([2, 3, 4, 6, 8, 12, 20]) * (index + 1),
+                columns * rows,
+                columns,
+                random.choice([1, 2]),
+                random.choice([0.3, 1.0, 5.0]) * 4**index,
+                *(random.choice([None, None, 1, 2, 3]) for _ in range(3)),
+                hop_energy_pj=random.choice([0.0, 0.0, 0.0, 0.5]),
+                multiple_buffering=1.0 if outermost else random.choice([1.0, 1.0, 2.0]),
+                write_energy_pj=random.choice([None, None, 2.0]),
+                network_bandwidth=random.choice([None, None, 2]),
+                latency_cycles=random.choice([0, 0, 3]),
+                holds=tuple(role for role in "OIW" if random.random() < 0.6) if some else None,
+            )
+        )
+        columns, rows = columns * meshes[index][0], rows * meshes[index][1]
+    return Architecture("random", tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
+
+
+def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int) -> list[LoopMapping] | None:
+    """All mappings of a space (some do not fit), or None if there are more than `most`."""
+    slots = list(_slots(arch))
+    perfect = space.factors == "perfect"
+    chains = [
+        [c for c in _chains(n, len(slots), perfect) if all(f <= slot[2] for f, slot in zip(c, slots, strict=True))]
+        for n in problem.bounds
+    ]
+    if prod(len(found) for found in chains) > most:
+        return None
+    keeps = list(_keeps(arch, problem, space))
+    found: list[LoopMapping] = []
+    for combination in product(*chains):
+        columns = [tuple(chain[i] for chain in combination) for i in range(len(slots))]
+        if not _placed(slots, columns, space):
+            continue
+        for loops in product(*(_orders(arch, slot, column) for slot, column in zip(slots, columns, strict=True))):
+            for away in keeps:
+                found.append(_mapping(slots, loops, away, len(arch.levels)))
+        if len(found) > most:
+            return None
+    return found
+
+
+def _slots(arch: Architecture) -> Iterator[Slot]:
+    for level in range(len(arch.levels)):
+        columns, rows = arch.fan_out(level)
+        if columns > 1:
+            yield level, "x", columns
+        if rows > 1:
+            yield level, "y", rows
+        yield level, "t", 1 << 30
+
+
+def _chains(bound: int, slots: int, perfect: bool) -> Iterator[tuple[int, ...]]:
+    if slots == 1:
+        yield (bound,)
+        return
+    for factor in range(1, bound + 1):
+        if not perfect or bound % factor == 0:
+            for rest in _chains(-(-bound // factor), slots - 1, perfect):
+                yield (factor, *rest)
+
+
+def _placed(slots: list[Slot], columns: list[tuple[int, ...]], space: Space) -> bool:
+    if any(prod(column) > slot[2] for column, slot in zip(columns, slots, strict=True)):
+        return False
+    by_slot = {slot[:2]: column for column, slot in zip(columns, slots, strict=True)}
+    return space.split_axes or not any(
+        kind == "x" and a > 1 and b > 1
+        for (level, kind), column in by_slot.items()
+        for a, b in zip(column, by_slot.get((level, "y"), (1,) * len(column)), strict=True)
+    )
+
+
+def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...]) -> list[tuple[Loop, ...]]:
+    loops = tuple(Loop(d, factor) for d, factor in enumerate(column) if factor > 1)
+    matters = slot[0] > 0 if slot[1] == "t" else arch.levels[slot[0]].hop_energy_pj > 0
+    return list(permutations(loops)) if matters else [loops]
+
+
+def _keeps(arch: Architecture, problem: Problem, space: Space) -> Iterator[tuple[frozenset[str], ...]]:
+    names = [tensor.name for tensor in problem.tensors]
+    choices: list[list[frozenset[str]]] = []
+    for level in range(len(arch.levels) - 1):
+        options = [(True, False) if may and space.bypass else (may,) for may in arch.may_hold(level, problem)]
+        choices.append([frozenset(n for n, kept in zip(names, k, strict=True) if not kept) for k in product(*options)])
+    return product(*choices)
+
+
+def _mapping(
+    slots: list[Slot], loops: tuple[tuple[Loop, ...], ...], away: tuple[frozenset[str], ...], count: int
+) -> LoopMapping:
+    found = {slot[:2]: chosen for slot, chosen in zip(slots, loops, strict=True)}
+    return LoopMapping(
+        tuple(
+            LevelMapping(
+                found[level, "t"],
+                found.get((level, "x"), ()),
+                found.get((level, "y"), ()),
+                away[level] if level < count - 1 else frozenset(),
+            )
+            for level in range(count)
+        )
+    )

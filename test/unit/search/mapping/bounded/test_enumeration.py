@@ -1,0 +1,60 @@
+"""The exact mapper against exhaustive enumeration: random tiny problems on random tiny machines."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tilewright.costs.exact import price_batch
+from tilewright.errors import InfeasibleError
+from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
+
+from .enumerate import every_mapping, random_machine, random_problem
+
+PAIRS = 130
+"""Pairs per kind of factors that are small enough to enumerate."""
+
+MOST = 1200
+"""Mappings of a pair at most."""
+
+
+def value_of(mapped: Mapped, objective: Objective) -> float:
+    return {"edp": mapped.edp, "energy": mapped.energy, "latency": mapped.cycles}[objective]
+
+
+def check(seed: int, factors: Factors) -> bool | None:
+    """Solve one pair and compare; whether it was proven, or None where there are too many mappings."""
+    random = Random(seed)
+    problem, arch = random_problem(random), random_machine(random)
+    space = Space(random.random() < 0.5, random.random() < 0.5, factors)
+    mappings = every_mapping(arch, problem, space, MOST)
+    if mappings is None:
+        return None
+    prices = price_batch(arch, problem, mappings)
+    objective = OBJECTIVES[seed % 3]
+    values = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles}[objective][prices.valid]
+    if not len(values):
+        with pytest.raises(InfeasibleError):
+            solve(arch, problem, Request(objective=objective, space=space))
+        return True
+    mapped = solve(arch, problem, Request(objective=objective, space=space))
+    best = float(values.min())
+    assert mapped.lower_bound <= best * (1 + 1e-9), seed
+    assert value_of(mapped, objective) >= best * (1 - 1e-9), seed
+    if mapped.proven:
+        assert value_of(mapped, objective) == pytest.approx(best, rel=1e-9), seed
+    return mapped.proven
+
+
+@pytest.mark.parametrize(("factors", "share"), [("perfect", 0.8), ("imperfect", 0.5)])
+def test_equals_enumeration(factors: Factors, share: float):
+    proven: list[bool] = []
+    seed = 0
+    while len(proven) < PAIRS:
+        found = check(seed, factors)
+        seed += 1
+        if found is not None:
+            proven.append(found)
+    assert sum(proven) >= share * len(proven)
