@@ -54,7 +54,7 @@ def _starts(arch: Architecture, problem: Problem, request: Request, pricer: Pric
 
 
 class Climber:
-    """Steepest descent over the neighbours of a mapping."""
+    """Descent to the best neighbour of each kind, until no neighbour is better."""
 
     def __init__(self, arch: Architecture, problem: Problem, pricer: Pricer) -> None:
         self.arch, self.problem, self.pricer = arch, problem, pricer
@@ -66,15 +66,21 @@ class Climber:
             self.slots += [(axis + 1, level) for axis, width in enumerate(arch.fan_out(level)) if width > 1]
 
     def climb(self, start: MappingBatch) -> tuple[float, LoopMapping]:
-        """The local optimum from a batch of one mapping, and its objective."""
+        """The local optimum from a batch of one mapping, and its objective.
+
+        Cheap moves come first: of a tensor, then of a loop's place; factors change where none of those helps.
+        """
         best, value = start, float(self.pricer.values(start)[0])
-        while not self.pricer.late:
-            around = fits_arrays(self.arch, self._allowed(self.neighbours(best)))
-            values = self.pricer.values(around)
-            index = int(values.argmin()) if len(values) else 0
-            if not len(values) or values[index] >= value * (1 - 1e-12):
-                break
-            best, value = around.part(slice(index, index + 1)), float(values[index])
+        better = True
+        while better and not self.pricer.late:
+            better = False
+            for move in (self._rebypassed, self._reordered, self._refactored):
+                around = fits_arrays(self.arch, self._allowed(move(best)))
+                values = self.pricer.values(around)
+                index = int(values.argmin()) if len(values) else 0
+                if len(values) and values[index] < value * (1 - 1e-12):
+                    best, value, better = around.part(slice(index, index + 1)), float(values[index]), True
+                    break
         return value, best.mapping(0, self.problem)
 
     def neighbours(self, one: MappingBatch) -> MappingBatch:
