@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import cast
 
 from ...costs.hierarchy import Architecture, Problem
-from ...errors import TilewrightError
+from ...errors import InfeasibleError, TilewrightError
 from .values import Mapped, Mapper, Request
 
 MAPPERS: dict[str, str] = {
@@ -22,6 +22,12 @@ MAPPERS: dict[str, str] = {
     "hybrid": ".hybrid",
 }
 """Name -> module of this package whose `solve(arch, problem, request)` is the mapper, imported at its first use."""
+
+EXACT_SHARE = 0.6
+"""Part of a time limit that the exact mapper has to itself."""
+
+ROUNDING = 1e-9
+"""Relative difference that is no difference."""
 
 Progress = Callable[[int, int], None]
 """Called as `progress(done, total)`."""
@@ -37,11 +43,41 @@ def find_mapper(name: str) -> Mapper:
 def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:
     """The best mapping that `mapper` finds.
 
+    Where `exact` has a time limit, the last part of it is left to `refine`, unless the search is over before: what that
+    finds is the answer if it is better.
+
     Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, `InfeasibleError` where
     nothing fits.
     """
     check_path(arch, problem)
-    return find_mapper(mapper)(arch, problem, request or Request())
+    request = request or Request()
+    limit = request.time_limit_s
+    if mapper != "exact" or limit is None:
+        return find_mapper(mapper)(arch, problem, request)
+    found = find_mapper(mapper)(arch, problem, replace(request, time_limit_s=EXACT_SHARE * limit))
+    return found if found.proven else _better(found, arch, problem, request, (1 - EXACT_SHARE) * limit)
+
+
+def _better(found: Mapped, arch: Architecture, problem: Problem, request: Request, limit_s: float) -> Mapped:
+    """The better one of an unproven answer and what `refine` finds, with the bound of the answer."""
+    try:
+        other = find_mapper("refine")(arch, problem, replace(request, time_limit_s=limit_s))
+    except InfeasibleError:
+        return found
+    better = min(found, other, key=lambda mapped: _value(mapped, request))
+    value = _value(better, request)
+    bound = min(found.lower_bound, value)
+    return replace(
+        better,
+        lower_bound=bound,
+        proven=bound >= value * (1 - ROUNDING),
+        evaluated=found.evaluated + other.evaluated,
+        cpu_s=found.cpu_s + other.cpu_s,
+    )
+
+
+def _value(mapped: Mapped, request: Request) -> float:
+    return {"edp": mapped.edp, "energy": mapped.energy, "latency": float(mapped.cycles)}[request.objective]
 
 
 def map_problems(

@@ -1,0 +1,88 @@
+"""Mapping by the name of a mapper: one problem or many."""
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.costs.hierarchy import Architecture, Level, LoopMapping, Problem, Tensor
+from tilewright.costs.model import evaluate_with
+from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.search.mapping import mappers
+from tilewright.search.mapping.mappers import MAPPERS, find_mapper, map_problem, map_problems
+from tilewright.search.mapping.values import Mapped, Request, Space
+
+ARCH = Architecture(
+    "small",
+    (Level("L1", 16, 4, 2, 1, 1.0), Level("L2", 64, 1, 1, 1, 6.0), Level("DRAM", None, 1, 1, 1, 100.0)),
+    "MAC",
+    4,
+    2,
+    1.0,
+)
+GEMM = Problem(
+    "gemm",
+    ("m", "n", "k"),
+    (12, 8, 6),
+    (
+        Tensor("A", ((1, 0, 0), (0, 0, 1))),
+        Tensor("B", ((0, 0, 1), (0, 1, 0))),
+        Tensor("C", ((1, 0, 0), (0, 1, 0)), is_output=True),
+    ),
+)
+REQUEST = Request(model="timeloop", space=Space(bypass=True, split_axes=True), time_limit_s=0.3)
+
+
+@pytest.mark.parametrize("name", MAPPERS)
+def test_every_mapper_answers_a_mapping_that_fits_at_its_price(name: str) -> None:
+    found = map_problem(ARCH, GEMM, name, replace(REQUEST, space=replace(REQUEST.space, split_axes=name != "cosa")))
+    prices = evaluate_with("timeloop", ARCH, GEMM, found.mapping)
+    assert prices.valid
+    assert found.edp == pytest.approx(prices.edp_j_cycle)
+    assert found.lower_bound <= found.edp * (1 + 1e-9)
+
+
+def test_an_unknown_mapper() -> None:
+    with pytest.raises(TilewrightError, match="mapper: expected one of exact, .*, found best"):
+        find_mapper("best")
+
+
+def test_equal_problems_are_solved_once_also_side_by_side() -> None:
+    told: list[tuple[int, int]] = []
+    problems = [GEMM, replace(GEMM, bounds=(4, 4, 4)), replace(GEMM, name="again")]
+    request = replace(REQUEST, time_limit_s=None)
+    found = map_problems(ARCH, problems, "exact", request, progress=lambda *said: told.append(said))
+    assert found[0] is found[2]
+    assert told == [(1, 2), (2, 2)]
+    side_by_side = map_problems(ARCH, problems, "exact", request, jobs=2)
+    assert [mapped.mapping for mapped in side_by_side] == [mapped.mapping for mapped in found]
+
+
+def answer(edp: float, proven: bool, bound: float) -> Mapped:
+    return Mapped(LoopMapping(()), edp, edp, 1, bound, proven, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("exact", "refined", "edp", "proven", "bound"),
+    [
+        (answer(3.0, True, 3.0), answer(1.0, False, 0.0), 3.0, True, 3.0),  # a proof ends it
+        (answer(3.0, False, 1.0), answer(2.0, False, 0.0), 2.0, False, 1.0),
+        (answer(3.0, False, 1.0), answer(4.0, False, 0.0), 3.0, False, 1.0),
+        (answer(3.0, False, 2.0), answer(2.0, False, 0.0), 2.0, True, 2.0),
+        (answer(3.0, False, 1.0), None, 3.0, False, 1.0),
+    ],
+)
+def test_what_is_left_of_the_time_is_used(
+    exact: Mapped, refined: Mapped | None, edp: float, proven: bool, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(name: str):
+        def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+            assert request.time_limit_s == pytest.approx(6.0 if name == "exact" else 4.0)
+            if name == "refine" and refined is None:
+                raise InfeasibleError("L1", 2, 1, "words", "", "gemm")
+            return exact if name == "exact" or refined is None else refined
+
+        return solve
+
+    monkeypatch.setattr(mappers, "find_mapper", find)
+    found = map_problem(ARCH, GEMM, "exact", replace(REQUEST, time_limit_s=10.0))
+    assert (found.edp, found.proven, found.lower_bound) == (edp, proven, bound)
