@@ -205,11 +205,11 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
     front, random, best = Front(plan, tolls), Random(plan.seed), Best()
     depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
     for order in (list(range(space.size)), depth):
-        if plan.choices.evaluations < budget // 2:
-            front.cuts(order, budget // 2)
+        if plan.choices.evaluations < budget // 4:
+            front.cuts(order, budget // 3)
             _note(best, front)
     try:
-        front.exact((budget - plan.choices.evaluations) // 3)
+        front.exact((budget - plan.choices.evaluations) // 6)
     except TooLargeError:
         rounds = 0
         while plan.choices.evaluations < budget and rounds < ROUNDS:
@@ -220,7 +220,7 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
     return best, front
 
 
-ROUNDS = 24
+ROUNDS = 120
 """Most times that borders are annealed."""
 
 
@@ -241,7 +241,7 @@ def _refine(front: Front, random: Random, budget: int) -> None:
     front.offer(tuple(refiner.groups))
 
 
-CHUNKS, MOVES = 10, 600
+CHUNKS, MOVES = 10, 1000
 
 
 def _note(best: Best, front: Front) -> None:

@@ -115,6 +115,11 @@ def partition(
     return _Run(scene, pricer, options, report).result()
 
 
+def genetic_options(samples: int) -> GeneticOptions:
+    """Larger generations where there are more samples."""
+    return GeneticOptions(samples, min(400, max(20, samples // 300)), tournament=3, crossover=0.5, again=0.5)
+
+
 class _Run:
     def __init__(self, scene: Scene, pricer: Pricer, options: PartitionOptions, report: Report | None) -> None:
         self.graph, self.options, self.report = scene.graph, options, report
@@ -149,7 +154,7 @@ class _Run:
             case "ours":
                 return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, self.tolls.rest, self.bound)
             case "genetic":
-                return Genetic(self.space, self.evaluator, GeneticOptions(samples), options.seed)
+                return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
             case "annealing":
                 return Annealing(self.space, self.evaluator, AnnealingOptions(samples), options.seed)
             case _:
