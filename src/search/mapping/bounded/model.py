@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.exact.axes import axes_of, tile_words
-from ....costs.hierarchy import Architecture, Problem
+from ....costs.hierarchy import Architecture, Level, Problem, Tensor
 from ..values import Space
 
 Ints = NDArray[np.int64]
@@ -52,14 +52,41 @@ class Model(NamedTuple):
 def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
     """The arrays, and the problem's dimension behind each of theirs."""
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
+    kind, window, coefficient, windows = _indexing(problem, dims)
+    weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
+    read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
+    written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
+    write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
+    both = space.factors == "imperfect" and space.split_axes
+    model = Model(
+        bounds=np.array([problem.bounds[d] for d in dims], np.int64),
+        kind=kind,
+        window=window,
+        coefficient=coefficient,
+        windows=windows,
+        is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
+        full=np.array([float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]),
+        read=read * weight,
+        write=write * weight,
+        weight=weight,
+        capacity=np.array([_capacity(level) for level in arch.levels]),
+        bandwidth=np.array([_bandwidths(level) for level in arch.levels]),
+        latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
+        base=float(problem.macs * arch.mac_energy_pj),
+        points=float(prod(problem.bounds)),
+        perfect=space.factors == "perfect",
+        halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),
+    )
+    return model, dims
+
+
+def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:
+    """`kind`, `window`, `coefficient` and `windows` of a model."""
     shape = len(problem.tensors), len(dims)
-    kind, window, coefficient = (np.zeros(shape, np.int64) for _ in range(3))
-    window -= 1
+    kind, window, coefficient = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
     windows = np.zeros(shape[0], np.int64)
-    full = np.zeros(shape[0])
     for t, tensor in enumerate(problem.tensors):
         axes = axes_of(tensor, problem.bounds)
-        full[t] = tile_words(axes, problem.bounds)
         windows[t] = len(axes.windows)
         for d, dim in enumerate(dims):
             if dim in axes.plain:
@@ -68,47 +95,17 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
             for dim, c in zip(sliding.dims, sliding.coefficients, strict=True):
                 d = dims.index(dim)
                 kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
-    weight = np.array(
-        [
-            [1.0 if t.word_bits is None else t.word_bits / level.word_bits for t in problem.tensors]
-            for level in arch.levels
-        ]
-    )
-    read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
-    write = np.array(
-        [
-            [(level.energy_pj if level.write_energy_pj is None else level.write_energy_pj) / level.block_size]
-            for level in arch.levels
-        ]
-    )
-    limits = [
-        (level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth)
-        for level in arch.levels
-    ]
-    model = Model(
-        bounds=np.array([problem.bounds[d] for d in dims], np.int64),
-        kind=kind,
-        window=window,
-        coefficient=coefficient,
-        windows=windows,
-        is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
-        full=full,
-        read=read * weight,
-        write=write * weight,
-        weight=weight,
-        capacity=np.array(
-            [np.inf if level.entries is None else level.entries / level.multiple_buffering for level in arch.levels]
-        ),
-        bandwidth=np.array([[np.inf if limit is None else limit for limit in row] for row in limits], np.float64),
-        latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
-        base=float(problem.macs * arch.mac_energy_pj),
-        points=float(prod(problem.bounds)),
-        perfect=space.factors == "perfect",
-        halves=np.array(
-            [
-                space.factors == "imperfect" and space.split_axes and min(arch.fan_out(level)) > 1
-                for level in range(len(arch.levels))
-            ]
-        ),
-    )
-    return model, dims
+    return kind, window, coefficient, windows
+
+
+def _weight(level: Level, tensor: Tensor) -> float:
+    return 1.0 if tensor.word_bits is None else tensor.word_bits / level.word_bits
+
+
+def _capacity(level: Level) -> float:
+    return inf if level.entries is None else level.entries / level.multiple_buffering
+
+
+def _bandwidths(level: Level) -> list[float]:
+    limits = level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth
+    return [inf if limit is None else float(limit) for limit in limits]
