@@ -32,7 +32,7 @@ class Lattice:
     """A forward search over the downsets above `start`; layers of `start` count as done and are not grouped.
 
     `rest(done)` bounds from below what the layers outside of `done` cost; downsets that cannot end at `limit` or below
-    are left out.  At most `most_steps` steps are tried.
+    are left out.  At most `most_steps` steps are tried, and four times as many sets looked at.
     """
 
     space: Space
@@ -42,6 +42,7 @@ class Lattice:
     limit: float = inf
     most_steps: int = 2_000_000
     steps: int = 0
+    tries: int = 0
     costs: dict[int, float] = field(default_factory=dict[int, float])
     came: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -64,7 +65,7 @@ class Lattice:
         if cost + self.rest(done) > limit:
             return
         price = self.evaluator.price
-        for group in extensions(self.space, done, price, self.evaluator.may_fit):
+        for group in extensions(self.space, done, price, self._may_fit):
             self.steps += 1
             if self.steps > self.most_steps:
                 raise TooLargeError
@@ -77,6 +78,12 @@ class Lattice:
             if known is None or total < known:
                 self.costs[after] = total
                 self.came[after] = group
+
+    def _may_fit(self, group: int) -> bool:
+        self.tries += 1
+        if self.tries > 4 * self.most_steps:
+            raise TooLargeError
+        return self.evaluator.may_fit(group)
 
     def _path(self, done: int) -> Groups:
         groups: list[int] = []
