@@ -22,8 +22,8 @@ from .effort import Effort, Found, Objective, Progress
 from .random_numbers import seeded
 from .starts import starts
 
-HEAT = 0.002, 0.0001
-"""Temperatures at the beginning and the end, as parts of the objective."""
+HEAT = (0.002, 0.0001), (0.01, 0.0001)
+"""Temperatures at the beginning and the end, as parts of the objective, in SoMa's model and in the exact one."""
 
 CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
@@ -115,7 +115,7 @@ class _Walk:
     def run(self) -> Chain:
         """Anneal; a short walk first, which is all where the start was near its own bound."""
         task = self.scene.task
-        work = room(task)
+        work, heat = room(task), HEAT[task.model.exact]
         number, count = self.number
         chain = new_chain(self.scene.first, self.effort.seed, number)
         start_chain(task, chain, work)
@@ -123,13 +123,13 @@ class _Walk:
         rounds = self.effort.rounds
         if rounds is None:
             short = 2 * self.scene.first.shape[1]
-            anneal(task, chain, work, (0, short, short), (HEAT[1], HEAT[1]))
+            anneal(task, chain, work, (0, short, short), (heat[1], heat[1]))
             if _near(task, chain, work):
                 return chain
             rounds = _rounds(task)
         for step in range(STEPS):
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
-            anneal(task, chain, work, span, HEAT)
+            anneal(task, chain, work, span, heat)
             if self.progress is not None:
                 self.progress(step + 1 + STEPS * number, STEPS * count)
             if deadline is not None and time.perf_counter() > deadline:
