@@ -42,7 +42,7 @@ def test_every_mapper_answers_a_mapping_that_fits_at_its_price(name: str) -> Non
 
 
 def test_an_unknown_mapper() -> None:
-    with pytest.raises(TilewrightError, match="mapper: expected one of exact, .*, found best"):
+    with pytest.raises(TilewrightError, match=r"mapper: expected one of exact, .*, found best"):
         find_mapper("best")
 
 
