@@ -84,7 +84,8 @@ class Anytime:
         self.starts.append(best_cuts(self.space, self.evaluator, range(self.space.size)))
         for groups in self.starts:
             self._take(groups)
-        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, most_steps=self.options.whole_steps)
+        steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
+        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, most_steps=steps)
         try:
             cost, groups = lattice.solve()
         except TooLargeError:
