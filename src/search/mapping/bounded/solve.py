@@ -135,18 +135,25 @@ class Search:
             found.append(layout)
         return found
 
+    def start_from(self, other: Search) -> None:
+        """Take over what a search of a smaller space has found."""
+        self.best_value, self.best_mapping = other.best_value, other.best_mapping
+        self.best_energy, self.best_cycles = other.best_energy, other.best_cycles
+        self.evaluated, self.began = other.evaluated, other.began
+
     def run(self) -> float:
         """Search in the order of bounds; returns a lower bound of everything."""
         least = self.least_energy()
         if least == inf:
             return inf
         most = float(self.model.points)
-        reached, ahead = 0.0, self.spreads.least_steps()
+        fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING))
+        reached, ahead = 0.0, fewest
         queue: list[Node] = []
         low = inf
         while True:
             front = queue[0][0] if queue else inf
-            beyond = self.value(least, max(reached, 1.0)) if reached < most else inf
+            beyond = self.value(least, max(reached, fewest)) if reached < most else inf
             if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
                 return min(low, self.best_value)
             if self.late():
@@ -352,4 +359,15 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
     search = Search(arch, problem, request)
+    if request.space.factors == "imperfect":
+        search.start_from(perfect_first(arch, problem, request))
     return search.answer(search.run())
+
+
+def perfect_first(arch: Architecture, problem: Problem, request: Request) -> Search:
+    """The search over perfect factors, which is much smaller, for at most half of the time."""
+    limit = None if request.time_limit_s is None else request.time_limit_s / 2
+    space = replace(request.space, factors="perfect")
+    search = Search(arch, problem, replace(request, space=space, time_limit_s=limit))
+    search.run()
+    return search
