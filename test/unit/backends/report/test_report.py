@@ -116,8 +116,6 @@ def test_short_numbers(value: float, text: str) -> None:
     assert short(value) == text
 
 
-@pytest.mark.parametrize(
-    ("pj", "text"), [(0.5, "0.50 pJ"), (2.5e6, "2.50 uJ"), (1.72e16, "17.2 kJ")]
-)
+@pytest.mark.parametrize(("pj", "text"), [(0.5, "0.50 pJ"), (2.5e6, "2.50 uJ"), (1.72e16, "17.2 kJ")])
 def test_energies(pj: float, text: str) -> None:
     assert joules(pj) == text
