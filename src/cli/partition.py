@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_search(parser)
     parser.add_argument("--samples", type=int, metavar="N", help="partitions that genetic and annealing score (50000)")
     parser.add_argument(
+        "--alpha", type=float, metavar="A", help="tell also bytes of buffers + A * metric (see `tilewright explore`)"
+    )
+    parser.add_argument(
         "--state", type=Path, metavar="FILE", help="go on from FILE where it exists; leave the state there"
     )
 
@@ -111,6 +114,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.method not in METHODS:
         raise UsageError("usage", "--method", f"one of {', '.join(METHODS)}", repr(arguments.method))
+    if arguments.alpha is not None and not arguments.alpha > 0:
+        raise UsageError("usage", "--alpha", "more than 0", str(arguments.alpha))
     platform = find_platform(arguments)
     work = find_work(arguments.network, arguments.batch)
     pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
@@ -118,11 +123,17 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
     with search_report(arguments.json) as report:
-        return partition_work(work, pricer, options, report)
+        answer = partition_work(work, pricer, options, report)
+    if arguments.alpha is not None:
+        answer["alpha"] = arguments.alpha
+        answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]
+    return answer
 
 
 def show(answer: dict[str, Any]) -> None:
     show_groups(answer)
+    if "alpha" in answer:
+        print(f"with buffers            {answer['cost_with_buffers']:.6g} (bytes + {answer['alpha']:g} * metric)")
     if answer["proven"]:
         print(f"no partition has less {answer['metric']} (proven)")
     else:

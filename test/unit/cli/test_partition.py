@@ -42,6 +42,13 @@ def test_partition_adds_up(capsys: pytest.CaptureFixture[str]):
     assert found["cpu_s"] > 0
 
 
+def test_alpha_weighs_the_metric_against_the_buffers(capsys: pytest.CaptureFixture[str]):
+    found = answer(capsys, "partition", "googlenet", "--method", "greedy", "--alpha", "0.5")
+    assert found["cost_with_buffers"] == 1024 * (1024 + 1152) + 0.5 * found["cost"]
+    error = answer(capsys, "partition", "googlenet", "--alpha", "0", code=2)["error"]
+    assert error["subject"] == "--alpha"
+
+
 def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     path = tmp_path / "small.onnx"
     onnx.save(mobilenet(size=32, width=0.25, classes=10), path)
