@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg)")
+    parser.add_argument("-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg)")
     group = parser.add_argument_group("search")
     group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
     group.add_argument("--latency-power", type=float, default=1.0, metavar="M", help="(default: 1)")
@@ -56,11 +56,11 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     with progress_bar(arguments.json) as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
-    if arguments.output is not None:
+    if arguments.svg is not None:
         from ..backends.report.schedule_svg import schedule_svg
 
-        arguments.output.write_text(schedule_svg(found.timetable), encoding="utf-8")
-        answer["picture"] = str(arguments.output)
+        arguments.svg.write_text(schedule_svg(found.timetable), encoding="utf-8")
+        answer["picture"] = str(arguments.svg)
     return answer
 
 
