@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mapper",
         choices=list(MAPPERS),
         default="exact",
-        help="exact: proven best; refine: a good one soon; cosa, sunstone: the papers' searches; random, hybrid: "
-        "Timeloop's (default: exact)",
+        help="exact: proven best where it ends; refine: a good one soon; cosa, sunstone: the papers' searches; "
+        "random, hybrid: Timeloop's (default: exact)",
     )
     search.add_argument(
         "--factors",

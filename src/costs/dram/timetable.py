@@ -101,12 +101,6 @@ class Timetable:
         """The largest use of the buffer."""
         return int(self.usage_bytes.max())
 
-    @cached_property
-    def layer_group(self) -> Ints:
-        """Number of the layer group of the tile at each position."""
-        groups = {layer: group.group for group in self.fusion.fused_groups for layer in group.layers}
-        return np.array([groups[int(layer)] for layer in self.tile_layer])
-
 
 def fusion_of(state: Ints) -> Fusion:
     """A state as a fusion."""

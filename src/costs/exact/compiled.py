@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-F = TypeVar("F", bound=Callable[..., Any])
+from ..compiled import FOR_COMPILED_CODE, compile_with
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -17,19 +15,8 @@ Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 
-def compiled(function: F) -> F:
-    """Compile `function` to machine code at its first call; the code is kept beside the source.
-
-    Kept code holds that of the functions it calls, and is made anew only if its own file changes: after editing another
-    one, delete `__pycache__/*.nbi`.
-    """
-    return cast(F, njit(cache=True, error_model="numpy")(function))
-
-
-def inner(function: F) -> F:
-    """As `compiled`, for functions that only compiled code calls: no wrapper is made that takes Python objects."""
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
-    return cast(F, njit(cache=True, **options)(function))
+compiled = compile_with(error_model="numpy")
+inner = compile_with(**FOR_COMPILED_CODE, error_model="numpy")
 
 
 class Shape(NamedTuple):

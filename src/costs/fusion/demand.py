@@ -6,7 +6,7 @@ MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 
 from __future__ import annotations
 
-from ..soma.compiled import compiled
+from ..compiled import compiled
 from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, GraphTables, Ints
 from .trace import BYTES, DELTA, DEPTH, DIVISOR, LAST, LEAD, LOW, OUTSIDE, REGIONS, SEEN, SIDE, WHOLE
 

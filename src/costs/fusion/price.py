@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..soma.compiled import compiled
+from ..compiled import compiled
 from .demand import demand, row_step
 from .tables import (
     END_EDGE,

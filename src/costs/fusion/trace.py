@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from ..soma.compiled import compiled
+from ..compiled import compiled
 from .tables import (
     COMPONENT,
     END_EDGE,

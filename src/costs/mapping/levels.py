@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
 
 from ...errors import TilewrightError
 from ..hierarchy import Architecture, LevelMapping, LoopMapping, Problem
@@ -224,8 +223,3 @@ def _uncovered(arch: Architecture, problem: Problem, dim: int, covered: int, nam
         f"{covered} of them",
         f"add `nest.for {name} step ...`",
     )
-
-
-def instances_used(mapping: LoopMapping, level: int) -> int:
-    """Instances of a level that are given work."""
-    return prod(loop.bound for outer in mapping.levels[level + 1 :] for loop in outer.spatial)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .compiled import compiled
+from ..compiled import compiled
 from .hardware import BUS_BYTES, CoreArray
 
 

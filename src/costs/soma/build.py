@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import Column, compiled
+from ..compiled import compiled
+from .column import Column
 
 Ints = NDArray[np.int64]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..compiled import compiled
 from .blocks import Block, Sharing, Split, Work, ceil_div
-from .compiled import compiled
 from .hardware import CoreArray
 
 

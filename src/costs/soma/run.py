@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .compiled import Column, compiled
+from ..compiled import compiled
+from .column import Column
 
 LEGAL, BAD_LIFE, LATE_START = 0, 1, 2
 """Outcomes of `run`: a life that does not cover the tensor's use, or a tile that waits for a load that may not begin

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from ..compiled import compiled
 from .blocks import (
     SHARINGS,
     Block,
@@ -19,7 +20,6 @@ from .blocks import (
     sharing_possible,
     splits,
 )
-from .compiled import compiled
 from .counts import Counts, count_accesses
 from .hardware import HOP_PJ, MAC_PJ, VECTOR_PJ, CoreArray, Hardware
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..exact.compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from .model import UNRELATED, WINDOW, Ints
 from .promise import Task, fits, promising
 from .settle import finish, settle_group, unavoidable

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ..exact.compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from ..exact.lattice import divisors
 from .model import UNRELATED, WINDOW, Floats, Ints, Model
 from .walk import Beyond, Grid

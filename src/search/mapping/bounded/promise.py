@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..exact.compiled import inner
+from ....costs.compiled import inner
 from .model import Floats, Ints, Model
 from .skeleton import busy_rows
 from .walk import Best, Beyond, Choice, Grid, Leaves, Skeleton, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exact.compiled import inner
+from ....costs.compiled import inner
 from .model import PLAIN, Floats, Ints
 from .promise import Task, least_cycles, value_of
 from .words import ragged_share, sent, settle

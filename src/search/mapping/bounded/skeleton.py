@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..exact.compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from .model import UNRELATED, WINDOW, Floats, Ints, Model
 from .walk import Skeleton
 from .words import sent, settle

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from ..exact.compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from ..exact.lattice import divisors
 from .model import Bools, Floats, Ints, Model
 from .skeleton import set_spread, tensor_energy

@@ -5,7 +5,7 @@ The closed forms of `costs.exact`, without what only ragged ends and the order o
 
 from __future__ import annotations
 
-from ..exact.compiled import inner
+from ....costs.compiled import inner
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 
 
@@ -35,16 +35,6 @@ def extent(model: Model, t: int, w: int, tile: Ints) -> int:
             v, m = model.coefficient[t, d], size
         count += 1
     return distinct2(u, n, v, m) if count == 2 else span
-
-
-@inner
-def span_of(model: Model, t: int, w: int, tile: Ints) -> int:
-    """From the first element of window `w` in a tile to the last, holes included."""
-    span = 1
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            span += model.coefficient[t, d] * (min(tile[d], model.bounds[d]) - 1)
-    return span
 
 
 @inner

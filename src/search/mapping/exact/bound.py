@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiled import inner
+from ....costs.compiled import inner
 from .model import Floats, Ints, Model
 from .price import cycles_of
 from .words import extents, fresh_words

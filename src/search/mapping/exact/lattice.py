@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....costs.compiled import compiled, inner
 from ....errors import TilewrightError
-from .compiled import compiled, inner
 from .model import Floats, Ints, Model
 from .patterns import Patterns
 from .words import extents, prefix_words

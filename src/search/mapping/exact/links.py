@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from .model import Ints, Model
 
 REMEMBERED = 64

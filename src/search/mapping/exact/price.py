@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiled import compiled, inner
+from ....costs.compiled import compiled, inner
 from .links import Links
 from .model import Floats, Ints, Model
 from .words import extents, operand_traffic, traffic

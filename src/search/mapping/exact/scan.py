@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....costs.compiled import compiled, inner
 from .bound import set_inner
-from .compiled import compiled, inner
 from .links import place
 from .model import Floats, Ints
 from .price import value_of

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....costs.compiled import inner
 from .bound import Inner, Spread, contents, free_words, level_cycles, tensor_bound
-from .compiled import inner
 from .lattice import Lattice, outer_energy, outer_words
 from .links import Links
 from .model import Floats, Ints, Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import inner
+from ....costs.compiled import inner
 from .links import Links, deliver
 from .model import Ints, Model
 
