@@ -117,8 +117,8 @@ def dump_module(module: ModuleOp, path: Path) -> None:
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
-    A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`.  A module is copied, so that the
-    caller's stays as it is.
+    A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
+    `covenant:bert_gemm1` (`zoo.covenant_layers`).  A module is copied, so that the caller's stays as it is.
     """
     if isinstance(model, ModuleOp):
         copy = model.clone()
@@ -128,6 +128,11 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
         from .frontends.einsum import einsum_module
 
         return einsum_module(model)
+    if isinstance(model, str):
+        from .frontends.layers import named_module
+
+        if (named := named_module(model)) is not None:
+            return named
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return parse_mlir(Path(model))
     from .frontends.onnx import import_onnx

@@ -23,7 +23,7 @@ def default_folder(model: str) -> Path:
     """Where a command writes without `-o`: `out/` and the model's name, `kernel` for einsum text."""
     from ..driver import is_kernel
 
-    return Path("out") / ("kernel" if is_kernel(model) else Path(model).stem)
+    return Path("out") / ("kernel" if is_kernel(model) else Path(model).stem.replace(":", "_"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

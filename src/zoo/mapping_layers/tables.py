@@ -11,10 +11,11 @@ from ...costs.hierarchy import Problem
 from ...errors import TilewrightError
 from .problems import ConvShape, convolution, einsum, weight_update
 
-CONVOLUTIONS = ("alexnet", "deepbench", "inception_v3", "resnet18", "resnet50", "resnext50")
+CONVOLUTIONS = ("alexnet", "covenant", "deepbench", "inception_v3", "resnet18", "resnet50", "resnext50")
 KERNELS = ("mmc", "mttkrp", "sddmm", "tcl", "ttmc")
 UPDATE = "_wu"
-NETWORKS = tuple(sorted((*CONVOLUTIONS, *(network + UPDATE for network in CONVOLUTIONS), *KERNELS)))
+UPDATES = tuple(network + UPDATE for network in CONVOLUTIONS if network != "covenant")
+NETWORKS = tuple(sorted((*CONVOLUTIONS, *UPDATES, *KERNELS)))
 
 Row = tuple[tuple[str, ...], ConvShape]
 """Names of equal layers, and their shape."""

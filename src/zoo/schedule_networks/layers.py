@@ -8,9 +8,19 @@ from typing import Literal, NamedTuple
 
 from ...errors import TilewrightError
 
-Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample"]
+Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample", "rearrange"]
 
-KINDS: tuple[Kind, ...] = ("conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample")
+KINDS: tuple[Kind, ...] = (
+    "conv",
+    "group_conv",
+    "fc",
+    "pool",
+    "eltwise",
+    "pointwise",
+    "transpose",
+    "upsample",
+    "rearrange",
+)
 
 MAC_KINDS = ("conv", "group_conv", "fc")
 """Kinds that multiply by weights; all others run on the vector unit."""
@@ -32,7 +42,8 @@ class Layer:
     `weights_from` are layers whose feature map it uses as weights (attention).  `kernel` and `stride` are (height,
     width).  `operands` counts the equal parts of the concatenation that an `eltwise` layer combines.  A `transpose`
     puts axis `permutation[i]` (of channels, height, width) at axis i; an `upsample` repeats each pixel so often that
-    its map has the size of `shape`.
+    its map has the size of `shape`; a `rearrange` reads all of its input for any part of its map, `kernel` places for
+    each element.
     """
 
     name: str

@@ -1,0 +1,72 @@
+"""Layers of the zoo as graph modules, by name: `covenant:bert_gemm1`, `covenant_u8_cut:resnet50_conv1`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from zlib import crc32
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+
+from ..dialects import graph
+from ..dialects.types import Tensor, dtype_of, element_type, tensor
+from ..resources import Resources, attach
+from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
+
+
+def named_module(name: str) -> ModuleOp | None:
+    """The module of `covenant:bert_gemm1`, `covenant_u8_cut:resnet50_conv1`, ...; None for other networks' names."""
+    network, colon, which = name.partition(":")
+    if not colon or network not in NETWORKS:
+        return None
+    words = network.split("_")[1:]
+    activations = next((word for word in words if word != "cut"), "i8")
+    shape = covenant_layer(which)
+    return layer_module(which, shape.cut() if "cut" in words else shape, activations)
+
+
+def layer_module(name: str, shape: Layer, activations: str = "i8", *, seed: int | None = None) -> ModuleOp:
+    """A function of one layer in the graph dialect: X, W -> Y.
+
+    `activations` i8 or u8: the other factor is i8, the result i32; f32: all are.  With `seed`, W is a weight with
+    values from it (uniform over i8, standard normal), unless the layer multiplies activations.
+    """
+    weights = "f32" if activations == "f32" else "i8"
+    left, right = shape.shapes()
+    types = [tensor(left, element_type(activations)), tensor(right, element_type(weights))]
+    constant = seed is not None and not shape.activations
+    names = ["X"] if constant else ["X", "W"]
+    block = Block(arg_types=types[: len(names)])
+    resources = Resources()
+    if constant:
+        resources["W"] = _values(types[1], [seed or 0, crc32(name.encode())])
+        weight = graph.WeightOp("W", types[1])
+        block.add_op(weight)
+        w: SSAValue = weight.result
+    else:
+        w = block.args[1]
+    layer = _layer(shape)(block.args[0], w)
+    layer.attributes["name"] = StringAttr(name)
+    block.add_ops([layer, ReturnOp(layer.results[0])])
+    function = FuncOp("main", (types[: len(names)], [layer.results[0].type]), Region(block))
+    function.attributes["graph.inputs"] = ArrayAttr(StringAttr(given) for given in names)
+    function.attributes["graph.outputs"] = ArrayAttr([StringAttr("Y")])
+    module = ModuleOp([function])
+    attach(module, resources)
+    return module
+
+
+def _layer(shape: Layer) -> Callable[[SSAValue, SSAValue], graph.ConvOp | graph.MatmulOp]:
+    if isinstance(shape, Product):
+        return graph.MatmulOp
+    strides, pads = [shape.stride] * 2, [shape.pad] * 4
+    return lambda x, w: graph.ConvOp(x, w, strides=strides, pads=pads)
+
+
+def _values(type_: Tensor, seed: Sequence[int]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+    rng, dtype = np.random.default_rng(seed), dtype_of(type_.element_type)
+    if dtype.kind == "f":
+        return rng.standard_normal(type_.get_shape()).astype(dtype)
+    return rng.integers(-128, 128, type_.get_shape()).astype(dtype)

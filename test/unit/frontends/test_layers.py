@@ -1,0 +1,50 @@
+"""Layers of the zoo as modules: their cuts run, weights come from seeds, other names are left to others."""
+
+import numpy as np
+import pytest
+
+from tilewright import compile, simulate
+from tilewright.driver import load_model, reference
+from tilewright.errors import TilewrightError
+from tilewright.frontends.layers import layer_module, named_module
+from tilewright.resources import resources_of
+from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("network", ["covenant_cut", "covenant_u8_cut"])
+def test_cuts_are_small_and_run(network: str, name: str):
+    module = load_model(f"{network}:{name}")
+    assert covenant_layer(name).cut().macs < 1e6
+    program = compile(module, "edge16")
+    signed = {"u8": (0, 256), "i8": (-128, 128)}
+    rng = np.random.default_rng(1)
+    inputs: dict[str, np.ndarray] = {}
+    for tensor in program.tensors:
+        if tensor.role == "input" and tensor.dtype == "float32":
+            inputs[tensor.name] = rng.standard_normal(tensor.shape).astype(np.float32)
+        elif tensor.role == "input":
+            low, high = signed["u8" if tensor.dtype == "uint8" else "i8"]
+            inputs[tensor.name] = rng.integers(low, high, tensor.shape).astype(tensor.dtype)
+    found, expected = simulate(program, inputs).outputs["Y"], reference(module, inputs)["Y"]
+    assert found.any()
+    if found.dtype == np.float32:
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_may_be_constant_and_depend_on_seed_and_layer():
+    shape = covenant_layer("dlrm_fc3")
+    arrays = [resources_of(layer_module(n, shape, seed=s))["W"] for n, s in (("a", 0), ("a", 0), ("a", 1), ("b", 0))]
+    assert arrays[0].dtype == np.int8
+    assert (arrays[0].min(), arrays[0].max()) == (-128, 127)
+    assert [bool((array == arrays[0]).all()) for array in arrays] == [True, True, False, False]
+    assert not resources_of(layer_module("bert_atn2", covenant_layer("bert_atn2").cut(), seed=0))
+
+
+def test_other_names_are_someone_elses():
+    assert named_module("resnet18:conv1") is None
+    assert named_module("covenant") is None
+    with pytest.raises(TilewrightError, match="bert_gemm9"):
+        named_module("covenant:bert_gemm9")
