@@ -11,6 +11,7 @@ from functools import cached_property
 
 from .algebra.expr import Expr, Statement
 from .algebra.statement import tensors_of
+from .machine_packets import PacketIsa
 
 UNLIMITED_BYTES = 1 << 62
 """What is said of the capacity of a memory without a depth."""
@@ -150,6 +151,8 @@ class Field:
     signed: bool = False
     enum: tuple[tuple[str, int], ...] = ()
     at_bit: int | None = None
+    constant: int | None = None  # the only value, by which instructions of one opcode are told apart
+    hidden: bool = False  # a constant that assembly text does not show
 
     @property
     def lowest(self) -> int:
@@ -196,6 +199,40 @@ class Mnemonic:
     accumulate: str = ""  # 1-bit field: 1 keeps the target's old value, 0 starts from the identity
     spread_x: str = ""  # efield of dim names (`none` for no dim): which dim the x axis carries
     spread_y: str = ""
+    action: Action | None = None  # control model `loops`: what it configures, instead of executing something
+    named: str = ""  # efield whose names stand for the mnemonic in assembly text
+
+
+@dataclass(frozen=True)
+class Action:
+    """What an instruction of control model `loops` does: an action with its roles bound to fields or to literals.
+
+    Kinds and roles are those of `loop_rules.ACTIONS`.
+    """
+
+    kind: str
+    roles: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What a unit of control model `loops` does by itself, between rows of memories (a row: all banks at one depth).
+
+    With a capability it is an array: each innermost iteration executes it once on `operands`, whose addresses are byte
+    offsets in their rows; `initial` is the row from which a reduction starts.  Without one it runs bodies of
+    instructions.  `levels` are kinds of loops with the first id of each.  Off chip, transfers of a memory are in
+    `granules` of so many bytes; in a row order where consecutive bytes go to `interleave` consecutive rows.  Results
+    appear `latency_cycles` after the last issue.
+    """
+
+    node: str = ""
+    capability: str = ""
+    operands: tuple[OperandBinding, ...] = ()
+    initial: tuple[OperandBinding, ...] = ()
+    levels: tuple[tuple[str, str], ...] = ()
+    granules: tuple[tuple[str, str], ...] = ()
+    interleave: tuple[tuple[str, str], ...] = ()
+    latency_cycles: int = 0
 
 
 @dataclass(frozen=True)
@@ -204,6 +241,7 @@ class Unit:
 
     name: str
     depth: int = 0  # instructions that may wait in the queue; 0 for no limit
+    engine: Engine | None = None  # control model `loops`
 
 
 @dataclass(frozen=True)
@@ -267,14 +305,16 @@ class Machine:
     header: tuple[Field, ...] = ()
     signal: str = ""
     waits: tuple[tuple[str, str], ...] = ()
+    positional: bool = False  # assembly text gives fields in order, without names
     frequency_hz: float = 1e9
+    packets: PacketIsa | None = None  # control model `packets`
     source: str = field(default="", compare=False)  # the text it was read from
 
     @property
     def has_isa(self) -> bool:
         """Whether anything is said about instructions."""
         shared = (self.opcode_bits, self.instruction_align_bits, self.instruction_bits, self.signal, self.waits)
-        return bool(self.mnemonics or self.header) or shared != (8, 8, 0, "", ())
+        return bool(self.mnemonics or self.header or self.positional) or shared != (8, 8, 0, "", ())
 
     @cached_property
     def words(self) -> dict[str, Word]:

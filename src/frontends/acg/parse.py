@@ -15,9 +15,11 @@ from ...algebra.expr import Expr, Num
 from ...algebra.parser import parse_expr, parse_statement
 from ...errors import TilewrightError
 from ...machine import (
+    Action,
     Capability,
     CapabilityDim,
     Compute,
+    Engine,
     Field,
     Link,
     Machine,
@@ -27,9 +29,13 @@ from ...machine import (
     Ports,
     Unit,
 )
-from .reader import Node, Reader, given, names_of, nodes_of, quote, token_of
+from .packets import DECLARATIONS, PacketReader
+from .reader import Node, given, names_of, nodes_of, quote, token_of
 
 MAX_CHARACTERS = 1 << 20
+
+ONCE = ("on_unit", "execute", "extents", "values", "accumulate", "action", "named")
+"""Parts of a mnemonic that there may be one of."""
 
 PORTS = (
     "block",
@@ -69,13 +75,17 @@ def parse_text(text: str, file: str) -> Source:
     """The machine that `text` describes, not yet checked by the rules; syntax errors are kind `parse`."""
     if len(text) > MAX_CHARACTERS:
         raise TilewrightError("parse", file, f"at most {MAX_CHARACTERS} characters", f"{len(text)}")
-    blanked = re.sub(r"#[^\n]*", lambda match: " " * len(match.group()), text)
+    blanked = re.sub(r'"[^"\n]*"|#[^\n]*', lambda match: _blank(match.group()), text)  # not in quotes
     try:
         tree = grammar().parse(blanked)
     except UnexpectedInput as error:
         raise _syntax_error(error, file, blanked) from None
     builder = _Builder(file)
     return Source(replace(builder.machine(tree), source=text), file, builder.lines)
+
+
+def _blank(text: str) -> str:
+    return text if text.startswith('"') else " " * len(text)
 
 
 def _syntax_error(error: UnexpectedInput, file: str, text: str) -> TilewrightError:
@@ -97,6 +107,7 @@ def _syntax_error(error: UnexpectedInput, file: str, text: str) -> TilewrightErr
 def _terminal(name: str) -> str:
     """How people call a terminal of the grammar."""
     described = {"NAME": "a name", "NUMBER": "a number", "STATEMENT": "a statement", "FORMULA": "a formula"}
+    described["STRING"] = "text in quotes"
     described |= dict.fromkeys(("$END", "<END-OF-FILE>"), "the end of the file")
     if name in described:
         return described[name]
@@ -106,7 +117,7 @@ def _terminal(name: str) -> str:
     return name.lower()
 
 
-class _Builder(Reader):
+class _Builder(PacketReader):
     """Walks the tree; one method per rule of the grammar."""
 
     def machine(self, tree: Node) -> Machine:
@@ -132,6 +143,8 @@ class _Builder(Reader):
                 return replace(machine, units=(*machine.units, self.unit(node)))
             case "isa":
                 return self.isa(machine, node)
+            case name if name in DECLARATIONS:
+                return replace(machine, packets=self.packet_item(machine.packets, node))
             case _:
                 return replace(machine, mnemonics=(*machine.mnemonics, self.mnemonic(node)))
 
@@ -255,13 +268,34 @@ class _Builder(Reader):
     def unit(self, node: Node) -> Unit:
         name, depth = str(token_of(node, 0)), node.children[1]
         self.mark(f"unit {name}", node)
-        return Unit(name, self.integer(depth) if isinstance(depth, Token) else 0)
+        engine = self.engine(node) if any(nodes_of(node)) else None
+        return Unit(name, self.integer(depth) if isinstance(depth, Token) else 0, engine)
+
+    def engine(self, node: Node) -> Engine:
+        parts: dict[str, list[Node]] = {}
+        for child in nodes_of(node):
+            parts.setdefault(str(child.data), []).append(child)
+        for kind in ("execute", "initial", "levels"):
+            if len(parts.get(kind, ())) > 1:
+                raise self.error(parts[kind][1], f"{kind} once", "it twice")
+        at, capability = self.executed(parts.get("execute", [None])[0])
+        properties = self.properties(node, ("latency",))
+        return Engine(
+            at,
+            capability,
+            tuple(self.operand(child, signed=True) for child in parts.get("operand", ())),
+            tuple(self.operand(child, signed=True) for child in parts.get("initial", ())),
+            self.pairs(parts.get("levels", [None])[0]),
+            tuple(pair for child in parts.get("granules", ()) for pair in self.pairs(child)),
+            tuple(pair for child in parts.get("interleave", ()) for pair in self.pairs(child)),
+            given(self.optional(node, properties, "latency", self.integer), 0),
+        )
 
     def isa(self, machine: Machine, node: Node) -> Machine:
         if "isa" in self.lines:
             raise self.error(node, "isa once", "it twice")
         self.mark("isa", node)
-        properties = self.properties(node, ("opcode_bits", "align", "width"))
+        properties = self.properties(node, ("opcode_bits", "align", "width", "positional"))
         tokens = (self.value(node, properties, key) for key in ("opcode_bits", "align", "width"))
         opcode, align, width = (d if t is None else self.integer(t) for t, d in zip(tokens, (8, 8, 0), strict=True))
         header = tuple(f for child in nodes_of(node) if child.data == "header" for f in self.fields(child, "header"))
@@ -271,6 +305,7 @@ class _Builder(Reader):
             instruction_align_bits=align,
             instruction_bits=width,
             header=header,
+            positional="positional" in properties,
             signal="".join(str(token_of(c, 0)) for c in nodes_of(node) if c.data == "signal"),
             waits=tuple(pair for c in nodes_of(node) if c.data == "wait" for pair in self.pairs(c)),
         )
@@ -278,7 +313,7 @@ class _Builder(Reader):
     def fields(self, node: Node, owner: str) -> tuple[Field, ...]:
         """The fields declared in a body, in order."""
         found = [c for child in nodes_of(node) for c in (nodes_of(child) if child.data == "ifield" else [child])]
-        return tuple(self.field(child, owner) for child in found if child.data in ("plain", "efield"))
+        return tuple(self.field(child, owner) for child in found if child.data in ("plain", "constant", "efield"))
 
     def field(self, node: Node, owner: str) -> Field:
         name = str(token_of(node, 0))
@@ -286,7 +321,11 @@ class _Builder(Reader):
         width, at = self.integer(token_of(node, 1)), node.children[-1]
         at_bit = self.integer(at) if isinstance(at, Token) else None
         if node.data == "plain":
-            return Field(name, width, isinstance(node.children[2], Token), at_bit=at_bit)
+            fixed, signed = node.children[2:4]
+            constant = self.integer(fixed) if isinstance(fixed, Token) else None
+            return Field(name, width, isinstance(signed, Token), at_bit=at_bit, constant=constant)
+        if node.data == "constant":
+            return Field(name, width, at_bit=at_bit, constant=self.integer(token_of(node, 2)), hidden=True)
         return Field(name, width, enum=self.enumerators(node), at_bit=at_bit)
 
     def enumerators(self, node: Node) -> tuple[tuple[str, int], ...]:
@@ -304,7 +343,7 @@ class _Builder(Reader):
         single: dict[str, Node] = {}
         for child in nodes_of(node):
             kind = str(child.data)
-            if kind in ("on_unit", "execute", "extents", "values", "accumulate") and kind in single:
+            if kind in ONCE and kind in single:
                 raise self.error(child, f"this once in mnemonic {name}", "it twice")
             single[kind] = child
         if "on_unit" not in single:
@@ -325,7 +364,12 @@ class _Builder(Reader):
             accumulate=str(token_of(single["accumulate"], 0)) if "accumulate" in single else "",
             spread_x=self.spread(node, spreads, "x"),
             spread_y=self.spread(node, spreads, "y"),
+            action=self.action(single.get("action")),
+            named=str(token_of(single["named"], 0)) if "named" in single else "",
         )
+
+    def action(self, node: Node | None) -> Action | None:
+        return None if node is None else Action(str(token_of(node, 0)), self.pairs(node))
 
     def spread(self, node: Node, spreads: list[tuple[str, str]], axis: str) -> str:
         fields = [item for name, item in spreads if name == axis]
@@ -339,6 +383,7 @@ class _Builder(Reader):
         src, _, dst, capability = node.children
         return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
 
-    def operand(self, node: Node) -> OperandBinding:
+    def operand(self, node: Node, signed: bool = False) -> OperandBinding:
         operand, memory, address, type_name = (token_of(node, i) for i in range(4))
-        return OperandBinding(str(operand), str(memory), self.word(address), str(type_name), self.pairs(node))
+        strides = self.pairs(node, signed)
+        return OperandBinding(str(operand), str(memory), self.word(address), str(type_name), strides)

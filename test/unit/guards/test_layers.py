@@ -11,8 +11,11 @@ SOURCES = Path(__file__).parents[3] / "src"
 LAYERS = (
     {"errors"},
     {"algebra"},
+    {"machine_packets"},
     {"complaint", "machine"},
-    {"instruction_rules", "memory_chain"},
+    {"packet_rules"},
+    {"loop_rules"},
+    {"feeding_rules", "instruction_rules", "memory_chain"},
     {"machine_rules"},
     {"zoo"},
     {"costs"},
