@@ -58,6 +58,7 @@ from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTer
 
 from . import codelet_syntax as syntax
 from .codelet_attributes import RoleAttr, SurrogateType
+from .codelet_fused import FillOp, FusedOp, PartOp
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .roles import Role
 
@@ -96,6 +97,15 @@ class ProgramOp(IRDLOperation):
     def __init__(self, name: str, body: Region) -> None:
         super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
 
+    @property
+    def codelets(self) -> list[CodeletOp]:
+        """All codelets in order, those of fused groups too."""
+        found: list[CodeletOp] = []
+        for op in self.body.block.ops:
+            inner = op.codelets if isinstance(op, FusedOp) else [op]
+            found += [codelet for codelet in inner if isinstance(codelet, CodeletOp)]
+        return found
+
     def verify_(self) -> None:
         from .codelet_rules import verify_program
 
@@ -107,20 +117,30 @@ class TensorOp(IRDLOperation):
     """A tensor of the program, named as in the network; `address` in bytes once allocated.
 
     Inputs, outputs and weights are there before or after a run; the contents of weights are the module's resources.
+    `ring`: of each axis only so much is kept at a time, index i in the place of i mod that (0: the whole axis).
     """
 
     name = "codelet.tensor"
     tensor_name = prop_def(StringAttr)
     role = prop_def(RoleAttr)
+    ring = opt_prop_def(DenseArrayBase.constr(i64))
     address = opt_prop_def(IntegerAttr)
     result = result_def(SurrogateType)
     traits = traits_def(HasParent(ProgramOp))
 
-    def __init__(self, name: str, role: Role, type: SurrogateType, address: int | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        role: Role,
+        type: SurrogateType,
+        address: int | None = None,
+        ring: Sequence[int] | None = None,
+    ) -> None:
         super().__init__(
             properties={
                 "tensor_name": StringAttr(name),
                 "role": RoleAttr(role),
+                "ring": None if ring is None else DenseArrayBase.from_list(i64, ring),
                 "address": None if address is None else IntegerAttr(address, i64),
             },
             result_types=[type],
@@ -170,7 +190,7 @@ class CodeletOp(IRDLOperation):
     dims = prop_def(DimsAttr)
     tensors = var_operand_def(SurrogateType)
     body = region_def("single_block")
-    traits = traits_def(IsolatedFromAbove(), NoTerminator(), HasParent(ProgramOp))
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), HasParent(ProgramOp, FusedOp))
 
     def __init__(self, name: str, dims: Mapping[str, int], tensors: Sequence[SSAValue], body: Region) -> None:
         super().__init__(
@@ -266,19 +286,29 @@ class LocalOp(IRDLOperation):
 class TransferOp(IRDLOperation):
     """Copies the box that the local side's access touches over the current ranges, along one link of the machine.
 
-    At least one side is a local; where both are, the one with the wider steps counts.  A load may reach out of the
-    tensor's bounds: such elements are set to `pad`.
+    At least one side is a local; where both are, the one with the wider steps counts.  Between two tensors, one of them
+    on chip, `over` is the access.  A load may reach out of the tensor's bounds: such elements are set to `pad`.
     """
 
     name = "codelet.transfer"
     source = operand_def(SurrogateType)
     destination = operand_def(SurrogateType)
+    over = opt_prop_def(StringAttr)
     pad = opt_prop_def(IntegerAttr | FloatAttr)
 
-    def __init__(self, source: SSAValue, destination: SSAValue, pad: IntegerAttr | FloatAttr | None = None) -> None:
-        super().__init__(operands=[source, destination], properties={"pad": pad})
+    def __init__(
+        self,
+        source: SSAValue,
+        destination: SSAValue,
+        pad: IntegerAttr | FloatAttr | None = None,
+        over: str | None = None,
+    ) -> None:
+        access = None if over is None else StringAttr(over)
+        super().__init__(operands=[source, destination], properties={"pad": pad, "over": access})
 
-    assembly_format = "$source `->` $destination (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"
+    assembly_format = (
+        "$source `->` $destination (`over` $over^)? (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"
+    )
 
     def verify_(self) -> None:
         from .codelet_rules import verify_transfer
@@ -294,6 +324,8 @@ class ComputeOp(IRDLOperation):
     its operands, target first, in order of first appearance.  `dims`: capability dim = codelet dim; the others have one
     iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from
     its identity where all its reduced dims are at their beginning; with `keep` it always goes on from the target.
+    `borders` names operands that may be read out of their bounds; the tensors after the operands, of one element each,
+    have what such reads give.
     """
 
     name = "codelet.compute"
@@ -304,6 +336,7 @@ class ComputeOp(IRDLOperation):
     immediates = opt_prop_def(ValuesAttr)
     spread = opt_prop_def(BindingAttr)
     keep = opt_prop_def(UnitAttr)
+    borders = opt_prop_def(ArrayAttr[StringAttr])
     tensors = var_operand_def(SurrogateType)
 
     @property
@@ -315,6 +348,11 @@ class ComputeOp(IRDLOperation):
     def capability(self) -> str:
         """The capability of the node."""
         return self.on.nested_references.data[0].data if self.on.nested_references.data else ""
+
+    @property
+    def border_names(self) -> tuple[str, ...]:
+        """Operands that may be read out of their bounds."""
+        return () if self.borders is None else tuple(name.data for name in self.borders)
 
     @classmethod
     def parse(cls, parser: Parser) -> ComputeOp:
@@ -339,6 +377,6 @@ def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:
 
 Codelet = Dialect(
     "codelet",
-    [ProgramOp, TensorOp, ViewOp, CodeletOp, LoopOp, LocalOp, TransferOp, ComputeOp],
+    [ProgramOp, TensorOp, ViewOp, CodeletOp, FusedOp, LoopOp, PartOp, LocalOp, TransferOp, FillOp, ComputeOp],
     [SurrogateType, RoleAttr],
 )

@@ -56,14 +56,15 @@ def enclosing_codelet(op: Operation) -> CodeletOp:
 def extents_at(op: Operation) -> dict[str, int]:
     """Dim -> iterations of a full tile where `op` stands: the codelet's extents, narrowed by the loops around."""
     from .codelet import LoopOp
+    from .codelet_fused import PartOp
 
     codelet = enclosing_codelet(op)
     extents = codelet.dims.as_dict()
     parent = op.parent_op()
-    while isinstance(parent, LoopOp):
-        dim = parent.dim.data
+    while isinstance(parent, LoopOp | PartOp):
+        dim, most = parent.dim.data, parent.extent if isinstance(parent, PartOp) else parent.step.value.data
         if dim in extents:
-            extents[dim] = min(extents[dim], parent.step.value.data)
+            extents[dim] = min(extents[dim], most)
         parent = parent.parent_op()
     return extents
 
@@ -74,12 +75,13 @@ def local_axes(op: LocalOp) -> tuple[Axis, ...]:
 
 
 def verify_program(op: ProgramOp) -> None:
-    """Only tensors, views and codelets; names are unique."""
+    """Only tensors, views, codelets and fused groups of them; names are unique."""
     from .codelet import CodeletOp, TensorOp, ViewOp
+    from .codelet_fused import FusedOp
 
     names: list[str] = []
     for inner in op.body.block.ops:
-        if not isinstance(inner, TensorOp | ViewOp | CodeletOp):
+        if not isinstance(inner, TensorOp | ViewOp | CodeletOp | FusedOp):
             raise VerifyException(f"expected tensors, views and codelets in a program, found {inner.name}")
         if isinstance(inner, TensorOp):
             names.append(inner.tensor_name.data)
@@ -92,6 +94,9 @@ def verify_program(op: ProgramOp) -> None:
 
 def verify_tensor(op: TensorOp) -> None:
     """Numbers, at an address that can be."""
+    from .codelet_fused_rules import verify_ring
+
+    verify_ring(op)
     if not is_element_type(surrogate(op.result).element):
         raise VerifyException(f"expected elements that are numbers, found {surrogate(op.result).element}")
     if op.address is not None and op.address.value.data < 0:
@@ -109,6 +114,7 @@ def verify_view(op: ViewOp) -> None:
 def verify_codelet(op: CodeletOp) -> None:
     """Positive dims; one argument of the same type per tensor; only ops of a codelet inside."""
     from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
+    from .codelet_fused import FillOp, PartOp
 
     for dim, extent in op.dims.data:
         if extent < 1:
@@ -116,7 +122,7 @@ def verify_codelet(op: CodeletOp) -> None:
     if list(op.body.block.arg_types) != list(op.tensors.types):
         raise VerifyException("expected one block argument of the same type for each tensor")
     for inner in op.walk():
-        if inner is not op and not isinstance(inner, LoopOp | LocalOp | TransferOp | ComputeOp):
+        if inner is not op and not isinstance(inner, LoopOp | PartOp | LocalOp | TransferOp | FillOp | ComputeOp):
             raise VerifyException(f"expected loops, locals, transfers and computes in a codelet, found {inner.name}")
 
 
@@ -169,17 +175,24 @@ def known_dims(dims: Mapping[str, int], forms: tuple[Affine, ...], text: str) ->
 
 
 def verify_transfer(op: TransferOp) -> None:
-    """At least one local; ranks and elements agree; the pad value has the element's type and goes into a local."""
+    """At least one local or an access; ranks and elements agree; the pad value has the element's type and goes into a
+    local.
+    """
     from .codelet import LocalOp
+    from .codelet_fused_rules import verify_over
 
     source, destination = surrogate(op.source), surrogate(op.destination)
     locals_ = [isinstance(side.owner, LocalOp) for side in (op.source, op.destination)]
-    if not any(locals_):
+    if not any(locals_) and op.over is None:
         raise VerifyException("expected a local on at least one side of a transfer")
+    if any(locals_) and op.over is not None:
+        raise VerifyException("expected an access between two tensors only, found a local")
     if source.element != destination.element or len(source.sizes) != len(destination.sizes):
         raise VerifyException(f"expected sides of the same element type and rank, found {source} and {destination}")
     if source.place == destination.place:
         raise VerifyException(f"expected a transfer between two places, found {source.place} twice")
+    if op.over is not None:
+        verify_over(op)
     if op.pad is None:
         return
     if not locals_[1]:
@@ -194,8 +207,12 @@ def verify_compute(op: ComputeOp) -> None:
     names = tensors_of(statement)
     if len(op.on.nested_references) != 1:
         raise VerifyException(f"expected @node::@capability, found {op.on}")
-    if len(names) != len(op.tensors):
-        raise VerifyException(f"expected {len(names)} tensors ({', '.join(names)}), found {len(op.tensors)}")
+    if len(names) + len(op.border_names) != len(op.tensors):
+        many = len(names) + len(op.border_names)
+        raise VerifyException(f"expected {many} tensors ({', '.join(names)}), found {len(op.tensors)}")
+    for name in op.border_names:
+        if name not in names[1:]:
+            raise VerifyException(f"expected borders of operands ({', '.join(names[1:])}), found {name}")
     if scalars := scalars_of(statement):
         raise VerifyException(f"expected tensors, dims and numbers, found the name {', '.join(scalars)}")
     extents = extents_at(op)

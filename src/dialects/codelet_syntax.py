@@ -64,15 +64,20 @@ def print_surrogate(type: SurrogateType, printer: Printer) -> None:
 
 
 def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
-    """`"name" role [at address] : type`."""
+    """`"name" role [ring [0, 3]] [at address] : type`."""
     from .codelet_attributes import RoleAttr
 
     name = StringAttr(parser.parse_str_literal())
     role = RoleAttr(parser.parse_str_enum(Role))
+    ring: list[int] | None = None
+    if parser.parse_optional_keyword("ring"):
+        ring = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
     address = IntegerAttr(parse_number(parser), i64) if parser.parse_optional_keyword("at") else None
     attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     properties: dict[str, Attribute] = {"tensor_name": name, "role": role}
+    if ring is not None:
+        properties["ring"] = DenseArrayBase.from_list(i64, ring)
     if address is not None:
         properties["address"] = address
     return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
@@ -83,6 +88,8 @@ def print_tensor(op: TensorOp, printer: Printer) -> None:
     printer.print_string(" ")
     printer.print_string_literal(op.tensor_name.data)
     printer.print_string(f" {op.role.data.value}")
+    if op.ring is not None:
+        printer.print_string(f" ring {list(op.ring.get_values())}")
     if op.address is not None:
         printer.print_string(f" at {op.address.value.data}")
     print_attributes(op, printer)
@@ -182,7 +189,7 @@ _BINDINGS = {"dims": BindingAttr, "functions": BindingAttr, "immediates": Values
 
 
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
-    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... [keep] : (types) -> ()`."""
+    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... [keep] [borders [X]] : (types)`."""
     start = parser.pos
     on = parse_capability(parser)
     properties: dict[str, Attribute] = {"on": on, "statement": StatementAttr(StatementAttr.parse_literal(parser))}
@@ -190,6 +197,9 @@ def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
     properties |= parse_bindings(_BINDINGS, parser)
     if parser.parse_optional_keyword("keep"):
         properties["keep"] = UnitAttr()
+    if parser.parse_optional_keyword("borders"):
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
+        properties["borders"] = ArrayAttr(StringAttr(name) for name in names)
     attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -210,6 +220,8 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
     print_bindings(zip(_BINDINGS, values, strict=True), printer)
     if op.keep is not None:
         printer.print_string(" keep")
+    if op.borders is not None:
+        printer.print_string(f" borders [{', '.join(op.border_names)}]")
     print_attributes(op, printer)
     printer.print_string(" : ")
     with printer.in_parens():

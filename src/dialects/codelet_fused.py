@@ -1,0 +1,153 @@
+"""Operations of the `codelet` dialect for groups of layers that run tile by tile on chip (Cocco, section 3).
+
+The maps of such a group are tensors on chip that keep only some rows: `ring [1, 0, 5, 0]` says that one sample and five
+rows of the third axis are there, row r in the place of row r mod 5 (0: the whole axis).  `codelet.fused` says in which
+order its codelets make rows:
+
+    %r = codelet.tensor "MAIN of a" temp ring [1, 0, 3, 0] at 0 : !codelet.surrogate<1x8x32x32xi8, @GBUF>
+    codelet.fused @group updates dense<[[0, 0, 0, 2], [1, 0, 0, 1], ...]> : tensor<9x4xi64>
+        samples ["n", "n"] rows ["h", "p"] {
+      codelet.codelet @load dims {c = 8, h = 32, w = 32} (%X = %x : ..., %R = %r : ...) {
+        codelet.transfer %X -> %R over "X[0, c, h, w]" : ...
+      }
+      codelet.codelet @pool dims {c = 8, p = 32, q = 32, r = 3, s = 3} (...) { ... }
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator, SymbolOpInterface
+
+from .codelet_attributes import SurrogateType
+from .syntax import parse_attributes, parse_body, parse_number, print_attributes, print_body
+
+
+@irdl_op_definition
+class PartOp(IRDLOperation):
+    """Runs its body once with iterations `start` to `stop` (exclusive) of `dim`, which no loop around it cuts."""
+
+    name = "codelet.part"
+    dim = prop_def(StringAttr)
+    start = prop_def(IntegerAttr)
+    stop = prop_def(IntegerAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator())
+
+    def __init__(self, dim: str, start: int, stop: int, body: Region) -> None:
+        properties = {"dim": StringAttr(dim), "start": IntegerAttr(start, i64), "stop": IntegerAttr(stop, i64)}
+        super().__init__(properties=properties, regions=[body])
+
+    @property
+    def extent(self) -> int:
+        """Iterations of the part."""
+        return self.stop.value.data - self.start.value.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PartOp:
+        dim = StringAttr(parser.parse_identifier())
+        parser.parse_keyword("from")
+        start = IntegerAttr(parse_number(parser), i64)
+        parser.parse_keyword("to")
+        properties = {"dim": dim, "start": start, "stop": IntegerAttr(parse_number(parser), i64)}
+        return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.dim.data} from {self.start.value.data} to {self.stop.value.data}")
+        print_attributes(self, printer)
+        print_body(self.body, printer)
+
+    def verify_(self) -> None:
+        from .codelet_fused_rules import verify_part
+
+        verify_part(self)
+
+
+@irdl_op_definition
+class FillOp(IRDLOperation):
+    """Sets all elements of a tensor on chip to a value.
+
+    codelet.fill %z with -3 : i8 : !codelet.surrogate<1xi8, @GBUF>
+    """
+
+    name = "codelet.fill"
+    target = operand_def(SurrogateType)
+    value = prop_def(IntegerAttr | FloatAttr)
+    assembly_format = "$target `with` $value attr-dict `:` type($target)"
+
+    def __init__(self, target: SSAValue, value: IntegerAttr | FloatAttr) -> None:
+        super().__init__(operands=[target], properties={"value": value})
+
+    def verify_(self) -> None:
+        from .codelet_fused_rules import verify_fill
+
+        verify_fill(self)
+
+
+@irdl_op_definition
+class FusedOp(IRDLOperation):
+    """Codelets that take turns, some rows of some sample at a time.
+
+    Row u of `updates` is (codelet by number, sample, first row, rows); the turn runs that codelet with these iterations
+    of the dims that `samples` and `rows` name for it ("": the codelet has none, and does all).
+    """
+
+    name = "codelet.fused"
+    sym_name = prop_def(SymbolNameConstraint())
+    updates = prop_def(DenseIntOrFPElementsAttr)
+    samples = prop_def(ArrayAttr[StringAttr])
+    rows = prop_def(ArrayAttr[StringAttr])
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), SymbolOpInterface())
+    assembly_format = "$sym_name `updates` $updates `samples` $samples `rows` $rows attr-dict-with-keyword $body"
+
+    def __init__(
+        self,
+        name: str,
+        updates: Sequence[tuple[int, int, int, int]],
+        samples: Sequence[str],
+        rows: Sequence[str],
+        body: Region,
+    ) -> None:
+        table = np.array(updates, np.int64).reshape(-1, 4)
+        packed = DenseIntOrFPElementsAttr(TensorType(i64, table.shape), BytesAttr(table.tobytes()))
+        properties = {
+            "sym_name": StringAttr(name),
+            "updates": packed,
+            "samples": ArrayAttr(StringAttr(dim) for dim in samples),
+            "rows": ArrayAttr(StringAttr(dim) for dim in rows),
+        }
+        super().__init__(properties=properties, regions=[body])
+
+    @property
+    def codelets(self) -> list[Operation]:
+        """The codelets, in the order of their numbers."""
+        return list(self.body.block.ops)
+
+    @property
+    def turns(self) -> list[tuple[int, int, int, int]]:
+        """The updates in order: codelet, sample, first row, rows."""
+        table: list[list[int]] = np.frombuffer(self.updates.data.data, np.int64).reshape(-1, 4).tolist()
+        return [(number, sample, first, count) for number, sample, first, count in table]
+
+    def verify_(self) -> None:
+        from .codelet_fused_rules import verify_fused
+
+        verify_fused(self)

@@ -1,0 +1,96 @@
+"""What holds for the operations of groups that run tile by tile (`codelet_fused`), and for tensors with rings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import i64
+from xdsl.utils.exceptions import VerifyException
+
+from ..algebra.affine import index_forms
+from ..errors import TilewrightError
+from .codelet_rules import enclosing_codelet, known_dims, parse_access, surrogate
+from .roles import Role
+
+if TYPE_CHECKING:
+    from .codelet import TensorOp, TransferOp
+    from .codelet_fused import FillOp, FusedOp, PartOp
+
+
+def verify_ring(op: TensorOp) -> None:
+    """One number per axis, from 0 to the axis' extent, and only for what is temporary."""
+    if op.ring is None:
+        return
+    sizes, ring = surrogate(op.result).sizes, op.ring.get_values()
+    if len(ring) != len(sizes) or not all(0 <= kept <= size for kept, size in zip(ring, sizes, strict=True)):
+        raise VerifyException(f"expected for each axis of {list(sizes)} how much of it is kept, found {list(ring)}")
+    if op.role.data != Role.TEMP:
+        raise VerifyException(f"expected a ring for temporary tensors only, found one for an {op.role.data}")
+
+
+def verify_part(op: PartOp) -> None:
+    """A dim of the codelet, some of its iterations, and no loop over it outside."""
+    from .codelet import LoopOp
+    from .codelet_fused import PartOp
+
+    dims = enclosing_codelet(op).dims.as_dict()
+    dim, start, stop = op.dim.data, op.start.value.data, op.stop.value.data
+    if dim not in dims:
+        raise VerifyException(f"expected a dim among {', '.join(dims)}, found {dim}")
+    if not 0 <= start < stop <= dims[dim]:
+        raise VerifyException(f"expected some of the {dims[dim]} iterations of {dim}, found {start} to {stop}")
+    parent = op.parent_op()
+    while isinstance(parent, LoopOp | PartOp):
+        if parent.dim.data == dim:
+            raise VerifyException(f"expected no loop over {dim} around a part of it")
+        parent = parent.parent_op()
+
+
+def verify_fill(op: FillOp) -> None:
+    """A value of the tensor's element type."""
+    element = surrogate(op.target).element
+    if op.value.type != element:
+        raise VerifyException(f"expected a value of type {element}, found {op.value.type}")
+
+
+def verify_over(op: TransferOp) -> None:
+    """The access of a transfer between two tensors has their rank and the codelet's dims."""
+    assert op.over is not None
+    try:
+        forms = index_forms(parse_access(op.over.data))
+    except TilewrightError as error:
+        raise VerifyException(error.paragraph()) from error
+    known_dims(enclosing_codelet(op).dims.as_dict(), forms, op.over.data)
+    rank = len(surrogate(op.source).sizes)
+    if len(forms) != rank:
+        raise VerifyException(f"expected {rank} indices in {op.over.data}, found {len(forms)}")
+
+
+def verify_fused(op: FusedOp) -> None:
+    """Codelets; a sample and a row dim for each; turns of iterations that there are."""
+    from .codelet import CodeletOp
+
+    codelets: list[CodeletOp] = []
+    for inner in op.codelets:
+        if not isinstance(inner, CodeletOp):
+            raise VerifyException(f"expected codelets in a fused group, found {inner.name}")
+        codelets.append(inner)
+    if not len(codelets) == len(op.samples) == len(op.rows):
+        raise VerifyException(f"expected a sample dim and a row dim for each of {len(codelets)} codelets")
+    shape = op.updates.get_shape()
+    if len(shape) != 2 or shape[1] != 4 or op.updates.get_element_type() != i64:
+        raise VerifyException(f"expected rows of four i64 as updates, found {op.updates.type}")
+    extents: list[tuple[int, int]] = []
+    for codelet, sample, row in zip(codelets, op.samples, op.rows, strict=True):
+        dims = {"": 1 << 62} | codelet.dims.as_dict()
+        for name in (sample.data, row.data):
+            if name not in dims:
+                raise VerifyException(f"expected a dim of @{codelet.sym_name.data}, found {name}")
+        extents.append((dims[sample.data], dims[row.data]))
+    for number, sample, first, count in op.turns:
+        if not 0 <= number < len(codelets):
+            raise VerifyException(f"expected a codelet below {len(codelets)} in each update, found {number}")
+        most, rows = extents[number]
+        if not (0 <= sample < most and 0 <= first and 0 < count and first + count <= rows):
+            name = codelets[number].sym_name.data
+            raise VerifyException(f"expected samples and rows of @{name}, found {sample}, {first} to {first + count}")
