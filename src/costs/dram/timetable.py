@@ -37,6 +37,7 @@ from .workspace import (
     LOADS,
     ORDER,
     POSITIONS,
+    REUSED,
     STEP,
     STORE_CYCLES,
     STORE_END,
@@ -78,12 +79,13 @@ class Timetable:
 
     `tile_layer`, `tile_index`, `tile_begin`, `tile_cycles` go by position; `usage_bytes` by position + 1, position -1
     being before all tiles; `transfers` are in the channel's order.  `streamed` tells for each fused group whether its
-    weights are loaded again for each tile.
+    weights are loaded again for each tile, `reused` whether it takes what earlier ones have loaded.
     """
 
     network: Network
     fusion: Fusion
     streamed: tuple[bool, ...]
+    reused: tuple[bool, ...]
     tile_layer: Ints
     tile_index: Ints
     tile_begin: Ints
@@ -140,6 +142,7 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
         network,
         fusion_of(state),
         tuple(bool(item & STREAMING) for item in state[STREAMED][state[CUT] != JOINED]),
+        tuple(bool(item & REUSED) for item in state[STREAMED][state[CUT] != JOINED]),
         layer,
         index,
         work.positions[BEGIN, :positions].copy(),

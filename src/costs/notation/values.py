@@ -1,0 +1,156 @@
+"""Tiles, tensors and schedules in the tensor-centric notation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ...zoo.schedule_networks.layers import Network
+from ..soma.fusion import Fusion
+
+INPUT, WEIGHT, OUTPUT = range(3)
+"""Kinds of tensors: part of a feature map that a tile reads, weights of a layer, result of a tile."""
+
+Span = tuple[int, int]
+"""[from, to)."""
+
+
+class Region(NamedTuple):
+    """All channels of some samples, rows and columns of a feature map."""
+
+    samples: Span
+    channels: int
+    rows: Span
+    columns: Span
+
+    @property
+    def extents(self) -> tuple[int, int, int, int]:
+        """Samples, channels, rows and columns."""
+        return (
+            self.samples[1] - self.samples[0],
+            self.channels,
+            self.rows[1] - self.rows[0],
+            self.columns[1] - self.columns[0],
+        )
+
+    @property
+    def size_bytes(self) -> int:
+        """At one byte per element."""
+        samples, channels, rows, columns = self.extents
+        return samples * channels * rows * columns
+
+    def union(self, other: Region) -> Region:
+        """The smallest region that holds both."""
+        return Region(
+            join(self.samples, other.samples),
+            self.channels,
+            join(self.rows, other.rows),
+            join(self.columns, other.columns),
+        )
+
+
+def join(one: Span, two: Span) -> Span:
+    """The smallest span that holds both."""
+    return min(one[0], two[0]), max(one[1], two[1])
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The layer-fusion attributes: order, DRAM cuts, fine-grained cuts and tiling numbers, for `batch` samples.
+
+    By fused group, `streamed` tells whether weights are loaded again for each tile instead of staying, and `reused`
+    whether layers take from earlier fused groups of their layer group what these loaded from DRAM.
+    """
+
+    fusion: Fusion
+    batch: int
+    streamed: tuple[bool, ...] = ()
+    reused: tuple[bool, ...] = ()
+
+    def flags(self, group: int) -> tuple[bool, bool]:
+        """(streamed, reused) of fused group number `group`."""
+        return bool(self.streamed and self.streamed[group]), bool(self.reused and self.reused[group])
+
+
+class Tile(NamedTuple):
+    """Tile number `tile` of `layer`; `region` is what it makes (None in SoMa's model, whose tiles have no place)."""
+
+    layer: int
+    tile: int
+    region: Region | None
+
+
+class Tensor(NamedTuple):
+    """What lies in the buffer: `kind` of tile `tile` of `layer`.
+
+    `source` is the layer that an input comes from, -1 - i for network input i, -1 else.  It is first read, or made, at
+    position `first`; no tile reads it from position `last` on.  `moves` tells whether it passes through DRAM.
+    """
+
+    kind: int
+    layer: int
+    tile: int
+    source: int
+    region: Region | None
+    size_bytes: int
+    first: int
+    last: int
+    moves: bool
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """What names it: kind, layer, tile, source."""
+        return self.kind, self.layer, self.tile, self.source
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The layer-fusion attributes worked out: tiles in order, and `tensors`.
+
+    `feeds` has for each position and each source that its layer reads the tensors that hold what the tile takes from
+    it; it is empty in SoMa's model.  `results[p]` is the tensor that position p makes.
+    """
+
+    network: Network
+    choices: Choices
+    tiles: tuple[Tile, ...]
+    tensors: tuple[Tensor, ...]
+    feeds: tuple[dict[int, tuple[int, ...]], ...]
+    weights: tuple[int, ...]
+    results: tuple[int, ...]
+
+    @cached_property
+    def number(self) -> dict[tuple[int, int, int, int], int]:
+        """The number of each tensor by its key."""
+        return {tensor.key: number for number, tensor in enumerate(self.tensors)}
+
+    def describe(self, number: int) -> str:
+        """A tensor in words."""
+        tensor = self.tensors[number]
+        name = self.network.layers[tensor.layer].name
+        if tensor.kind == WEIGHT:
+            return f"weights of {name}" + (f" for tile {tensor.tile}" if tensor.tile else "")
+        if tensor.kind == OUTPUT:
+            return f"result of {name}, tile {tensor.tile}"
+        layers, inputs = self.network.layers, self.network.inputs
+        source = layers[tensor.source].name if tensor.source >= 0 else inputs[-1 - tensor.source][0]
+        return f"input of {name}, tile {tensor.tile}, from {source}"
+
+
+class Move(NamedTuple):
+    """A tensor that passes through DRAM: it lives in the buffer from position `start` to the end of `end - 1`.
+
+    A load may begin once the tile before `start` is done; a store must be complete before tile `end` begins.
+    """
+
+    tensor: int
+    start: int
+    end: int
+
+
+class Timed(NamedTuple):
+    """Cycles of each tile by position, and of each tensor's transfer."""
+
+    tiles: tuple[int, ...]
+    transfers: tuple[int, ...]
