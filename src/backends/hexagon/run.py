@@ -1,0 +1,85 @@
+"""A packet program through llvm-mc, ld.lld and qemu-hexagon."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...arrays import Array
+from ...errors import TilewrightError
+from ..packets.program import PacketProgram
+from ..packets.storage import initial_memory, outputs_of
+from .stub import PACKETS_OF_CALL, whole_program
+
+TOOLS = ("llvm-mc", "ld.lld", "qemu-hexagon")
+ASSEMBLE = ("-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "-filetype=obj")
+SECONDS = 600
+
+
+@dataclass(frozen=True)
+class QemuResult:
+    """Outputs by name, and what qemu's own counters say of the kernel."""
+
+    outputs: dict[str, Array]
+    packets: int
+    instructions: int
+
+
+def missing_tools() -> list[str]:
+    """The tools that are not installed."""
+    return [tool for tool in TOOLS if shutil.which(tool) is None]
+
+
+def run_program(kernel: str, program: PacketProgram, inputs: Mapping[str, Array]) -> QemuResult:
+    """Assembles `kernel` (the program's text), links it with what it needs, and runs it on the inputs' bytes.
+
+    `TilewrightError` (kind `tool`) where a tool is missing or refuses.
+    """
+    if missing := missing_tools():
+        raise TilewrightError("tool", missing[0], "an installed tool", "none", "apt-get install lld llvm qemu-user")
+    read, first, last = _extent(program)
+    memory = initial_memory(program, inputs)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        text = whole_program(kernel, program.memory_bytes, read, first, last - first)
+        elf = link(text, folder)
+        written = _call(["qemu-hexagon", str(elf)], memory[:read].tobytes())
+    counts = np.frombuffer(written[:8], np.uint32)
+    memory[first:last] = np.frombuffer(written[8:], np.uint8)
+    packets = int(counts[0]) - PACKETS_OF_CALL
+    return QemuResult(outputs_of(program, memory), packets, int(counts[1]))
+
+
+def link(text: str, folder: Path) -> Path:
+    """The ELF file of an assembly text."""
+    source, object_file, elf = folder / "program.s", folder / "program.o", folder / "program"
+    source.write_text(text)
+    _call(["llvm-mc", *ASSEMBLE, str(source), "-o", str(object_file)])
+    _call(["ld.lld", "-e", "_start", str(object_file), "-o", str(elf)])
+    return elf
+
+
+def _extent(program: PacketProgram) -> tuple[int, int, int]:
+    """Bytes to read at the start, and where the outputs begin and end."""
+    inputs = [t.address + t.size_bytes for t in program.stored if t.role == "input"]
+    inputs += [address + len(data) for address, data in program.images]
+    outputs = [t for t in program.stored if t.role == "output"]
+    first, last = min(t.address for t in outputs), max(t.address + t.size_bytes for t in outputs)
+    return max(inputs, default=0), first, last
+
+
+def _call(command: Sequence[str], data: bytes = b"") -> bytes:
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise TilewrightError("tool", command[0], f"an end within {SECONDS} s", "none") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise TilewrightError("tool", command[0], "success", "; ".join(said[:3]) or f"exit status {done.returncode}")
+    return done.stdout

@@ -1,0 +1,79 @@
+"""From a statement with extents and element types to a program of packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...algebra.expr import Access, Statement
+from ...algebra.printer import print_statement
+from ...algebra.statement import dims_of, tensors_of
+from ...errors import InfeasibleError, TilewrightError
+from ...machine import Machine
+from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwise
+from .emit import Emitter
+from .isa import Isa
+from .program import PacketProgram
+from .regions import Lowering, Options
+from .storage import Storage
+
+SLACK_BYTES = 1 << 17
+"""Memory behind the last tensor, which loads that run ahead may touch."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What the generator may do; each can be switched off to see what it is worth."""
+
+    vectorize: bool = True
+    pack: bool = True
+    unroll: bool = True
+    pipeline: bool = True
+
+
+def generate(
+    machine: Machine,
+    statement: Statement,
+    extents: Mapping[str, int],
+    types: Mapping[str, str],
+    switches: Switches | None = None,
+) -> PacketProgram:
+    """The program that computes `statement`; `TilewrightError` where the target has no way to."""
+    switches = switches or Switches()
+    isa = Isa(machine)
+    if is_elementwise(statement):
+        return _elementwise(isa, statement, extents, types, switches)
+    raise TilewrightError(
+        "unsupported", print_statement(statement), "an elementwise statement or a sum of products", "another"
+    )
+
+
+def _elementwise(
+    isa: Isa, statement: Statement, extents: Mapping[str, int], types: Mapping[str, str], switches: Switches
+) -> PacketProgram:
+    assert isinstance(statement.target, Access)
+    type_name = common_type({**types}, statement)
+    shape = tuple(extents[dim] for dim in dims_of(statement))
+    for unroll in UNROLL if switches.unroll else UNROLL[-1:]:
+        emitter, storage = Emitter(isa), Storage(_align(isa))
+        try:
+            regions = elementwise_regions(emitter, storage, statement, shape, type_name, unroll)
+        except InfeasibleError:
+            if unroll == UNROLL[-1]:
+                raise
+            continue
+        return finish(emitter, storage, regions, switches)
+    raise AssertionError(tensors_of(statement))
+
+
+def _align(isa: Isa) -> int:
+    return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)
+
+
+def finish(emitter: Emitter, storage: Storage, regions: list, switches: Switches) -> PacketProgram:
+    """Schedules the regions; the program with its memory."""
+    lowering = Lowering(
+        emitter.isa, emitter.pool.left(emitter.scalars), Options(switches.pack, switches.pipeline)
+    )
+    code = lowering.code(regions)
+    return PacketProgram(code, tuple(storage.stored), storage.end + SLACK_BYTES, tuple(storage.images))

@@ -1,0 +1,76 @@
+"""Memory of a program: tensors and constants at addresses, and their values to bytes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...algebra.element import ELEMENT_TYPES
+from ...arrays import Array
+from .program import PacketProgram, Stored
+
+
+def contiguous_strides(sizes: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    """Byte strides of a dense array, the last index fastest."""
+    strides: list[int] = []
+    step = itemsize
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= size
+    return tuple(strides)
+
+
+@dataclass
+class Storage:
+    """Hands out addresses, multiples of `align_bytes`, constants first."""
+
+    align_bytes: int
+    end: int = 0
+    stored: list[Stored] = field(default_factory=list[Stored])
+    images: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
+
+    def take(self, size_bytes: int) -> int:
+        """The address of so many bytes."""
+        address = self.end
+        self.end = -(-(address + size_bytes) // self.align_bytes) * self.align_bytes
+        return address
+
+    def constant(self, data: bytes) -> int:
+        """The address of bytes that are there from the start."""
+        address = self.take(len(data))
+        self.images.append((address, data))
+        return address
+
+    def tensor(
+        self, name: str, role: str, type_name: str, shape: Sequence[int], strides: Sequence[int], size_bytes: int
+    ) -> Stored:
+        """A tensor with the given byte strides in `size_bytes` bytes."""
+        dtype = ELEMENT_TYPES[type_name].name
+        placed = Stored(name, role, dtype, tuple(shape), tuple(strides), self.take(size_bytes), size_bytes)
+        self.stored.append(placed)
+        return placed
+
+
+def initial_memory(program: PacketProgram, inputs: Mapping[str, Array]) -> Array:
+    """The memory's bytes before the program runs."""
+    memory = np.zeros(program.memory_bytes, np.uint8)
+    for address, data in program.images:
+        memory[address : address + len(data)] = np.frombuffer(data, np.uint8)
+    for tensor in program.stored:
+        if tensor.role == "input":
+            _view(memory, tensor)[...] = np.asarray(inputs[tensor.name]).reshape(tensor.shape)
+    return memory
+
+
+def outputs_of(program: PacketProgram, memory: Array) -> dict[str, Array]:
+    """The output tensors in the memory's bytes."""
+    return {t.name: np.ascontiguousarray(_view(memory, t)) for t in program.stored if t.role == "output"}
+
+
+def _view(memory: Array, tensor: Stored) -> Array:
+    part: Any = memory[tensor.address : tensor.address + tensor.size_bytes].view(np.dtype(tensor.dtype))
+    return as_strided(part, tensor.shape, tensor.strides)
