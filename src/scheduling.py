@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,21 +27,62 @@ MAX_BATCH = 1 << 10
 
 @dataclass(frozen=True)
 class ScheduleOptions:
-    """How to search: `model` prices, `method` searches; `tokens` is the sequence length of a transformer block."""
+    """How to search: `model` prices, `method` searches.
+
+    `batch` is 1, or as a file has it, where nothing is said; `tokens` the sequence length of a transformer block.
+    """
 
     model: str = "exact"
     method: Method = "ours"
-    batch: int = 1
+    batch: int | None = None
     tokens: int | None = None
     objective: Objective = field(default_factory=Objective)
     effort: Effort = field(default_factory=Effort)
 
 
-def find_network(name: str, tokens: int | None = None) -> Network:
-    """The network called `name`; TilewrightError (kind `network`) for an unknown one."""
-    if name in NAMES:
-        return schedule_network(name, tokens)
-    return paper_network(name)
+MOST_LAYERS, MOST_EXTENT, MOST_BYTES = 1 << 12, 1 << 16, 1 << 34
+"""Layers that a network may have, rows or columns of a map, and bytes of a map or of weights: sums stay below 2^63."""
+
+
+def find_network(name: str, tokens: int | None = None, batch: int | None = None) -> tuple[Network, int]:
+    """The network called `name`, or in an `.onnx` file or a `.mlir` file in the graph dialect, and its batch.
+
+    A file whose inputs hold several samples has that batch.  Raises TilewrightError: kind `network` for an unknown
+    name or a network beyond the limits above, `batch` where a file says another, `unsupported` for what no layer does.
+    """
+    if Path(name).suffix in (".onnx", ".mlir"):
+        found, given = _from_file(Path(name))
+        if batch is not None and given not in (1, batch):
+            raise TilewrightError("batch", name, f"the file's batch of {given}", str(batch), "export the model anew")
+        batch = batch or given
+    else:
+        found = schedule_network(name, tokens) if name in NAMES else paper_network(name)
+    _check_size(found)
+    return found, batch or 1
+
+
+def _from_file(path: Path) -> tuple[Network, int]:
+    from xdsl.dialects.func import FuncOp
+
+    from .driver import load_model, make_context, parse_passes
+    from .passes.schedule_layers import schedule_layers
+
+    module = load_model(path)
+    parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
+    functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
+    if not functions:
+        raise TilewrightError("network", str(path), "a function", "none")
+    return schedule_layers(functions[0])
+
+
+def _check_size(network: Network) -> None:
+    if len(network.layers) > MOST_LAYERS:
+        raise TilewrightError("network", network.name, f"at most {MOST_LAYERS} layers", str(len(network.layers)))
+    shapes = [shape for _, shape in network.inputs] + [layer.shape for layer in network.layers]
+    weights = [network.weight_bytes(number) for number in range(len(network.layers))]
+    if max(max(shape[1:]) for shape in shapes) > MOST_EXTENT or max(*map(prod, shapes), *weights) > MOST_BYTES:
+        limits = f"maps of at most {MOST_EXTENT} rows and columns, maps and weights of at most {MOST_BYTES} bytes"
+        raise TilewrightError("network", network.name, limits, "larger ones")
 
 
 def schedule_network_for(
@@ -51,16 +93,18 @@ def schedule_network_for(
 ) -> tuple[dict[str, Any], Found]:
     """The answer of `tilewright schedule`, and the schedule."""
     options = options or ScheduleOptions()
-    if not 1 <= options.batch <= MAX_BATCH:
+    if options.batch is not None and not 1 <= options.batch <= MAX_BATCH:
         raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.batch))
-    model = model_of(load_target(target), exact=options.model == "exact")
-    network = find_network(name, options.tokens)
+    machine = load_target(target)
+    model = model_of(machine, exact=options.model == "exact")
+    network, batch = find_network(name, options.tokens, options.batch)
     warm_up(model, options)
     start = time.process_time()
-    found = _search(options)(network, model, options.batch, options.objective, options.effort, progress)
-    answer = describe(found, lower_bound(network, model, options.batch))
+    found = _search(options)(network, model, batch, options.objective, options.effort, progress)
+    answer = describe(found, lower_bound(network, model, batch))
+    answer |= {"buffer_bytes": model.buffer_bytes, "frequency_hz": machine.frequency_hz}
     answer["cpu_s"] = time.process_time() - start
-    return {"network": name, "batch": options.batch, "model": options.model, "method": options.method} | answer, found
+    return {"network": name, "batch": batch, "model": options.model, "method": options.method} | answer, found
 
 
 def _search(options: ScheduleOptions) -> Callable[..., Found]:

@@ -3,7 +3,7 @@
 The answer has latency, energy, DRAM traffic and buffer use; a bound below every schedule of the network with the
 argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).
 
-NETWORK is a name (`tilewright networks` lists them).
+NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.
 METHOD is ours (every fusion is scored with its transfers decided), soma (its two stages of annealing) or cocco (its
 baseline: groups between DRAM cuts only, double buffering).
 MODEL is exact, or soma for that tool's own arithmetic.
@@ -11,7 +11,8 @@ MODEL is exact, or soma for that tool's own arithmetic.
 examples:
   tilewright schedule resnet50 --target edge16 --batch 4
   tilewright schedule gpt2_small_prefill --target edge16 --model soma --method soma --seed 1
-  tilewright schedule randwire_small --target edge16 -o schedule.svg
+  tilewright schedule randwire_small --target edge16 -o schedule.svg --trace schedule.json
+  tilewright schedule model.onnx --batch 4 --json
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ from .tables import energy, number, print_table, progress_bar, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("network", metavar="NETWORK", help="a name")
+    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
-    parser.add_argument("--batch", type=int, default=1, metavar="B", help="samples at once (default: 1)")
+    parser.add_argument("--batch", type=int, metavar="B", help="samples at once (default: 1, or as the file has it)")
     parser.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
     parser.add_argument(
         "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
     )
     parser.add_argument("-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto to FILE (.json)")
     group = parser.add_argument_group("search")
     group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
     group.add_argument("--latency-power", type=float, default=1.0, metavar="M", help="(default: 1)")
@@ -59,8 +61,17 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.svg is not None:
         from ..backends.report.schedule_svg import schedule_svg
 
-        arguments.svg.write_text(schedule_svg(found.timetable), encoding="utf-8")
+        plain = found.double_buffered
+        panels = {"without prefetch": plain} if plain is not None and plain is not found.timetable else {}
+        text = schedule_svg(panels | {arguments.method: found.timetable}, answer["buffer_bytes"])
+        arguments.svg.write_text(text, encoding="utf-8")
         answer["picture"] = str(arguments.svg)
+    if arguments.trace is not None:
+        from ..backends.report.schedule_trace import schedule_trace
+
+        text = schedule_trace(found.timetable, answer["frequency_hz"])
+        arguments.trace.write_text(text, encoding="utf-8")
+        answer["trace"] = str(arguments.trace)
     return answer
 
 
@@ -106,3 +117,5 @@ def show(answer: dict[str, Any]) -> None:
     print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
     if "picture" in answer:
         print(f"drawn to {answer['picture']}")
+    if "trace" in answer:
+        print(f"trace for ui.perfetto.dev in {answer['trace']}")

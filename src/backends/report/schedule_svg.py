@@ -1,11 +1,12 @@
 """The picture of a DRAM schedule: when the channel and the cores are busy, and what the buffer holds meanwhile.
 
 As Figure 8 of J. Cai et al., "SoMa", HPCA 2025: a DRAM row, a COMPUTE row, the use of the buffer, and the borders of
-tiles, fused groups and layer groups.
+tiles, fused groups and layer groups; several schedules of a network, as with prefetch and without, share the scale.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from ...costs.dram.timetable import Timetable, Transfer
@@ -13,31 +14,54 @@ from ...costs.soma.plan import INPUT, OUTPUT
 from .svg import INK, LINE, PANEL, SOFT, Svg, short
 
 WIDTH, MARGIN, LEFT = 1200.0, 24.0, 96.0
-ROW, CURVE, GAP = 44.0, 180.0, 28.0
+ROW, CURVE, GAP, GROUPS = 44.0, 120.0, 16.0, 20.0
+PANEL_HEIGHT = GROUPS + 16 + 2 * (ROW + GAP) + CURVE + 44
 MIN_WIDTH = 0.15
-COLOURS = {"input": "#3d7ea6", "weights": "#e0a458", "result": "#6a994e", "group": "#b23a48", "fused": "#8d99ae"}
+COLOURS = {
+    "input": "#3d7ea6",
+    "weights": "#e0a458",
+    "result": "#6a994e",
+    "group": "#b23a48",
+    "fused": "#6b7485",
+    "buffer": "#9a8fb5",
+}
 TILES = "#cfdbe8", "#9fb6cd"
 
 
-def schedule_svg(table: Timetable, buffer_bytes: int | None = None) -> str:
-    """The schedule as SVG text; `buffer_bytes` draws the buffer's size."""
+def schedule_svg(panels: Mapping[str, Timetable], buffer_bytes: int | None = None) -> str:
+    """Schedules of one network under each other on one scale of time, as SVG text.
+
+    `panels` has them by name; `buffer_bytes` draws the buffer's size.
+    """
     svg = Svg()
-    scale = (WIDTH - LEFT - MARGIN) / max(1, table.latency_cycles)
-    top = MARGIN + 30
+    longest = max(1, *(table.latency_cycles for table in panels.values()))
+    scale = (WIDTH - LEFT - MARGIN) / longest
+    top = MARGIN
+    for name, table in panels.items():
+        _draw_panel(svg, name, table, scale, top, buffer_bytes)
+        top += PANEL_HEIGHT
+    _draw_legend(svg, top)
+    network = next(iter(panels.values())).network.name
+    return svg.document(WIDTH, top + 20, f"{network}: {', '.join(panels)}")
+
+
+def _draw_panel(svg: Svg, name: str, table: Timetable, scale: float, top: float, buffer_bytes: int | None) -> None:
+    cycles = max(1, table.latency_cycles)
+    title = f"{table.network.name}, {name}: {short(cycles)} cycles, {short(table.dram_bytes)}B of DRAM traffic"
+    svg.text(LEFT, top + 4, title, font_size=15, font_weight="bold")
+    top += GROUPS + 16
     rows = top, top + ROW + GAP, top + 2 * (ROW + GAP)
-    title = f"{table.network.name}: {short(table.latency_cycles)} cycles, {short(table.dram_bytes)}B of DRAM traffic"
-    svg.text(LEFT, MARGIN + 4, title, font_size=15, font_weight="bold")
-    for label, y in zip(("DRAM", "COMPUTE", "BUFFER"), rows, strict=True):
-        svg.text(LEFT - 10, y + ROW / 2 + 4, label, text_anchor="end", fill=SOFT)
-    for y in rows[:2]:
-        svg.rect(LEFT, y, table.latency_cycles * scale, ROW, fill=PANEL)
+    busy = table.dram_cycles / cycles, table.compute_cycles / cycles
+    for label, y, share in zip(("DRAM", "COMPUTE"), rows[:2], busy, strict=True):
+        svg.text(LEFT - 10, y + ROW / 2, label, text_anchor="end", fill=SOFT)
+        svg.text(LEFT - 10, y + ROW / 2 + 14, f"busy {share:.1%}", text_anchor="end", fill=SOFT, font_size=10)
+        svg.rect(LEFT, y, cycles * scale, ROW, fill=PANEL)
+    svg.text(LEFT - 10, rows[2] + CURVE / 2, "BUFFER", text_anchor="end", fill=SOFT)
     _draw_transfers(svg, table, scale, rows[0])
     _draw_tiles(svg, table, scale, rows[1])
     _draw_usage(svg, table, scale, rows[2], buffer_bytes)
     _draw_borders(svg, table, scale, rows[0] - 6, rows[2] + CURVE)
     _draw_axis(svg, table, scale, rows[2] + CURVE)
-    _draw_legend(svg, rows[2] + CURVE + 44)
-    return svg.document(WIDTH, rows[2] + CURVE + 60, title)
 
 
 def _what(table: Timetable, item: Transfer) -> tuple[str, str]:
@@ -71,26 +95,26 @@ def _draw_usage(svg: Svg, table: Timetable, scale: float, y: float, buffer_bytes
     for usage, (begin, end) in zip(table.usage_bytes, pairwise(edges), strict=True):
         height = CURVE * int(usage) / most
         if end > begin:
-            svg.rect(LEFT + begin * scale, y + CURVE - height, (end - begin) * scale, height, fill=COLOURS["input"])
-    svg.line(LEFT, y, LEFT + table.latency_cycles * scale, y, stroke_dasharray="4 3")
-    svg.text(LEFT - 10, y + 4, f"{short(most)}B", text_anchor="end", fill=SOFT, font_size=10)
+            svg.rect(LEFT + begin * scale, y + CURVE - height, (end - begin) * scale, height, fill=COLOURS["buffer"])
+    svg.line(LEFT, y, LEFT + table.latency_cycles * scale, y, stroke=INK, stroke_dasharray="4 3")
+    svg.text(LEFT - 10, y + 4, f"{most / (1 << 20):.3g} MiB", text_anchor="end", fill=SOFT, font_size=10)
 
 
 def _draw_borders(svg: Svg, table: Timetable, scale: float, top: float, bottom: float) -> None:
+    """Lines where groups begin, and each fused group's number of tiles where there is room for it."""
     position, last = 0, -1
+    starts = [int(begin) for begin in table.tile_begin] + [table.latency_cycles]
     for group in table.fusion.fused_groups:
-        x = LEFT + int(table.tile_begin[position]) * scale
+        end = position + len(group.layers) * group.tiles
+        x, wide = LEFT + starts[position] * scale, (starts[end] - starts[position]) * scale
         heavy = group.group != last
-        svg.line(
-            x,
-            top - (8 if heavy else 0),
-            x,
-            bottom,
-            stroke=COLOURS["group" if heavy else "fused"],
-            stroke_width=1.6 if heavy else 0.7,
-        )
+        look = {"stroke": COLOURS["group" if heavy else "fused"], "stroke_width": 1.6 if heavy else 0.7}
+        svg.line(x, top - (GROUPS - 8 if heavy else 4), x, bottom, **look)
         svg.note(f"{'layer' if heavy else 'fused'} group of {len(group.layers)} layers in {group.tiles} tiles")
-        position, last = position + len(group.layers) * group.tiles, group.group
+        label = f"{len(group.layers)}L x{group.tiles}"
+        if wide > 6 * len(label):
+            svg.text(x + wide / 2, top - 1, label, text_anchor="middle", font_size=9, fill=SOFT)
+        position, last = end, group.group
 
 
 def _draw_axis(svg: Svg, table: Timetable, scale: float, y: float) -> None:
@@ -104,7 +128,7 @@ def _draw_axis(svg: Svg, table: Timetable, scale: float, y: float) -> None:
 def _draw_legend(svg: Svg, y: float) -> None:
     x = LEFT
     names = {"input": "load of a map", "weights": "load of weights", "result": "store", "group": "layer group"}
-    for key, name in (names | {"fused": "fused group"}).items():
+    for key, name in (names | {"fused": "fused group (layers x tiles)"}).items():
         svg.rect(x, y - 9, 12, 12, fill=COLOURS[key], stroke=LINE)
         svg.text(x + 18, y + 1, name, font_size=11)
         x += 40 + 7 * len(name)

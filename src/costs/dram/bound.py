@@ -118,7 +118,7 @@ def _reach(network: Network, reader: int, producer: int, rows: int, columns: int
     layer = network.layers[reader]
     shape = network.layers[producer].shape
     whole = (1 << shape.height) - 1, (1 << shape.width) - 1
-    if layer.kind in ("fc", "transpose") or producer in layer.weights_from:
+    if layer.kind in ("fc", "transpose", "rearrange") or producer in layer.weights_from:
         return whole
     if layer.kind in ("eltwise", "pointwise"):
         return rows, columns
@@ -209,7 +209,7 @@ def _vector_floor(layer: Layer, area: int, model: Model) -> tuple[float, float]:
     cycles, energy = operations / model.array.vector_ops, VECTOR_PJ * operations
     if model.exact:
         read = size * layer.operands
-        if layer.kind == "upsample":
+        if layer.kind in ("upsample", "rearrange"):
             read = 0
         if layer.kind == "pool":
             read = size * min(layer.stride[0], layer.kernel[0]) * min(layer.stride[1], layer.kernel[1]) // 2

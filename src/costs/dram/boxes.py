@@ -32,6 +32,7 @@ from .tables import (
     PAD_LEFT,
     POINTWISE,
     POOL,
+    REARRANGE,
     ROLE,
     SOURCE,
     SOURCE_CHANNELS,
@@ -75,7 +76,7 @@ def source_range(
     if not role & AS_INPUT:
         return first, last
     size = layers[layer, INPUT_HEIGHT] if vertical else layers[layer, INPUT_WIDTH]
-    if kind == FC:
+    if kind in (FC, REARRANGE):
         return 0, max(last, size)
     if kind == TRANSPOSE:
         axis = 1 if vertical else 2

@@ -14,7 +14,7 @@ from ..soma.hardware import CoreArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CONV, GROUP_CONV, FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE = range(len(KINDS))
+CONV, GROUP_CONV, FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE = range(len(KINDS))
 """Kinds of layers."""
 
 (

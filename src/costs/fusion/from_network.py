@@ -26,7 +26,7 @@ def _layer(network: Network, number: int) -> Layer:
 
 def _windows(network: Network, number: int) -> tuple[Window, Window]:
     row = network.layers[number]
-    if row.kind in ("transpose", "upsample"):
+    if row.kind in ("transpose", "upsample", "rearrange"):
         return WHOLE, WHOLE
     pads = network.padding(number)
     rows, columns = (Window(row.kernel[axis], row.stride[axis], pads[axis]) for axis in (0, 1))

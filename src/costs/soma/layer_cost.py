@@ -30,7 +30,7 @@ def input_box(network: Network, number: int, tile: Box) -> Box:
     Every tile is taken for the first one, whose window begins in the padding above and left of the map.
     """
     layer, given = network.layers[number], network.input_shapes[number]
-    if layer.kind == "fc":
+    if layer.kind in ("fc", "rearrange"):
         return Box(tile.batch, *given)
     if layer.kind == "transpose":
         extents = [0, 0, 0]

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import onnx
 import pytest
 
 from tilewright.cli import main
+from tilewright.zoo.onnx_models import mobilenet
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:
@@ -33,6 +35,16 @@ def test_answer(model: str, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     assert shapes.count("rect") > found["tiles"] + found["dram_tensors"]
 
 
+def test_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    onnx.save(mobilenet(size=32, width=0.25), tmp_path / "model.onnx")
+    trace = tmp_path / "trace.json"
+    found = answer(capsys, str(tmp_path / "model.onnx"), "--batch", "2", "--rounds", "20", "--trace", str(trace))
+    assert found["batch"] == 2
+    assert found["lower_bound"]["latency_cycles"] <= found["latency_cycles"]
+    slices = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
+    assert len(slices) >= found["tiles"] + found["dram_tensors"]
+
+
 def test_table(capsys: pytest.CaptureFixture[str]):
     assert main(["schedule", "gpt2_small_decode", "--tokens", "9", "--rounds", "10"]) == 0
     shown = capsys.readouterr().out
@@ -49,6 +61,7 @@ def test_table(capsys: pytest.CaptureFixture[str]):
         (("resnet50", "--time-limit", "0"), 2, "usage"),
         (("resnet50", "--energy-power", "nan"), 2, "usage"),
         (("resnet50", "--target", "tiny"), 1, "target"),
+        (("no_such.onnx",), 1, "parse"),
         (("resnet50", "--batch", "100000"), 1, "schedule"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, transfers_of, workspace
+from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.soma import evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
@@ -76,6 +77,31 @@ def test_legal_in_the_evaluator(name: str, batch: int):
     assert price.violations == ()
     assert price.latency_cycles == found.latency_cycles
     assert price.energy_pj == pytest.approx(found.energy_pj, rel=1e-12)
+
+
+def rearranged() -> Network:
+    """Rows and channels that change places by way of a layer that reads all of a map."""
+    layers = (
+        Layer("stem", "conv", Shape(256, 16, 16), external=(0,)),
+        Layer("turn", "rearrange", Shape(1024, 8, 8), (0,)),
+        Layer("sum", "rearrange", Shape(1024, 1, 1), (1,), kernel=(64, 1)),
+        Layer("last", "conv", Shape(64, 1, 1), (2,)),
+    )
+    return Network("rearranged", (("x", Shape(64, 16, 16)),), layers)
+
+
+@pytest.mark.parametrize("exact", [0, 1])
+def test_layers_that_read_whole_maps(exact: int):
+    network, machine = rearranged(), model(400_000)._replace(exact=exact)
+    found = schedule(network, machine, 2, effort=Effort(rounds=500, chains=1)).timetable
+    bound = lower_bound(network, machine, 2)
+    assert bound.latency_cycles <= found.latency_cycles
+    assert bound.energy_pj <= found.energy_pj
+    assert bound.dram_bytes <= found.dram_bytes
+    if not exact:
+        expected = plan(network, MACHINE, found.fusion, 2)
+        price = evaluate(expected, transfers_of(found, expected))
+        assert (price.violations, price.latency_cycles) == ((), found.latency_cycles)
 
 
 def test_objective():
