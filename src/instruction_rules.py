@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from .algebra.element import ELEMENT_TYPES
 from .algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
+from .loop_rules import loop_complaints
 from .machine import Capability, Field, Machine, Mnemonic, OperandBinding
 
 MAX_WORD_BITS = 1 << 13
@@ -20,12 +21,22 @@ def instruction_complaints(machine: Machine) -> Iterator[Complaint]:
         return
     mnemonics = machine.mnemonics
     yield from repeated([(m.name, f"mnemonic {m.name}") for m in mnemonics], "mnemonics with different names")
-    yield from repeated([(str(m.opcode), f"mnemonic {m.name}") for m in mnemonics], "each opcode once")
+    marks = [(" ".join([str(m.opcode), *_constants(machine, m)]), f"mnemonic {m.name}") for m in mnemonics]
+    yield from repeated(marks, "each opcode once")
     for item in machine.header:
         yield from _field("header", item)
     for mnemonic in mnemonics:
         broken = list(_word(machine, mnemonic))
-        yield from broken or _meaning(machine, mnemonic)
+        yield from broken or (() if machine.control == "loops" else _meaning(machine, mnemonic))
+    if machine.control == "loops":
+        yield from loop_complaints(machine)
+
+
+def _constants(machine: Machine, mnemonic: Mnemonic) -> list[str]:
+    """What tells instructions of one opcode apart: bits and values of the constant fields."""
+    values = {item.name: item.constant for item in mnemonic.fields if item.constant is not None}
+    places = [place for place in machine.word(mnemonic).fields if place.name in values]
+    return [f"{place.offset_bits}+{place.width_bits}={values[place.name]}" for place in places]
 
 
 def _isa(machine: Machine) -> Iterator[Complaint]:
@@ -53,6 +64,8 @@ def _field(owner: str, item: Field) -> Iterator[Complaint]:
     if not 1 <= item.width_bits <= 63 + item.signed:
         yield Complaint(subject, "a width of 1 to 63 bits (64 if signed)", f"{item.width_bits}")
         return
+    if item.constant is not None and (item.enum or not 0 <= item.constant < 1 << item.width_bits):
+        yield Complaint(subject, f"a constant of {item.width_bits} bits", f"{item.constant}")
     if item.signed and item.enum:
         yield Complaint(subject, "an efield without a sign", "a signed one")
     yield from repeated([(name, subject) for name, _ in item.enum], "enumerators with different names")
@@ -77,6 +90,8 @@ def _word(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     headers = [(item.name, "field header." + item.name) for item in machine.header]
     own = [(item.name, f"field {mnemonic.name}.{item.name}") for item in mnemonic.fields]
     yield from repeated([*headers, *own], "fields of a word with different names")
+    if mnemonic.named and not any(item.name == mnemonic.named and item.enum for item in mnemonic.fields):
+        yield Complaint(subject, "an efield of its own to be named by", f"`{mnemonic.named}`")
     yield from _overlaps(machine, mnemonic)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import TilewrightError
 from ..machine import Field, Machine, Mnemonic, PlacedField, Word
+from .positional import format_positional, parse_positional
 
 Array = NDArray[Any]
 
@@ -67,14 +68,22 @@ def encode(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> bytes:
     `TilewrightError` (kind `program`) names an unknown mnemonic or field, or a value that the field cannot hold.
     """
     word = word_of(machine, mnemonic)
+    constants = constants_of(word.mnemonic)
     bits = word.mnemonic.opcode << (word.bits - machine.opcode_bits)
-    for name, value in fields.items():
+    for name, value in {**constants, **fields}.items():
         place = _place(word, name)
         if not place.lowest <= value <= place.highest:
             raise _overflow(word, place, value)
+        if value != constants.get(name, value):
+            raise TilewrightError("program", f"{mnemonic}.{name}", f"{constants[name]}, a constant", str(value))
         code = value & ((1 << place.width_bits) - 1)
         bits |= code << (word.bits - place.offset_bits - place.width_bits)
     return bits.to_bytes(word.bytes, "big")
+
+
+def constants_of(mnemonic: Mnemonic) -> dict[str, int]:
+    """The fields that have one value only."""
+    return {item.name: item.constant for item in mnemonic.fields if item.constant is not None}
 
 
 def encode_many(machine: Machine, mnemonic: str, fields: Mapping[str, Array | int], count: int) -> NDArray[np.uint8]:
@@ -85,7 +94,7 @@ def encode_many(machine: Machine, mnemonic: str, fields: Mapping[str, Array | in
     word = word_of(machine, mnemonic)
     rows = np.zeros((count, word.bytes), np.uint8)
     _insert(rows, word.fields[0], np.asarray(word.mnemonic.opcode, np.int64))
-    for name, values in fields.items():
+    for name, values in {**constants_of(word.mnemonic), **fields}.items():
         place, array = _place(word, name), np.asarray(values, np.int64)
         bad = (array < place.lowest) | (array > place.highest)
         if bad.any():
@@ -138,7 +147,7 @@ def join_rows(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.uint8]]]) -> b
 
 def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where each instruction begins, in bytes, and the index of its mnemonic in `machine.mnemonics`."""
-    kinds = {mnemonic.opcode: index for index, mnemonic in enumerate(machine.mnemonics)}
+    kinds = _Kinds(machine)
     lengths = [machine.words[mnemonic.name].bytes for mnemonic in machine.mnemonics]
     opcode_bytes = -(-machine.opcode_bits // 8)
     spare = 8 * opcode_bytes - machine.opcode_bits
@@ -146,7 +155,7 @@ def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.in
     found: list[int] = []
     at, end = 0, len(program)
     while at < end:
-        kind = kinds.get(int.from_bytes(program[at : at + opcode_bytes], "big") >> spare)
+        kind = kinds.find(int.from_bytes(program[at : at + opcode_bytes], "big") >> spare, program, at)
         if kind is None or at + lengths[kind] > end:
             expected = "a known opcode" if kind is None else f"{lengths[kind]} bytes of {machine.mnemonics[kind].name}"
             raise TilewrightError("program", f"byte {at}", expected, f"0x{program[at : at + 8].hex()}")
@@ -154,6 +163,36 @@ def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.in
         found.append(kind)
         at += lengths[kind]
     return np.array(offsets, np.int64), np.array(found, np.int64)
+
+
+class _Kinds:
+    """Which mnemonic a word is: by the opcode, then by constants, where those with more of them come first."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.alone: dict[int, int] = {}
+        self.masks: dict[int, list[tuple[int, int, int, int]]] = {}  # opcode -> (bytes, mask, value, mnemonic)
+        rows = [(constants_of(mnemonic), index) for index, mnemonic in enumerate(machine.mnemonics)]
+        for constants, index in sorted(rows, key=lambda row: (-len(row[0]), row[1])):
+            word = machine.words[machine.mnemonics[index].name]
+            mask = value = 0
+            for place in (word.by_name[name] for name in constants):
+                shift = word.bits - place.offset_bits - place.width_bits
+                mask |= ((1 << place.width_bits) - 1) << shift
+                value |= constants[place.name] << shift
+            self.masks.setdefault(word.mnemonic.opcode, []).append((word.bytes, mask, value, index))
+        for opcode, found in list(self.masks.items()):
+            if len(found) == 1 and not found[0][1]:
+                self.alone[opcode] = found[0][3]
+
+    def find(self, opcode: int, program: bytes, at: int) -> int | None:
+        """The number of the mnemonic of the word at byte `at`; None if there is none."""
+        kind = self.alone.get(opcode)
+        if kind is not None:
+            return kind
+        for size, mask, value, index in self.masks.get(opcode, ()):
+            if int.from_bytes(program[at : at + size], "big") & mask == value:
+                return index
+        return None
 
 
 def decode_arrays(machine: Machine, program: bytes) -> Decoded:
@@ -214,6 +253,8 @@ def disassemble(machine: Machine, program: bytes) -> str:
 def format_instruction(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> str:
     """The text of one instruction: efields by name, addresses and immediates in hexadecimal."""
     word = word_of(machine, mnemonic)
+    if machine.positional:
+        return format_positional(word, fields)
     hexadecimal = {operand.address for operand in word.mnemonic.operands}
     hexadecimal |= {name for _, name in word.mnemonic.immediates}
     enums = _enums(machine, word)
@@ -252,6 +293,8 @@ def assemble(machine: Machine, text: str, source: str = "program") -> bytes:
 def parse_instruction(machine: Machine, text: str) -> tuple[str, dict[str, int]]:
     """Mnemonic and fields of one line of assembly text."""
     mnemonic, _, rest = text.partition(" ")
+    if machine.positional:
+        return parse_positional(machine, mnemonic, rest)
     word = word_of(machine, mnemonic)
     enums = _enums(machine, word)
     fields: dict[str, int] = {}

@@ -55,8 +55,10 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine_rules import NAME, first_complaint
 from .acg_attributes import (
+    ActionAttr,
     ChoicesAttr,
     DimsAttr,
+    EngineAttr,
     FieldsAttr,
     FormulaAttr,
     NamesAttr,
@@ -198,13 +200,14 @@ class LinkOp(IRDLOperation):
 
 @irdl_op_definition
 class UnitOp(IRDLOperation):
-    """An in-order queue of instructions; `depth` of them may wait, 0 for no limit."""
+    """An in-order queue of instructions; `depth` of them may wait, 0 for no limit.  `engine`: see `machine.Engine`."""
 
     name = "acg.unit"
     sym_name = prop_def(SymbolNameConstraint())
     depth = prop_def(INTEGER)
+    engine = opt_prop_def(EngineAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
-    assembly_format = "$sym_name `depth` $depth attr-dict"
+    assembly_format = "$sym_name `depth` $depth (`engine` $engine^)? attr-dict"
 
 
 @irdl_op_definition
@@ -218,38 +221,45 @@ class IsaOp(IRDLOperation):
     header = prop_def(FieldsAttr)
     signal = prop_def(StringAttr)
     waits = prop_def(PairsAttr)
+    positional = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     assembly_format = (
         "`opcode_bits` $opcode_bits `align` $align_bits `width` $width_bits `header` $header `signal` $signal "
-        "`waits` $waits attr-dict"
+        "`waits` $waits (`positional` $positional^)? attr-dict"
     )
 
 
 @irdl_op_definition
 class MnemonicOp(IRDLOperation):
-    """An instruction: opcode, unit, fields, and the capability that it executes with everything bound to fields."""
+    """An instruction: opcode, unit, fields, and the capability that it executes with everything bound to fields.
+
+    Or (`loops`) the action that it takes; `named` is the efield whose names stand for the mnemonic in assembly text.
+    """
 
     name = "acg.mnemonic"
     sym_name = prop_def(SymbolNameConstraint())
     opcode = prop_def(INTEGER)
     unit = prop_def(SymbolNameConstraint())
     fields = prop_def(FieldsAttr)
-    execute = prop_def(SymbolRefAttr)
-    extents = prop_def(PairsAttr)
-    bindings = prop_def(OperandsAttr)
+    execute = opt_prop_def(SymbolRefAttr)
+    extents = opt_prop_def(PairsAttr)
+    bindings = opt_prop_def(OperandsAttr)
     functions = opt_prop_def(PairsAttr)
     immediates = opt_prop_def(PairsAttr)
     accumulate = opt_prop_def(StringAttr)
     spread = opt_prop_def(PairsAttr)
+    action = opt_prop_def(ActionAttr)
+    named = opt_prop_def(StringAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     assembly_format = (
-        "$sym_name $opcode `unit` $unit `fields` $fields `execute` $execute `extents` $extents `operands` $bindings "
+        "$sym_name $opcode `unit` $unit `fields` $fields (`execute` $execute^)? (`extents` $extents^)? "
+        "(`operands` $bindings^)? (`action` $action^)? (`named` $named^)? "
         "(`functions` $functions^)? (`immediates` $immediates^)? (`accumulate` $accumulate^)? (`spread` $spread^)? "
         "attr-dict"
     )
 
     def verify_(self) -> None:
-        if len(self.execute.nested_references) != 1:
+        if self.execute is not None and len(self.execute.nested_references) != 1:
             raise VerifyException(f"expected execute @node::@capability, found {self.execute}")
         axes = [axis for axis, _ in self.spread.data] if self.spread is not None else []
         if axes not in ([], ["x"], ["y"], ["x", "y"]):
@@ -329,6 +339,8 @@ Acg = Dialect(
     "acg",
     [GraphOp, *DECLARATIONS],
     [
+        ActionAttr,
+        EngineAttr,
         StatementAttr,
         FormulaAttr,
         DimsAttr,

@@ -16,7 +16,7 @@ from ..algebra.expr import Expr, Statement
 from ..algebra.parser import parse_expr, parse_statement
 from ..algebra.printer import print_expr, print_statement
 from ..errors import TilewrightError
-from ..machine import CapabilityDim, Field, OperandBinding, Ports
+from ..machine import Action, CapabilityDim, Engine, Field, OperandBinding, Ports
 from ..machine_rules import NAME
 
 _T = TypeVar("_T")
@@ -42,7 +42,8 @@ def _word(parser: AttrParser) -> str:
     """A name or an integer literal."""
     name = parser.parse_optional_identifier()
     if name is None:
-        return str(_integer(parser))
+        sign = "-" if parser.parse_optional_punctuation("-") else ""
+        return f"{sign}{_integer(parser)}"
     if NAME.fullmatch(name) is None:
         parser.raise_error("expected a name of letters, digits and underscores")
     return name
@@ -202,8 +203,10 @@ def _parse_field(parser: AttrParser) -> Field:
     name, width = _name(parser), _integer(parser)
     signed = parser.parse_optional_keyword("signed") is not None
     enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
+    hidden = parser.parse_optional_keyword("hidden") is not None
+    constant = _integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
     at_bit = _integer(parser) if parser.parse_optional_keyword("at") else None
-    return Field(name, width, signed, tuple(enum or ()), at_bit)
+    return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden)
 
 
 def _enumerator(parser: AttrParser) -> tuple[str, int]:
@@ -216,7 +219,8 @@ def _print_field(item: Field) -> str:
     signed = " signed" if item.signed else ""
     enum = f" [{', '.join(f'{name} = {code}' for name, code in item.enum)}]" if item.enum else ""
     at = f" at {item.at_bit}" if item.at_bit is not None else ""
-    return f"{item.name} {item.width_bits}{signed}{enum}{at}"
+    fixed = f" {'hidden' if item.hidden else 'constant'} {item.constant}" if item.constant is not None else ""
+    return f"{item.name} {item.width_bits}{signed}{enum}{fixed}{at}"
 
 
 @irdl_attr_definition
@@ -245,6 +249,70 @@ def _parse_operand(parser: AttrParser) -> OperandBinding:
 def _print_operand(item: OperandBinding) -> str:
     strides = ", ".join(_pairs(item.strides))
     return f"{item.operand} = {item.memory}[{item.address}] {item.type_name} {{{strides}}}"
+
+
+@irdl_attr_definition
+class ActionAttr(Data[Action]):
+    """What an instruction of control model `loops` does: `#acg.action<loop {id LOOP, last COUNT}>`."""
+
+    name = "acg.action"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Action:
+        with parser.in_angle_brackets():
+            return Action(_name(parser), _list(parser, _pair, parser.Delimiter.BRACES))
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.data.kind} {{{', '.join(_pairs(self.data.roles))}}}")
+
+
+@irdl_attr_definition
+class EngineAttr(Data[Engine]):
+    """What a unit does by itself; parts that are empty are left out.
+
+    `#acg.engine<execute PE mac, operands {I = IBUF[0] i8 {r 1}}, loops {tile 0, inner 7}, latency {cycles 4}>`
+    """
+
+    name = "acg.engine"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Engine:
+        parts: dict[str, Any] = dict(_list(parser, _engine_part, parser.Delimiter.ANGLE))
+        node, capability = parts.pop("execute", ("", ""))
+        latency = dict(parts.pop("latency", ())).get("cycles", "0")
+        named = {attribute: parts[name] for name, attribute in ENGINE_PARTS.items() if name in parts}
+        return Engine(node, capability, **named, latency_cycles=int(latency))
+
+    def print_parameter(self, printer: Printer) -> None:
+        engine = self.data
+        parts = [f"execute {engine.node} {engine.capability}"] if engine.capability else []
+        for name, attribute in ENGINE_PARTS.items():
+            items = getattr(engine, attribute)
+            texts = map(_print_operand, items) if name in ("operands", "initial") else _pairs(items)
+            parts += [f"{name} {{{', '.join(texts)}}}"] if items else []
+        parts += [f"latency {{cycles {engine.latency_cycles}}}"] if engine.latency_cycles else []
+        _print(printer, parts)
+
+
+ENGINE_PARTS = {
+    "operands": "operands",
+    "initial": "initial",
+    "loops": "levels",
+    "granules": "granules",
+    "interleave": "interleave",
+}
+"""Parts of an engine in its text, and what `machine.Engine` calls them, in its order."""
+
+
+def _engine_part(parser: AttrParser) -> tuple[str, Any]:
+    name = _name(parser)
+    if name == "execute":
+        return name, (_name(parser), _name(parser))
+    if name not in (*ENGINE_PARTS, "latency"):
+        parser.raise_error(f"expected execute, {', '.join(ENGINE_PARTS)} or latency, found {name}")
+    item = _parse_operand if name in ("operands", "initial") else _pair
+    return name, _list(parser, item, parser.Delimiter.BRACES)
 
 
 @irdl_attr_definition

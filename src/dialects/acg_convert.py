@@ -22,8 +22,10 @@ from .acg import (
     declarations,
 )
 from .acg_attributes import (
+    ActionAttr,
     ChoicesAttr,
     DimsAttr,
+    EngineAttr,
     FieldsAttr,
     FormulaAttr,
     NamesAttr,
@@ -81,7 +83,7 @@ def machine_value(graph: GraphOp) -> Machine:
         tuple(_memory(op) for op in ops if isinstance(op, MemoryOp)),
         tuple(_compute(op) for op in ops if isinstance(op, ComputeOp)),
         tuple(link for op in ops if isinstance(op, LinkOp) for link in _links(op)),
-        tuple(Unit(op.sym_name.data, op.depth.value.data) for op in ops if isinstance(op, UnitOp)),
+        tuple(_unit(op) for op in ops if isinstance(op, UnitOp)),
         tuple(_mnemonic(op) for op in ops if isinstance(op, MnemonicOp)),
         frequency_hz=graph.frequency_hz.value.data,
     )
@@ -203,7 +205,13 @@ def _capability(op: CapabilityOp, node: str) -> Capability:
 
 
 def _unit_op(unit: Unit) -> UnitOp:
-    return UnitOp.create(properties={"sym_name": StringAttr(unit.name), "depth": _int(unit.depth)})
+    engine = EngineAttr(unit.engine) if unit.engine is not None else None
+    properties = {"sym_name": StringAttr(unit.name), "depth": _int(unit.depth), "engine": engine}
+    return UnitOp.create(properties=_present(properties))
+
+
+def _unit(op: UnitOp) -> Unit:
+    return Unit(op.sym_name.data, op.depth.value.data, op.engine.data if op.engine is not None else None)
 
 
 def _isa_op(machine: Machine) -> IsaOp:
@@ -214,8 +222,9 @@ def _isa_op(machine: Machine) -> IsaOp:
         "header": FieldsAttr(machine.header),
         "signal": StringAttr(machine.signal),
         "waits": PairsAttr(machine.waits),
+        "positional": UnitAttr() if machine.positional else None,
     }
-    return IsaOp.create(properties=properties)
+    return IsaOp.create(properties=_present(properties))
 
 
 def _with_isa(machine: Machine, op: IsaOp) -> Machine:
@@ -227,6 +236,7 @@ def _with_isa(machine: Machine, op: IsaOp) -> Machine:
         header=op.header.data,
         signal=op.signal.data,
         waits=op.waits.data,
+        positional=op.positional is not None,
     )
 
 
@@ -237,9 +247,11 @@ def _mnemonic_op(mnemonic: Mnemonic) -> MnemonicOp:
         "opcode": _int(mnemonic.opcode),
         "unit": StringAttr(mnemonic.unit),
         "fields": FieldsAttr(mnemonic.fields),
-        "execute": SymbolRefAttr(mnemonic.node, [mnemonic.capability]),
-        "extents": PairsAttr(mnemonic.extents),
-        "bindings": OperandsAttr(mnemonic.operands),
+        "execute": SymbolRefAttr(mnemonic.node, [mnemonic.capability]) if mnemonic.capability else None,
+        "extents": PairsAttr(mnemonic.extents) if mnemonic.capability else None,
+        "bindings": OperandsAttr(mnemonic.operands) if mnemonic.capability else None,
+        "action": ActionAttr(mnemonic.action) if mnemonic.action is not None else None,
+        "named": StringAttr(mnemonic.named) if mnemonic.named else None,
         "functions": _pairs(mnemonic.functions),
         "immediates": _pairs(mnemonic.immediates),
         "accumulate": StringAttr(mnemonic.accumulate) if mnemonic.accumulate else None,
@@ -255,13 +267,15 @@ def _mnemonic(op: MnemonicOp) -> Mnemonic:
         op.opcode.value.data,
         op.unit.data,
         op.fields.data,
-        op.execute.root_reference.data,
-        op.execute.nested_references.data[0].data,
-        op.extents.data,
-        op.bindings.data,
+        op.execute.root_reference.data if op.execute is not None else "",
+        op.execute.nested_references.data[0].data if op.execute is not None else "",
+        _data(op.extents),
+        op.bindings.data if op.bindings is not None else (),
         _data(op.functions),
         _data(op.immediates),
         op.accumulate.data if op.accumulate is not None else "",
         spread.get("x", ""),
         spread.get("y", ""),
+        op.action.data if op.action is not None else None,
+        op.named.data if op.named is not None else "",
     )

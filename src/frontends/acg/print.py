@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
-from ...machine import Capability, Compute, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
+from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
 from ...machine_rules import default_channel
 
 COLUMNS = 120
@@ -22,7 +22,7 @@ def print_target(machine: Machine) -> str:
         [_memory(memory) for memory in machine.memories],
         *(list(_compute(compute)) for compute in machine.computes),
         list(_links(machine)),
-        _packed((f"unit {u.name} depth {u.depth};" if u.depth else f"unit {u.name};" for u in machine.units), 2),
+        list(_units(machine)),
         list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
     ]
@@ -177,8 +177,30 @@ def _link(machine: Machine, link: Link) -> Iterator[str]:
     yield "  }"
 
 
+def _units(machine: Machine) -> Iterator[str]:
+    heads = {unit.name: f"unit {unit.name}{f' depth {unit.depth}' if unit.depth else ''}" for unit in machine.units}
+    yield from _packed((f"{heads[unit.name]};" for unit in machine.units if unit.engine is None), 2)
+    for unit in machine.units:
+        if unit.engine is not None:
+            yield f"  {heads[unit.name]} {{"
+            yield from _packed(_engine(unit.engine), 4)
+            yield "  }"
+
+
+def _engine(engine: Engine) -> Iterator[str]:
+    if engine.capability:
+        yield f"execute {engine.node}.{engine.capability};"
+    yield from (f"operand {_operand(operand)};" for operand in engine.operands)
+    yield from (f"initial {_operand(operand)};" for operand in engine.initial)
+    lists = {"loops": engine.levels, "granules": engine.granules, "interleave": engine.interleave}
+    yield from (f"{word} {_pairs(pairs)};" for word, pairs in lists.items() if pairs)
+    if engine.latency_cycles or not any((engine.capability, engine.operands, *lists.values())):
+        yield f"latency {engine.latency_cycles};"
+
+
 def _isa(machine: Machine) -> Iterator[str]:
     width = f" width {machine.instruction_bits};" if machine.instruction_bits else ""
+    width += " positional;" if machine.positional else ""
     yield "  isa {"
     yield f"    opcode_bits {machine.opcode_bits}; align {machine.instruction_align_bits};{width}"
     if machine.header:
@@ -194,12 +216,17 @@ def _fields(fields: Iterable[Field]) -> Iterator[str]:
         if enumerated:
             yield from (f"efield {i.name} {i.width_bits} [{', '.join(_enumerators(i.enum))}]{_at(i)};" for i in run)
         else:
-            yield f"ifield {', '.join(_plain(item) for item in run)};"
+            for hidden, part in groupby(run, lambda item: item.hidden):
+                if hidden:
+                    yield from (f"constant {_plain(item)};".replace(" ", GLUE) for item in part)
+                else:
+                    yield f"ifield {', '.join(_plain(item) for item in part)};"
 
 
 def _plain(item: Field) -> str:
+    fixed = f" = {item.constant}" if item.constant is not None else ""
     signed = " signed" if item.signed else ""
-    return f"{item.name} {item.width_bits}{signed}{_at(item)}".replace(" ", GLUE)
+    return f"{item.name} {item.width_bits}{fixed}{signed}{_at(item)}".replace(" ", GLUE)
 
 
 def _at(item: Field) -> str:
@@ -216,12 +243,16 @@ def _enumerators(enum: tuple[tuple[str, int], ...]) -> Iterator[str]:
 def _mnemonic(mnemonic: Mnemonic) -> Iterator[str]:
     yield f"  mnemonic {mnemonic.name}({mnemonic.opcode}) {{"
     executed = [f"execute {mnemonic.node}.{mnemonic.capability};"] if mnemonic.capability else []
-    yield from _packed([f"unit {mnemonic.unit};", *executed], 4)
+    named = [f"named {mnemonic.named};"] if mnemonic.named else []
+    yield from _packed([f"unit {mnemonic.unit};", *executed, *named], 4)
     yield from _packed(_fields(mnemonic.fields), 4)
     extents = [f"extents {_pairs(mnemonic.extents)};"] if mnemonic.extents else []
     yield from _packed([*extents, *(f"{item};" for item in _scalars(mnemonic))], 4)
+    if mnemonic.action is not None:
+        roles = f" {{ {_pairs(mnemonic.action.roles)} }}" if mnemonic.action.roles else ""
+        yield from _wrapped(f"action {mnemonic.action.kind}{roles};", 4)
     for operand in mnemonic.operands:
-        yield from _wrapped(f"{_operand(operand)};", 4)
+        yield from _wrapped(f"operand {_operand(operand)};", 4)
     yield "  }"
 
 
@@ -237,4 +268,4 @@ def _scalars(mnemonic: Mnemonic) -> Iterator[str]:
 
 def _operand(operand: OperandBinding) -> str:
     strides = f"{{ {_pairs(operand.strides)} }}" if operand.strides else "{ }"
-    return f"operand {operand.operand} {operand.memory}[{operand.address}] {operand.type_name} {strides}"
+    return f"{operand.operand} {operand.memory}[{operand.address}] {operand.type_name} {strides}"

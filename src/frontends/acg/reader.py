@@ -80,13 +80,17 @@ class Reader:
         token = self.value(node, properties, name)
         return None if token is None else read(token)
 
-    def pairs(self, node: Node | None) -> tuple[tuple[str, str], ...]:
-        """The `name word` pairs of a list; integer literals become decimal text."""
+    def pairs(self, node: Node | None, signed: bool = False) -> tuple[tuple[str, str], ...]:
+        """The `name word` pairs of a list; integer literals (`signed`: also negative ones) become decimal text."""
         children = () if node is None else nodes_of(node)
-        return tuple((str(token_of(child, 0)), self.word(token_of(child, 1))) for child in children)
+        return tuple((str(token_of(child, 0)), self.word(token_of(child, 1), signed)) for child in children)
 
-    def word(self, token: Token) -> str:
-        return str(token) if token.type == "NAME" else str(self.integer(token))
+    def word(self, token: Token, signed: bool = False) -> str:
+        if token.type == "NAME":
+            return str(token)
+        if signed and token.startswith("-"):
+            return f"-{self.integer(Token(token.type, token[1:], line=token.line, column=token.column))}"
+        return str(self.integer(token))
 
 
 def given(value: _N | None, default: _N) -> _N:

@@ -1,0 +1,152 @@
+"""What the instructions and units of control model `loops` must satisfy: actions whose roles are bound to fields.
+
+The meaning of the actions is in `backends.simulator.loops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .complaint import Complaint, repeated
+from .machine import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
+
+ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "none": ((), ()),
+    "group": (("engine", "end"), ("part", "id", "count")),
+    "block": ((), ("last",)),
+    "loop": (("id",), ("last", "iterations", "level", "side", "buffer")),
+    "reduction": (("outer", "id"), ()),
+    "stride": (("buffer", "loop", "value"), ("half", "level", "side")),
+    "base": (("buffer", "value"), ("half", "level", "side", "program")),
+    "transfer": (("buffer", "size"), ("side", "width", "program", "loop")),
+    "iterator": (("buffer", "index", "value", "part", "what"), ()),
+    "immediate": (("buffer", "index", "value", "part"), ()),
+    "scale": (("type", "target", "first", "second"), ()),
+    "repeat": (("id", "iterations"), ()),
+    "index": (("O_space", "O", "A_space", "A", "B_space", "B"), ()),
+    "body": (("count",), ()),
+    "compute": (("O_space", "O", "A_space", "A", "B_space", "B"), ("function",)),
+    "undefined": ((), ()),
+}
+"""Action -> roles that it must have, and roles that it may have.
+
+Codes of fields count, not the names of their enumerators: `half` 1 is the upper 16 bits; `side` 0 to 3 load, store,
+read, write; `end`, `last` and `outer` 1 is yes; `part` of an iterator or immediate 0 to 3 sets it sign-extended, its
+low half, its high half, or zero-extended.  `buffer` and the spaces are efields of memories' names, `engine` of units'.
+"""
+
+LITERALS = {
+    "side": ("load", "store", "read", "write"),
+    "half": ("low", "high"),
+    "part": ("signed", "low", "high", "zero"),
+    "what": ("base", "stride"),
+    "level": ("tile", "inner", "transfer", "base"),
+}
+"""Words that may stand where a role is the same for all uses of an instruction; the number of a word is its code."""
+
+LEVELS = ("tile", "inner", "transfer")
+
+
+def loop_complaints(machine: Machine) -> Iterator[Complaint]:
+    """Every broken rule of a machine of control model `loops`."""
+    for unit in machine.units:
+        if unit.engine is not None:
+            yield from _engine(machine, unit, unit.engine)
+    for mnemonic in machine.mnemonics:
+        yield from _action(machine, mnemonic)
+
+
+def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]:
+    subject = f"unit {unit.name}"
+    memories = {memory.name: memory for memory in machine.memories}
+    for name, word in (*engine.granules, *engine.interleave):
+        if name not in memories or not word.isdigit() or int(word) < 1:
+            yield Complaint(subject, "sizes of at least 1 for memories", f"{name} {word}")
+    levels = [name for name, _ in engine.levels]
+    starts = [int(word) if word.isdigit() else -1 for _, word in engine.levels]
+    if any(name not in LEVELS for name in levels) or starts != sorted(set(starts)) or -1 in starts:
+        yield Complaint(subject, f"first ids, increasing, for loops of {', '.join(LEVELS)}", f"{engine.levels}")
+    if not engine.capability:
+        return
+    if levels != list(LEVELS):
+        yield Complaint(subject, f"loops of {', '.join(LEVELS)}", ", ".join(levels) or "none")
+    nodes = {node.name: node for node in machine.computes}
+    known = {c.name: c for c in nodes[engine.node].capabilities} if engine.node in nodes else {}
+    if engine.capability not in known:
+        yield Complaint(subject, "a capability of a compute node to execute", f"`{engine.node}.{engine.capability}`")
+        return
+    yield from _rows(memories, subject, engine, known[engine.capability])
+
+
+def _rows(memories: dict[str, Memory], subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
+    """The engine's operands are those of its capability, and an issue stays inside a row of each memory."""
+    found = [operand.operand for operand in engine.operands]
+    if sorted(found) != sorted(capability.operands):
+        yield Complaint(subject, f"operands {', '.join(capability.operands)}", ", ".join(found) or "none")
+    limits = {dim.name: dim.limit for dim in capability.dims}
+    for operand in (*engine.operands, *engine.initial):
+        reach = _reach(operand, limits)
+        memory = memories.get(operand.memory)
+        if memory is None or reach is None:
+            yield Complaint(subject, f"{operand.operand} in a memory, with strides in bytes", f"`{operand.memory}`")
+        elif not 0 <= reach[0] <= reach[1] < memory.data_width_bits * memory.banks // 8:
+            row = memory.data_width_bits * memory.banks // 8
+            found_ = f"bytes {reach[0]} to {reach[1]}"
+            yield Complaint(subject, f"{operand.operand} inside rows of {row} bytes of {memory.name}", found_)
+    if any(operand.operand != capability.operands[0] for operand in engine.initial) or len(engine.initial) > 1:
+        yield Complaint(subject, f"one `initial {capability.operands[0]}`", "another one")
+
+
+def _reach(operand: OperandBinding, limits: dict[str, int]) -> tuple[int, int] | None:
+    """The first and last byte offset in a row; None where a stride is no number or of an unknown dim."""
+    words = [operand.address, *(word for _, word in operand.strides)]
+    if not all(word.removeprefix("-").isdigit() for word in words) or any(d not in limits for d, _ in operand.strides):
+        return None
+    spans = [int(word) * (limits[dim] - 1) for dim, word in operand.strides]
+    start = int(operand.address)
+    return start + sum(min(span, 0) for span in spans), start + sum(max(span, 0) for span in spans)
+
+
+def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
+    subject = f"mnemonic {mnemonic.name}"
+    action = mnemonic.action
+    if action is None or action.kind not in ACTIONS:
+        found = "none" if action is None else f"`{action.kind}`"
+        yield Complaint(subject, f"an action among {', '.join(ACTIONS)}", found)
+        return
+    required, optional = ACTIONS[action.kind]
+    names = [name for name, _ in action.roles]
+    yield from repeated([(name, subject) for name in names], f"each role of {action.kind} once")
+    missing = [name for name in required if name not in names]
+    unknown = [name for name in names if name not in (*required, *optional)]
+    if missing or unknown:
+        found = f"no {missing[0]}" if missing else f"`{unknown[0]}`"
+        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found)
+        return
+    for role, word in action.roles:
+        yield from _role(machine, mnemonic, role, word)
+
+
+def _role(machine: Machine, mnemonic: Mnemonic, role: str, word: str) -> Iterator[Complaint]:
+    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+    places = {memory.name for memory in machine.memories}
+    known: set[str] = set()
+    if role == "buffer" or role.endswith("_space"):
+        known = places
+    elif role == "engine":
+        known = {unit.name for unit in machine.units}
+    elif role == "function":
+        known = {c.name for node in machine.computes for c in node.capabilities}
+    literal = word.isdigit() or word in known or word in LITERALS.get(role, ())
+    if word not in fields and not literal:
+        words = ", ".join(LITERALS.get(role, sorted(known))) or "a number"
+        yield Complaint(f"mnemonic {mnemonic.name}", f"a field or {words} for {role}", f"`{word}`")
+    elif word in fields and known and not _names(fields[word], known, every=role != "function"):
+        expected = f"an efield for {role} with names among {', '.join(sorted(known))}"
+        yield Complaint(f"mnemonic {mnemonic.name}", expected, f"`{word}`")
+
+
+def _names(item: Field, known: set[str], every: bool) -> bool:
+    """Whether the names of an efield are known; of functions some, as those that nobody gives a meaning to trap."""
+    found = {name for name, _ in item.enum}
+    return bool(found & known) and (not every or found <= known)
