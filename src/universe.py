@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-DIALECTS = ("graph", "nest", "acg", "codelet", "mnemonic")
+DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic")
 
 PASSES = (
     "load-target",

@@ -1,0 +1,349 @@
+"""The `dram` dialect: when every byte moves between DRAM and the chip, in the tensor-centric notation of SoMa.
+
+J. Cai et al., "SoMa", HPCA 2025, section IV.  A network is a table of layers; a schedule of it has all six attributes
+of the notation: computing order (of the layers as they are listed), DRAM cuts (between layer groups), fine-grained cuts
+(between fused groups) with tiling numbers, DRAM tensor order (of the transfers as they are listed), and the living
+duration of each DRAM tensor, in positions of tiles; and beyond it addresses.
+
+    dram.network @pair {
+      dram.input "x" 3x8x8
+      dram.layer "a" conv 16x8x8 of ["x"] kernel 3x3
+      dram.layer "b" pool 16x4x4 of ["a"] kernel 2x2 stride 2x2
+    }
+    dram.schedule @s of @pair batch 1 on <side 4, macs 512, ...> {
+      dram.layer_group {
+        dram.fused_group tiles 2 ["a", "b"]
+      }
+      dram.transfers {
+        load "a" weights during [-1, 3) at 0
+        load "a" tile 0 from "x" during [-1, 1) at 448
+        ...
+        store "b" tile 1 during [3, 4) at 640
+      }
+      dram.kept {
+        keep "a" tile 0 during [0, 2) at 1024
+        ...
+      }
+    }
+
+Position -1 comes before all tiles.  A load may begin once the tile before its life is done; a store must be complete
+before the tile at its life's end begins.  `at 0, 32 at 4096` lays channels from 32 on (output channels of weights) at
+another address.  Where layers and network inputs have one name, `of` and `from` mean the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FlatSymbolRefAttrConstr,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Dialect, Operation, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from . import dram_rules as rules
+from . import dram_syntax as syntax
+from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, flatten, numbers, unflatten
+
+
+def names(values: Sequence[str]) -> ArrayAttr[StringAttr]:
+    """Names as an attribute."""
+    return ArrayAttr(StringAttr(value) for value in values)
+
+
+@irdl_op_definition
+class InputOp(IRDLOperation):
+    """A feature map that DRAM holds: channels x height x width of one sample, one byte each: `dram.input "x" 3x8x8`."""
+
+    name = "dram.input"
+    sym_name = prop_def(StringAttr)
+    shape = prop_def(IntsConstr)
+    traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
+
+    def __init__(self, name: str, shape: Sequence[int]) -> None:
+        super().__init__(properties={"sym_name": StringAttr(name), "shape": numbers(shape)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InputOp:
+        return syntax.parse_input(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_input(self, printer)
+
+
+@irdl_op_definition
+class LayerOp(IRDLOperation):
+    """A layer: its kind, its result, and whose feature maps, concatenated along channels, it reads.
+
+    `weights` are layers whose result it uses as weights (attention); `groups`, `operands` (equal parts of the
+    concatenation that an `eltwise` adds) and `permute` (axis i of the result is axis `permute[i]` of the input) are 1,
+    1 and [0, 1, 2] where not said.
+
+        dram.layer "a" conv 16x8x8 of ["x"] kernel 3x3 stride 1x1
+    """
+
+    name = "dram.layer"
+    sym_name = prop_def(StringAttr)
+    kind = prop_def(StringAttr)
+    shape = prop_def(IntsConstr)
+    inputs = prop_def(ArrayAttr[StringAttr])
+    weights = prop_def(ArrayAttr[StringAttr])
+    kernel = prop_def(IntsConstr)
+    stride = prop_def(IntsConstr)
+    groups = prop_def(IntegerAttr)
+    operands_count = prop_def(IntegerAttr)
+    permutation = prop_def(IntsConstr)
+    traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
+
+    def __init__(self, name: str, kind: str, shape: Sequence[int], **given: Attribute) -> None:
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(name),
+            "kind": StringAttr(kind),
+            "shape": numbers(shape),
+            "inputs": names(()),
+            "weights": names(()),
+            "kernel": numbers((1, 1)),
+            "stride": numbers((1, 1)),
+            "groups": IntegerAttr(1, i64),
+            "operands_count": IntegerAttr(1, i64),
+            "permutation": numbers((0, 1, 2)),
+        }
+        super().__init__(properties=properties | given)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LayerOp:
+        return syntax.parse_layer(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_layer(self, printer)
+
+    def verify_(self) -> None:
+        rules.check_layer(self)
+
+
+@irdl_op_definition
+class NetworkOp(IRDLOperation):
+    """Inputs and layers in a topological order; names are used once among layers, and once among inputs."""
+
+    name = "dram.network"
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+
+    def __init__(self, name: str, body: Sequence[Operation]) -> None:
+        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[Region(Block(body))])
+
+    @property
+    def inputs(self) -> list[InputOp]:
+        """The inputs in order."""
+        return [op for op in self.body.block.ops if isinstance(op, InputOp)]
+
+    @property
+    def layers(self) -> list[LayerOp]:
+        """The layers in order."""
+        return [op for op in self.body.block.ops if isinstance(op, LayerOp)]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> NetworkOp:
+        return syntax.parse_network(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_network(self, printer)
+
+    def verify_(self) -> None:
+        rules.check_network(self)
+
+
+@irdl_op_definition
+class FusedGroupOp(IRDLOperation):
+    """Layers that run tile by tile, in this order (an FLG): `dram.fused_group tiles 2 ["a", "b"]`.
+
+    `streaming`: weights are loaded again for each tile.  `reused`: layers take from earlier fused groups of the layer
+    group what these loaded from DRAM.
+    """
+
+    name = "dram.fused_group"
+    tiles = prop_def(IntegerAttr)
+    layers = prop_def(ArrayAttr[StringAttr])
+    streaming = opt_prop_def(UnitAttr)
+    reused = opt_prop_def(UnitAttr)
+    traits = lazy_traits_def(lambda: (HasParent(LayerGroupOp),))
+
+    def __init__(self, tiles: int, layers: Sequence[str], *, streaming: bool = False, reused: bool = False) -> None:
+        super().__init__(
+            properties={
+                "tiles": IntegerAttr(tiles, i64),
+                "layers": names(layers),
+                "streaming": UnitAttr() if streaming else None,
+                "reused": UnitAttr() if reused else None,
+            }
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FusedGroupOp:
+        return syntax.parse_fused_group(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_fused_group(self, printer)
+
+    def verify_(self) -> None:
+        if self.tiles.value.data < 1 or not self.layers.data:
+            raise VerifyException(f"expected a layer and a tile, found {len(self.layers)} and {self.tiles.value.data}")
+
+
+@irdl_op_definition
+class LayerGroupOp(IRDLOperation):
+    """Fused groups between two DRAM cuts (an LG): what passes between them stays on chip."""
+
+    name = "dram.layer_group"
+    body = region_def("single_block")
+    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp), NoTerminator()))
+
+    def __init__(self, groups: Sequence[FusedGroupOp]) -> None:
+        super().__init__(regions=[Region(Block(groups))])
+
+    @property
+    def fused_groups(self) -> list[FusedGroupOp]:
+        """The fused groups in order."""
+        return [op for op in self.body.block.ops if isinstance(op, FusedGroupOp)]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LayerGroupOp:
+        return syntax.parse_layer_group(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_layer_group(self, printer)
+
+    def verify_(self) -> None:
+        if not self.fused_groups or len(self.fused_groups) != len(list(self.body.block.ops)):
+            raise VerifyException("expected fused groups, and nothing else, in a layer group")
+
+
+class TensorsOp(IRDLOperation):
+    """Rows of tensors, packed; `layer_names` and `input_names` are what rows count in."""
+
+    layer_names = prop_def(ArrayAttr[StringAttr])
+    input_names = prop_def(ArrayAttr[StringAttr])
+    packed = prop_def(DenseIntOrFPElementsAttr)
+
+    def __init__(self, layers: Sequence[str], inputs: Sequence[str], rows: Sequence[Row]) -> None:
+        data = np.array(flatten(rows), np.int64)
+        packed = DenseIntOrFPElementsAttr(TensorType(i64, [len(data)]), BytesAttr(data.tobytes()))
+        super().__init__(properties={"layer_names": names(layers), "input_names": names(inputs), "packed": packed})
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows in order."""
+        return unflatten(np.frombuffer(self.packed.data.data, np.int64).tolist())
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_rows(self, printer)
+
+    def verify_(self) -> None:
+        rules.check_rows(self)
+
+
+@irdl_op_definition
+class TransfersOp(TensorsOp):
+    """Tensors that pass through DRAM, in the order of the channel."""
+
+    name = "dram.transfers"
+    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp),))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TransfersOp:
+        return cls(*syntax.parse_rows(parser))
+
+
+@irdl_op_definition
+class KeptOp(TensorsOp):
+    """Results that stay on chip, with their addresses."""
+
+    name = "dram.kept"
+    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp),))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KeptOp:
+        return cls(*syntax.parse_rows(parser))
+
+
+@irdl_op_definition
+class ScheduleOp(IRDLOperation):
+    """A schedule of `network` for `batch` samples on `machine`; see the dialect's text."""
+
+    name = "dram.schedule"
+    sym_name = prop_def(SymbolNameConstraint())
+    network = prop_def(FlatSymbolRefAttrConstr)
+    batch = prop_def(IntegerAttr)
+    machine = prop_def(MachineAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+
+    def __init__(self, name: str, network: str, batch: int, machine: MachineNumbers, body: Sequence[Operation]) -> None:
+        properties: Mapping[str, Attribute] = {
+            "sym_name": StringAttr(name),
+            "network": SymbolRefAttr(network),
+            "batch": IntegerAttr(batch, i64),
+            "machine": MachineAttr(machine),
+        }
+        super().__init__(properties=properties, regions=[Region(Block(body))])
+
+    @property
+    def layer_groups(self) -> list[LayerGroupOp]:
+        """The layer groups in order."""
+        return [op for op in self.body.block.ops if isinstance(op, LayerGroupOp)]
+
+    @property
+    def transfers(self) -> TransfersOp | None:
+        """The transfers, if they are decided."""
+        return next((op for op in self.body.block.ops if isinstance(op, TransfersOp)), None)
+
+    @property
+    def kept(self) -> KeptOp | None:
+        """Results on chip, if they have addresses."""
+        return next((op for op in self.body.block.ops if isinstance(op, KeptOp)), None)
+
+    @property
+    def scheduled(self) -> NetworkOp:
+        """The network; VerifyException where the module has none of that name."""
+        return rules.network_of(self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ScheduleOp:
+        return syntax.parse_schedule(cls, parser)
+
+    def print(self, printer: Printer) -> None:
+        syntax.print_schedule(self, printer)
+
+    def verify_(self) -> None:
+        rules.check_schedule(self)
+
+
+Dram = Dialect(
+    "dram",
+    [InputOp, LayerOp, NetworkOp, FusedGroupOp, LayerGroupOp, TransfersOp, KeptOp, ScheduleOp],
+    [MachineAttr],
+)
