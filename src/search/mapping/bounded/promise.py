@@ -9,7 +9,7 @@ import numpy as np
 from ....costs.compiled import inner
 from .model import Floats, Ints, Model
 from .skeleton import busy_rows
-from .walk import Best, Beyond, Choice, Grid, Leaves, Skeleton, State
+from .walk import Best, Beyond, Choice, Leaves, Skeleton, State
 from .words import tile_size
 
 
@@ -18,7 +18,6 @@ class Task(NamedTuple):
 
     model: Model
     skeleton: Skeleton
-    grid: Grid
     beyond: Beyond
     choice: Choice
     state: State
@@ -147,12 +146,12 @@ def least_cycles(task: Task, level: int, words: Floats) -> float:
 
 
 @inner
-def cell_of(grid: Grid, d: int, tile: int) -> int:
-    """The cell of dimension `d` with a tile."""
-    low, high = 0, grid.size[d] - 1
+def cell_of(beyond: Beyond, level: int, d: int, tile: int) -> int:
+    """The cell of dimension `d` with a tile of a memory."""
+    low, high = 0, beyond.size[level, d] - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if grid.low[d, middle] <= tile:
+        if beyond.low[level, d, middle] <= tile:
             low = middle
         else:
             high = middle - 1
@@ -162,22 +161,19 @@ def cell_of(grid: Grid, d: int, tile: int) -> int:
 @inner
 def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
     """Least energy of all that is not settled yet."""
-    model, skeleton, state = task.model, task.skeleton, task.state
+    model, skeleton, state, beyond = task.model, task.skeleton, task.state, task.beyond
     last = skeleton.kept.shape[0] - 1
     total = 0.0
     for t in range(model.kind.shape[0]):
-        start = state.low[level, t] if (alive >> t) & 1 else level
-        end = last - 1 if level < last else last
-        for c in range(start, end):
+        for c in range(state.low[level, t] if (alive >> t) & 1 else level, level):
             if skeleton.kept[c, t]:
                 total += skeleton.least[c, t]
     if level < last:
         cell = 0
         for d in range(model.bounds.shape[0]):
-            tile = state.tile[level, d] * (skeleton.inside[last + 1, d] // skeleton.inside[level + 1, d])
-            cell += task.grid.stride[d] * cell_of(task.grid, d, min(tile, model.bounds[d]))
-        which = task.beyond.which[fixed] if level == last - 1 else 0
-        total += task.beyond.table[which, cell]
+            tile = state.tile[level, d] * beyond.scale[level, d]
+            cell += beyond.stride[level, d] * cell_of(beyond, level, d, min(tile, model.bounds[d]))
+        total += beyond.table[beyond.which[level, fixed], cell]
     return total
 
 

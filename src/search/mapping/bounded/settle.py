@@ -18,6 +18,9 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
     to_parent, to_child = np.empty(dims, np.int64), np.empty(dims, np.int64)
     energy = 0.0
     own = skeleton.inside[level + 1]
+    last, free = skeleton.kept.shape[0] - 1, 0
+    for d in range(dims):
+        free |= 1 << d if own[d] == skeleton.inside[last + 1, d] else 0
     for c in range(state.low[level, t], level):
         if not skeleton.kept[c, t]:
             continue
@@ -25,8 +28,8 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, task.model.perfect)
-        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, task.model.perfect)
+        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last)
+        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last)
         energy += settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         words -= skeleton.least_words[c, t]
     return energy

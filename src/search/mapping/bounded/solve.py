@@ -14,9 +14,10 @@ import numpy as np
 from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
-from ..exact.lattice import divisors
 from ..exact.solve import solve as three_memories
+from ..factors import divisors_of
 from ..values import OBJECTIVES, Mapped, Request
+from .ahead import Ahead
 from .descend import start, walk
 from .limits import check, check_timeloop, infeasible
 from .model import Ints, model_of
@@ -24,6 +25,7 @@ from .outer import Outer
 from .promise import Task
 from .skeleton import fill, new_skeleton
 from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
+from .tables import Tables
 from .walk import Best, Choice, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
@@ -64,7 +66,9 @@ class Search:
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
         self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
         self.chain_table, self.chain_count = chain_arrays(self.chains)
-        self.outer = Outer(self.model, prod(self.meshes[-1]), perfect=self.perfect)
+        tables = Tables(self.model)
+        self.outer = Outer(self.model, tables, prod(self.meshes[-1]))
+        self.ahead = Ahead(self.model, tables, self.outer)
         self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
         self.state = new_state(self.levels, len(self.dims), self.tensors)
         self.frames = new_frames(self.levels, len(self.dims))
@@ -208,11 +212,11 @@ class Search:
         assert layout is not None
         layouts = [layout]
         best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
-        beyond = self.outer.beyond(self.last_kept(kept))
+        beyond = self.ahead.beyond(self.ahead.layers(self.skeleton), self.skeleton)
         self.leaves.number[0] = 0
         self.settled: set[bytes] = set()
         task = Task(
-            self.model, self.skeleton, self.outer.grid, beyond, self.choice, self.state, best, self.leaves,
+            self.model, self.skeleton, beyond, self.choice, self.state, best, self.leaves,
             self.objective, base, float(self.cycles(spread)), self.timed,
         )  # fmt: skip
         start(task, self.frames)
@@ -341,7 +345,7 @@ def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
 
 def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
     """The factors that loops may have."""
-    lists = [divisors(bound) if perfect else [1] for bound in bounds]
+    lists = [divisors_of(bound) if perfect else [1] for bound in bounds]
     table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
     for d, found in enumerate(lists):
         table[d, : len(found)] = found

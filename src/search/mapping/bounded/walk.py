@@ -31,9 +31,8 @@ class Skeleton(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Tiles of the last memory before the outermost one, by dimension: `size` (D,) cells, `low` and `high` (D, M) the
-    smallest and largest tile of a cell, `stride` (D,) of the cell numbers; `multiple` tells whether tiles nest by
-    divisibility.  `cell` (D, N) finds the cell of a tile where bounds are small (`small` (D,)), else by bisection."""
+    """Tiles of a memory, by dimension: `size` (D,) cells, `low` and `high` (D, M) the smallest and largest tile of a
+    cell, `stride` (D,) of the cell numbers; `perfect` tells whether tiles nest by divisibility, one in each cell."""
 
     size: Ints
     low: Ints
@@ -43,11 +42,19 @@ class Grid(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """Least energy beyond that memory, for what it keeps: `table` (K, C) per set of dimensions that keep their tile
-    (`which` (2 ** D,) finds the table for such a set) and cell; other dimensions may grow."""
+    """Least energy from each memory outwards (but for what it keeps no longer): `table` (K, C) by set of dimensions
+    that keep their tile and cell; other dimensions may grow.
+
+    `which` (L - 1, 2 ** D) finds the table for a memory and such a set.  Cells of a memory are as in a `Grid`: `size`
+    (L - 1, D), `low` (L - 1, D, M), `stride` (L - 1, D); tiles count times `scale` (L - 1, D).
+    """
 
     table: Floats
     which: Ints
+    size: Ints
+    low: Ints
+    stride: Ints
+    scale: Ints
 
 
 class Choice(NamedTuple):

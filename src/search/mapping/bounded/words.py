@@ -51,13 +51,23 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
 
 @inner
 def sent(
-    model: Model, t: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, ragged: float, perfect: bool
+    model: Model,
+    t: int,
+    tile: Ints,
+    child: Ints,
+    step: Ints,
+    first: int,
+    bound: int,
+    ragged: float,
+    free: int,
+    once: bool,
 ) -> float:
     """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
 
     Unrelated loops that let the tensor rest are part of `tile`.  `first` is the loop that moves it first, if that is
     one of a window (else -1), with its `bound`; `step` are iterations per step of the loops outside.  `ragged` is the
-    share of words that other steps find there (0 unless factors are imperfect).
+    share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free` is spread
+    further out; with `once` none has another loop further out than those that come next.
     """
     total = 1.0 - ragged
     for d in range(tile.shape[0]):
@@ -72,25 +82,23 @@ def sent(
             if model.window[t, d] == w:
                 share *= model.bounds[d] / min(tile[d], model.bounds[d])
         if first >= 0 and model.window[t, first] == w:
-            size = fresh(model, t, w, tile, child, step, first, bound, size, perfect)
+            forward, back, again, positions = slide(model, t, w, tile, child, step, first, bound, size, free)
+            outer = -(-(-(-model.bounds[first] // step[first])) // bound)
+            back *= returns(model, t, w, tile, step, first, outer, once)
+            size = max(0.0, size - positions * ((1 - again) * forward + again * back))
         total *= max(size * share, 1.0)
     return total
 
 
 @inner
-def fresh(
-    model: Model,
-    t: int,
-    w: int,
-    tile: Ints,
-    child: Ints,
-    step: Ints,
-    first: int,
-    bound: int,
-    size: float,
-    perfect: bool,
-) -> float:
-    """Average words per step along window `w` that loop `first` moves, at least."""  # fmt: skip
+def slide(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float, free: int
+) -> tuple[float, float, float, float]:
+    """What is there already, at most, of window `w` with `size` elements when loop `first` advances or falls back.
+
+    Answers the elements that stay when it advances, those when it falls back (where loops outside come back to the same
+    place), the share of steps at which it falls back, and the share of tiles that are not cut off.
+    """
     shift = model.coefficient[t, first] * step[first]
     children, positions = 1, 1.0
     for d in range(tile.shape[0]):
@@ -103,14 +111,12 @@ def fresh(
     outer = -(-steps // bound)
     away = 0
     if outer == 1 or model.bounds[first] % (step[first] * bound) == 0:
-        away = nearest_return(model, t, w, step, first, (bound - 1) * shift, outer > 1)
+        away = nearest_return(model, t, w, step, first, bound, outer > 1, free)
     back = min(size, overlap(model, t, w, tile, away, False))
     back = min(back, children * overlap(model, t, w, child, away, False))
     if outer > 1:
         back = max(back, forward)
-    again = outer / steps
-    back *= returns(model, t, w, tile, step, first, outer, perfect)
-    return max(0.0, size - positions * ((1 - again) * forward + again * back))
+    return forward, back, outer / steps, positions
 
 
 @inner
@@ -146,7 +152,7 @@ def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -
 
 
 @inner
-def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, outer: int, perfect: bool) -> float:
+def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, outer: int, once: bool) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
     Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
@@ -155,7 +161,7 @@ def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, ou
     others, beside, shared = float(outer), 1.0, 0.0
     for d in range(tile.shape[0]):
         if model.kind[t, d] == PLAIN:
-            if not perfect and step[d] < model.bounds[d]:
+            if not model.perfect and step[d] < model.bounds[d]:
                 return 1.0
         elif d != first:
             count = -(-model.bounds[d] // (tile[d] if model.kind[t, d] == UNRELATED else step[d]))
@@ -166,43 +172,73 @@ def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, ou
     for other in range(model.windows[t]):
         if other != w:
             size = float(extent(model, t, other, tile))
-            shared = max(shared, min(size, float(slid(model, t, other, tile, step))) / size)
+            shared = max(shared, min(size, float(slid(model, t, other, tile, step, once))) / size)
     return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
 
 
 @inner
-def slid(model: Model, t: int, w: int, tile: Ints, step: Ints) -> int:
-    """Most elements of window `w` that stay when one of its own loops advances."""
-    looping, shift = 0, 0
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w and step[d] < model.bounds[d]:
-            looping += 1
-            shift = model.coefficient[t, d] * step[d]
-    if looping == 0:
-        return 0
-    return overlap(model, t, w, tile, 0 if looping > 1 else shift, looping == 1)
+def alike(model: Model, d: int, size: int) -> tuple[int, int]:
+    """The smallest and the largest size that a size of dimension `d` stands for: those that as many tiles cover."""
+    if model.perfect or size >= model.bounds[d]:
+        return size, size
+    count = -(-model.bounds[d] // size)
+    return -(-model.bounds[d] // count), -(-model.bounds[d] // (count - 1)) - 1
 
 
 @inner
-def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, reach: int, more: bool) -> int:
-    """How far a window has moved at least when a loop outside `first` advances, which falls back by `reach`.
+def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
+    """The least difference of a number of the range `one` and `times` one of the range `other`."""
+    return max(0, one[0] - times * other[1], times * other[0] - one[1])
 
-    Loops of other axes only let it fall back.  A loop of another dimension of the window may make up for that: it moves
-    by some multiple of its step, less what such loops inside of it fall back.  With `more`, `first` loops further out.
+
+@inner
+def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> int:
+    """Most elements of window `w` that stay when one of its own loops advances.
+
+    With `once` each dimension has a single loop: it moves by its step, and one inside of it falls back to 0.
     """
-    least = reach
+    looping, shift, last = 0, 0, -1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w or step[d] >= model.bounds[d]:
+            continue
+        looping += 1
+        mine = alike(model, d, step[d])
+        pace = mine[0] * model.coefficient[t, d], mine[1] * model.coefficient[t, d]
+        if looping == 1:
+            shift = pace[0]
+        elif looping == 2 and once:
+            theirs = alike(model, last, step[last])
+            other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
+            inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
+            shift = min(shift, pace[0], apart(other, pace, inside), apart(pace, other, outside))
+        else:
+            shift = 0
+        last = d
+    return overlap(model, t, w, tile, shift, looping == 1 and model.perfect) if looping else 0
+
+
+@inner
+def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
+    """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
+
+    Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
+    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out.
+    """
+    mine = alike(model, first, step[first])
+    least = (bound - 1) * mine[0] * model.coefficient[t, first]
+    reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]
     for d in range(step.shape[0]):
         if model.window[t, d] != w or d == first or step[d] >= model.bounds[d]:
             continue
         c = model.coefficient[t, d]
         farthest = c * (model.bounds[d] - 1)
-        if reach > farthest:
-            least = min(least, reach - farthest)
-        elif more:
+        if reach[0] > farthest:
+            least = min(least, reach[0] - farthest)
+        elif more or (free >> d) & 1 == 0:
             return 0
         else:
-            pace = c * step[d]
-            least = min(least, reach % pace, pace - reach % pace)
+            theirs = alike(model, d, step[d])
+            least = min(least, apart(reach, theirs, c))
     return least
 
 

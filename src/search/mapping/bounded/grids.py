@@ -1,0 +1,90 @@
+"""Grids of tiles: cells of sizes by dimension that a bound treats alike."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ....costs.compiled import compiled
+from ..factors import divisors_of
+from .model import Floats, Ints
+from .walk import Grid
+
+Sizes = tuple[Ints, ...]
+"""Tile sizes by dimension, one per cell along it."""
+
+
+def grid_of(bounds: list[int], *, perfect: bool, cells: int, most: list[int] | None = None) -> Grid:
+    """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
+
+    Perfect tiles divide the bound; others begin a cell where fewer tiles cover the bound.
+    """
+    lists = [list(divisors_of(bound)) if perfect else distinct_tiles(bound) for bound in bounds]
+    ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
+    lists = [[tile for tile in found if tile <= end] for found, end in zip(lists, ends, strict=True)]
+    whole = lists
+    longest = max(len(found) for found in lists)
+    while prod(len(found) for found in lists) > cells and longest > 2:
+        longest -= 1
+        lists = [_thin(found, longest) for found in lists]
+        longest = min(longest, max(len(found) for found in lists))
+    size = np.array([len(found) for found in lists], np.int64)
+    low = np.zeros((len(lists), int(size.max())), np.int64)
+    high = low.copy()
+    for d, found in enumerate(lists):
+        low[d, : len(found)] = found
+        high[d, : len(found)] = [*(n - 1 for n in found[1:]), ends[d]]
+    exact = perfect and lists == whole
+    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lists))], np.int64)
+    return Grid(size, low, low.copy() if exact else high, stride, exact)
+
+
+def distinct_tiles(bound: int) -> list[int]:
+    """The smallest tile for every number of tiles that may cover `bound`."""
+    found = {1}
+    times = 1
+    while times <= bound:
+        tile = -(-bound // times)
+        found.add(tile)
+        if tile == 1:
+            break
+        times = -(-bound // (tile - 1))
+    return sorted(found)
+
+
+def _thin(found: list[int], most: int) -> list[int]:
+    """At most `most` of the tiles, evenly by their place; the first and the last stay."""
+    if len(found) <= most:
+        return found
+    return sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
+
+
+def sizes_of(grid: Grid, *, high: bool) -> Sizes:
+    """The smallest or the largest tiles of all cells, by dimension."""
+    table = grid.high if high else grid.low
+    return tuple(table[d, :n] for d, n in enumerate(grid.size.tolist()))
+
+
+def cells_of(grid: Grid, d: int, tiles: Ints) -> Ints:
+    """The cells of dimension `d` with these tiles; those above the last cell are in it."""
+    return np.searchsorted(grid.low[d, : grid.size[d]], tiles, side="right") - 1
+
+
+@compiled
+def grown(grid: Grid, table: Floats, fixed: int) -> Floats:
+    """Per cell, the minimum of `table` over tiles that contain the cell's and agree with it in the set `fixed`."""
+    found = table.copy()
+    for d in range(grid.size.shape[0]):
+        if (fixed >> d) & 1:
+            continue
+        for cell in range(found.shape[0] - 1, -1, -1):
+            place = cell // grid.stride[d] % grid.size[d]
+            for more in range(place + 1, grid.size[d]):
+                if grid.perfect and grid.low[d, more] % grid.low[d, place]:
+                    continue
+                other = found[cell + (more - place) * grid.stride[d]]
+                found[cell] = min(found[cell], other)
+                if not grid.perfect:
+                    break
+    return found

@@ -1,0 +1,55 @@
+"""What an order of loops may mean for tensors: the loops they rest in, and whether a sliding loop moves them first."""
+
+from __future__ import annotations
+
+from .model import UNRELATED, WINDOW, Model
+
+Outcome = tuple[tuple[int, int], ...]
+"""Per tensor, the set of dimensions whose loops it rests in, and the sliding dimension that moves it first (or -1)."""
+
+
+def outcomes_of(model: Model, kept: int) -> list[Outcome]:
+    """What an order of loops may mean for the tensors `kept` (a set): all maximal outcomes."""
+    tensors, dims = model.kind.shape
+    kind, window = model.kind.tolist(), model.window.tolist()
+    found: dict[Outcome, None] = {}
+
+    def go(alive: int, remaining: int, rested: int, so_far: dict[int, tuple[int, int]]) -> None:
+        resting = sum(1 << d for d in range(dims) if remaining >> d & 1 and not _moved(kind, alive, d))
+        rested, remaining = rested | resting, remaining & ~resting
+        if not alive or not remaining:
+            rest = {t: (rested, -1) for t in range(tensors) if alive >> t & 1}
+            full = so_far | rest
+            found[tuple(full.get(t, (0, -1)) for t in range(tensors))] = None
+            return
+        seen: set[tuple[int, int]] = set()
+        for d in range(dims):
+            if not remaining >> d & 1:
+                continue
+            killed = _moved(kind, alive, d)
+            sliding = any(killed >> t & 1 and kind[t][d] == WINDOW for t in range(tensors))
+            if (killed, d if sliding else -1) in seen:
+                continue
+            seen.add((killed, d if sliding else -1))
+            ends = {t: (rested, d if window[t][d] >= 0 else -1) for t in range(tensors) if killed >> t & 1}
+            go(alive & ~killed, remaining & ~(1 << d), rested | 1 << d, so_far | ends)
+
+    go(kept, (1 << dims) - 1, 0, {})
+    relevant = [sum(1 << d for d in range(dims) if kind[t][d] == UNRELATED) for t in range(tensors)]
+    cleaned = {
+        tuple((run & relevant[t] if kept >> t & 1 else 0, first) for t, (run, first) in enumerate(outcome)): None
+        for outcome in found
+    }
+    every = list(cleaned)
+    return [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
+
+
+def _moved(kind: list[list[int]], alive: int, d: int) -> int:
+    return sum(1 << t for t, row in enumerate(kind) if alive >> t & 1 and row[d] != UNRELATED)
+
+
+def _covers(better: Outcome, worse: Outcome) -> bool:
+    return all(
+        run | other == run and (first == slide or slide < 0)
+        for (run, first), (other, slide) in zip(better, worse, strict=True)
+    )

@@ -1,0 +1,187 @@
+"""Words and energy of tensors for all tiles of a grid at once.
+
+The words that cross a boundary are a product of factors, one per dimension or window, so tables of few cells each are
+made and multiplied: arrays have one axis per dimension, of length 1 where the dimension does not matter.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ....costs.compiled import compiled
+from .grids import Sizes
+from .model import PLAIN, UNRELATED, Floats, Ints, Model
+from .words import extent, settle, slid, slide
+
+SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID = range(7)
+"""Columns of `window_rows`."""
+
+
+class Boundary(NamedTuple):
+    """Sizes by dimension of the tiles that a parent sees (`tile`), of the child's own (`child`), and the iterations per
+    step of the loops outside (`step`); `free` and `once` as for `words.sent`."""
+
+    tile: Sizes
+    child: Sizes
+    step: Sizes
+    free: int = 0
+    once: bool = False
+
+
+@compiled
+def window_rows(
+    model: Model,
+    t: int,
+    w: int,
+    tiles: Ints,
+    children: Ints,
+    steps: Ints,
+    first: int,
+    bounds: Ints,
+    free: int,
+    once: bool,
+    out: Floats,
+) -> None:
+    """Fill rows of `out` (N, 7) for window `w` of tensor `t` and boxes (N, D); loop `first` of `bounds` (N,) slides."""
+    for n in range(out.shape[0]):
+        tile = tiles[n]
+        out[n, SIZE] = extent(model, t, w, tile)
+        out[n, SHARE] = 1.0
+        for d in range(tile.shape[0]):
+            if model.window[t, d] == w:
+                out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
+        out[n, SLID] = slid(model, t, w, tile, steps[n], once)
+        if first >= 0 and model.window[t, first] == w and bounds[n] > 1:
+            found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
+            out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
+
+
+@compiled
+def settle_rows(
+    model: Model, t: int, level: int, parent: int, up: Floats, down: Floats, owned_parent: float, owned: float
+) -> Floats:
+    """Energy (N,) where `up` words (N,) leave `parent` and `down` (N,) reach `level`."""
+    found = np.empty(up.shape[0])
+    words = np.zeros((model.capacity.shape[0], 2))
+    for n in range(found.shape[0]):
+        found[n] = settle(model, t, level, parent, up[n], down[n], owned_parent, owned, words)
+    return found
+
+
+def along(values: Floats | Ints, d: int, dims: int) -> Floats:
+    """Values of one dimension as an array with an axis per dimension."""
+    return np.asarray(values, np.float64).reshape([-1 if e == d else 1 for e in range(dims)])
+
+
+class Tables:
+    """Tables of one problem's tensors; windows are kept for the next grid with the same tiles."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.kind: list[list[int]] = model.kind.tolist()
+        self.window: list[list[int]] = model.window.tolist()
+        self.bounds: list[int] = model.bounds.tolist()
+        self.dims = len(self.bounds)
+        self._rows: dict[tuple[object, ...], Floats] = {}
+
+    def size(self, t: int, sizes: Sizes) -> Floats:
+        """Elements of tensor `t` in tiles."""
+        total = np.ones((1,) * self.dims)
+        for d, kind in enumerate(self.kind[t]):
+            if kind == PLAIN:
+                total = total * along(np.minimum(sizes[d], self.bounds[d]), d, self.dims)
+        box = Boundary(sizes, sizes, sizes)
+        for w in range(int(self.model.windows[t])):
+            total = total * self._window(t, w, box, -1, None)[..., SIZE]
+        return total
+
+    def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
+        """Energy between memories, for words as `sent` answers; `owned` by parent and child."""
+        up, down = np.broadcast_arrays(up, down)
+        rows = np.ascontiguousarray(up).reshape(-1), np.ascontiguousarray(down).reshape(-1)
+        return settle_rows(self.model, t, level, parent, *rows, *owned).reshape(up.shape)
+
+    def sent(self, t: int, box: Boundary, first: int, *, loops: bool) -> Floats:
+        """Words of tensor `t` that are sent to all tiles, as `words.sent` counts them, at least.
+
+        The sliding loop `first` has all iterations that are left; or, where `loops`, any number, and what it falls back
+        to is all there.
+        """
+        plain = prod(n for n, k in zip(self.bounds, self.kind[t], strict=True) if k == PLAIN)
+        total = np.full((1,) * self.dims, float(plain))
+        for d, kind in enumerate(self.kind[t]):
+            if kind == UNRELATED:
+                total = total * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+        for w in range(int(self.model.windows[t])):
+            mine = first if first >= 0 and self.window[t][first] == w else -1
+            if mine < 0 or loops:
+                total = total * self._least(t, w, box, mine)
+            else:
+                total = total * self._whole(t, w, box, mine)
+        return total
+
+    def _least(self, t: int, w: int, box: Boundary, first: int) -> Floats:
+        """Words along a window; the least for any bound of a loop that slides."""
+        if first < 0:
+            rows = self._window(t, w, box, -1, None)
+            return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
+        steps = -(-self.bounds[first] // box.step[first])
+        best: Floats | None = None
+        for bound in range(2, int(steps.max()) + 1):
+            found = _fresh(self._window(t, w, box, first, np.minimum(steps, bound)), 1.0)
+            best = found if best is None else np.minimum(best, found)
+        return self._least(t, w, box, -1) if best is None else best
+
+    def _whole(self, t: int, w: int, box: Boundary, first: int) -> Floats:
+        """Words along a window where the loop that slides has all iterations that are left."""
+        steps = -(-self.bounds[first] // box.step[first])
+        return _fresh(self._window(t, w, box, first, steps), self._returns(t, w, box, first))
+
+    def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats | float:
+        """As `words.returns`, with no loop of dimension `first` further out."""
+        others, beside, shared, all_back = (np.full((1,) * self.dims, x) for x in (1.0, 1.0, 0.0, 0.0))
+        for d, kind in enumerate(self.kind[t]):
+            if kind == PLAIN:
+                if not self.model.perfect:
+                    all_back = np.maximum(all_back, along(box.step[d] < self.bounds[d], d, self.dims))
+            elif d != first:
+                count = along(-(-self.bounds[d] // (box.tile if kind == UNRELATED else box.step)[d]), d, self.dims)
+                if self.window[t][d] in (-1, w):
+                    others = others * count
+                else:
+                    beside = beside * count
+        for other in range(int(self.model.windows[t])):
+            if other != w:
+                rows = self._window(t, other, box, -1, None)
+                shared = np.maximum(shared, np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
+        found = 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
+        return np.where(all_back > 0, 1.0, found)
+
+    def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None) -> Floats:
+        """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
+        mine = [d for d in range(self.dims) if self.window[t][d] == w]
+        key = (t, w, first, None if bound is None else bound.tobytes(), box.free, box.once)
+        key += tuple(sizes[d].tobytes() for sizes in box[:3] for d in mine)
+        if key not in self._rows:
+            shape = [len(box.tile[d]) for d in mine]
+            places = np.indices(shape).reshape(len(mine), -1)
+            boxes = [np.ones((places.shape[1], self.dims), np.int64) for _ in range(3)]
+            for filled, sizes in zip(boxes, box[:3], strict=True):
+                for d, place in zip(mine, places, strict=True):
+                    filled[:, d] = sizes[d][place]
+            bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
+            out = np.zeros((places.shape[1], 7))
+            window_rows(self.model, t, w, *boxes, first, np.ascontiguousarray(bounds), box.free, box.once, out)
+            full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
+            self._rows[key] = out.reshape([*full, 7])
+        return self._rows[key]
+
+
+def _fresh(rows: Floats, returns: Floats | float) -> Floats:
+    """Words along a window, given the share of what is there on the way back."""
+    size, share, forward, back, again, positions = (rows[..., column] for column in range(6))
+    fresh = np.maximum(0.0, size - positions * ((1 - again) * forward + again * back * returns))
+    return np.maximum(fresh * share, 1.0)
