@@ -149,6 +149,14 @@ class Emitter:
         named = (bases[operand] for operand in capability.operands)
         return Instruction(item.name, tuple(zip(named, registers, strict=True)))
 
+    def rotated(self, item: PackedMnemonic, target: int, source: int, by: int) -> Instruction:
+        """`target` is `source` rotated by the bytes in scalar register `by`."""
+        capability = self.isa.capability(item)
+        assert capability is not None
+        bases = {place.operand: place for place in item.places}
+        first, second = (bases[operand] for operand in capability.operands)
+        return Instruction(item.name, ((first.base, target), (second.base, source), (second.rotated, by)))
+
     def function(self, name: str, type_name: str, arity: int) -> PackedMnemonic | None:
         """The vector instruction that applies a function to registers of a type."""
         args = ", ".join(("A{i}", "B{i}", "C{i}")[:arity])

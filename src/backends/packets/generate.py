@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from ...algebra.expr import Access, Statement
 from ...algebra.printer import print_statement
 from ...algebra.statement import dims_of, tensors_of
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
+from .contraction import Kernel, plan_columns
 from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwise
 from .emit import Emitter
 from .isa import Isa
 from .program import PacketProgram
 from .regions import Lowering, Options
+from .roles import Contraction, contraction_of, is_contraction
 from .storage import Storage
 
 SLACK_BYTES = 1 << 17
 """Memory behind the last tensor, which loads that run ahead may touch."""
+
+MOST_PLANS = 24
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ def generate(
     isa = Isa(machine)
     if is_elementwise(statement):
         return _elementwise(isa, statement, extents, types, switches)
+    if is_contraction(statement):
+        return _contraction(isa, contraction_of(statement, extents), types, switches)
     raise TilewrightError(
         "unsupported", print_statement(statement), "an elementwise statement or a sum of products", "another"
     )
@@ -64,6 +71,22 @@ def _elementwise(
             continue
         return finish(emitter, storage, regions, switches)
     raise AssertionError(tensors_of(statement))
+
+
+def _contraction(
+    isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches
+) -> PacketProgram:
+    refusal: InfeasibleError | None = None
+    start = Kernel(Emitter(isa), Storage(_align(isa)), contraction, types)
+    plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
+    for columns in islice(plans, MOST_PLANS):
+        emitter, storage = Emitter(isa), Storage(_align(isa))
+        try:
+            regions = Kernel(emitter, storage, contraction, types).regions(columns)
+            return finish(emitter, storage, regions, switches)
+        except InfeasibleError as error:
+            refusal = error
+    raise refusal or InfeasibleError("registers for a tile", 1, 0, "tiles", "fewer lanes")
 
 
 def _align(isa: Isa) -> int:

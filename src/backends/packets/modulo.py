@@ -51,9 +51,9 @@ class Pipeline:
         return before, [self.body[i] for time, _, i in events if time >= stop]
 
 
-def lowest_interval(isa: Isa, body: Sequence[Instruction]) -> int:
-    """The packets that resources and words alone make an iteration take."""
-    items = [isa.mnemonics[instruction.mnemonic] for instruction in body]
+def lowest_of(isa: Isa, names: Sequence[str]) -> int:
+    """The packets that resources and words alone make instructions of these mnemonics take."""
+    items = [isa.mnemonics[name] for name in names]
     lowest = -(-sum(item.words for item in items) // isa.packets.words)
     needs = [need for item in items for need in item.needs]
     for choice in set(needs):
@@ -67,7 +67,7 @@ def lowest_interval(isa: Isa, body: Sequence[Instruction]) -> int:
 def schedule_loop(isa: Isa, body: Sequence[Instruction]) -> Pipeline | None:
     """The body's pipeline of the shortest interval found, None where none within `SLACK_PACKETS` of the bound is."""
     edges = dependences(isa, body, loop=True)
-    lowest = lowest_interval(isa, body)
+    lowest = lowest_of(isa, [instruction.mnemonic for instruction in body])
     for interval in range(lowest, lowest + SLACK_PACKETS):
         times = _Attempt(isa, body, edges, interval).run()
         if times is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .packing import Packing
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -70,7 +72,7 @@ class Stored:
     """A tensor in the program's memory: `shape` elements of `dtype` with byte `strides`, from `address` on.
 
     `role` is input, output or scratch.  An input may be stored several times, in different forms; `padding` is what
-    lies between and around its elements.
+    lies between and around its elements.  With a `packing` the memory holds that form instead.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Stored:
     strides: tuple[int, ...]
     address: int
     size_bytes: int
+    packing: Packing | None = None
 
 
 @dataclass(frozen=True)

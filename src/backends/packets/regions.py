@@ -129,7 +129,7 @@ class Lowering:
                 setup = Instruction(start.name, ((start.loop.trips, trips),), label=label)
                 return [Straight((*before.body, setup)), made, after]
             if number is None and self.spare:
-                register = self.spare[-1]
+                register = self.spare.pop()
                 setup = Instruction(start.name, ((start.loop.trips, register),), label=label)
                 return [Straight((*before.body, self.constant(register, trips), setup)), made, after]
         return self.counted(trips, body, before, after, label)

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ...algebra.element import ELEMENT_TYPES
 from ...arrays import Array
+from .packing import Packing
 from .program import PacketProgram, Stored
 
 
@@ -46,11 +47,12 @@ class Storage:
         return address
 
     def tensor(
-        self, name: str, role: str, type_name: str, shape: Sequence[int], strides: Sequence[int], size_bytes: int
+        self, name: str, role: str, type_name: str, shape: Sequence[int], strides: Sequence[int], size_bytes: int,
+        packing: Packing | None = None,
     ) -> Stored:
         """A tensor with the given byte strides in `size_bytes` bytes."""
         dtype = ELEMENT_TYPES[type_name].name
-        placed = Stored(name, role, dtype, tuple(shape), tuple(strides), self.take(size_bytes), size_bytes)
+        placed = Stored(name, role, dtype, tuple(shape), tuple(strides), self.take(size_bytes), size_bytes, packing)
         self.stored.append(placed)
         return placed
 
@@ -61,7 +63,10 @@ def initial_memory(program: PacketProgram, inputs: Mapping[str, Array]) -> Array
     for address, data in program.images:
         memory[address : address + len(data)] = np.frombuffer(data, np.uint8)
     for tensor in program.stored:
-        if tensor.role == "input":
+        if tensor.role == "input" and tensor.packing is not None:
+            data = tensor.packing.pack(np.asarray(inputs[tensor.name]).reshape(tensor.shape))
+            memory[tensor.address : tensor.address + len(data)] = data
+        elif tensor.role == "input":
             _view(memory, tensor)[...] = np.asarray(inputs[tensor.name]).reshape(tensor.shape)
     return memory
 
