@@ -17,6 +17,7 @@ from .algebra.printer import print_expr
 from .algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
 from .complaint import Complaint, repeated
 from .errors import TilewrightError
+from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
 from .machine import Capability, Compute, Link, Machine, Memory
 from .memory_chain import chain_complaints
@@ -53,7 +54,8 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     for compute in machine.computes:
         yield from _compute(machine, compute)
     yield from chain_complaints(machine)
-    yield from instruction_complaints(machine)
+    instructions = list(instruction_complaints(machine))
+    yield from instructions or feeding_complaints(machine)
 
 
 def _repetitions(machine: Machine) -> Iterator[Complaint]:
@@ -160,18 +162,6 @@ def _cycle(machine: Machine) -> Iterator[Complaint]:
             around = ", ".join(left)
             lever = "declare the outward direction as the second half of `<->`"
             yield Complaint(f"link {link.name}", "memories in a hierarchy", f"a cycle through {around}", lever)
-
-
-def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
-    """The nodes that paths over `edges` lead to from `start`."""
-    edges, found = list(edges), set(start)
-    frontier = list(found)
-    while frontier:
-        node = frontier.pop()
-        new = [dst for src, dst in edges if src == node and dst not in found]
-        found.update(new)
-        frontier += new
-    return found
 
 
 def _compute(machine: Machine, compute: Compute) -> Iterator[Complaint]:

@@ -4,8 +4,8 @@
 acg.graph @toy control "queues" frequency 1.0e9 {
   // CHECK-NEXT: acg.memory @DRAM data_width 8 banks 1 depth 65536 align 1 read_energy 8.400000e+01 write_energy 8.450000e+01 offchip
   acg.memory @DRAM data_width 8 banks 1 depth 65536 align 1 read_energy 84.0 write_energy 84.5 offchip
-  // CHECK-NEXT: acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.000000e+00 write_energy 0.000000e+00
-  acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.0 write_energy 0.0
+  // CHECK-NEXT: acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.000000e+00 write_energy 0.000000e+00 offchip
+  acg.memory @SPAD data_width 8 banks 1 depth 64 align 4 read_energy 0.0 write_energy 0.0 offchip
   // CHECK-NEXT: acg.compute @ALU x 1 y 2 {
   acg.compute @ALU x 1 y 2 {
     // CHECK-NEXT: acg.capability @dot dims <i to 15 lanes 2, j to 15> <"O{i} += F(A{i, j}, B{j}, V)">

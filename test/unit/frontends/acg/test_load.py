@@ -44,6 +44,13 @@ TOY = """acg toy {
     operand A SPAD[A] T { i AI, j AJ };
     operand B SPAD[B] T { j BJ };
   }
+  mnemonic STORE(3) {
+    unit DM; execute SPAD->DRAM.copy;
+    ifield DST 12, SRC 7, L 4;
+    extents a L;
+    operand D DRAM[DST] u8 { a 1 };
+    operand S SPAD[SRC] u8 { a 1 };
+  }
 }
 """
 

@@ -1,0 +1,69 @@
+"""What instructions must bring where: operands come from off chip, results get there, addresses reach everywhere.
+
+Links say what could move; only a mnemonic that executes a capability moves anything.  These rules are those of machines
+whose instructions each execute a capability (control model `queues`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .complaint import Complaint
+from .machine import Machine, Memory, Mnemonic, OperandBinding
+
+
+def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
+    """Every operand that nothing feeds, every result that nothing takes away, every address field that is too short."""
+    if machine.control != "queues":
+        return
+    moves = [(mnemonic, *_ends(machine, mnemonic)) for mnemonic in machine.mnemonics]
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    constants = {target.memory for _, target, sources in moves if target is not None and not sources}
+    steps = [(s.memory, target.memory) for _, target, sources in moves if target is not None for s in sources]
+    fed = reachable(steps, offchip | constants)
+    drained = reachable([(dst, src) for src, dst in steps], offchip)
+    for mnemonic, target, sources in moves:
+        subject = f"mnemonic {mnemonic.name}"
+        for source in sources:
+            if source.memory not in fed:
+                expected = f"instructions that bring {source.operand} from off chip to {source.memory}"
+                yield Complaint(subject, expected, "none", f"add a mnemonic that copies to {source.memory}")
+        if target is not None and target.memory not in drained:
+            expected = f"instructions that bring {target.operand} from {target.memory} off chip"
+            yield Complaint(subject, expected, "none", f"add a mnemonic that copies from {target.memory}")
+        yield from _addresses(machine, mnemonic)
+
+
+def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
+    """The nodes that paths over `edges` lead to from `start`."""
+    edges, found = list(edges), set(start)
+    frontier = list(found)
+    while frontier:
+        node = frontier.pop()
+        new = [dst for src, dst in edges if src == node and dst not in found]
+        found.update(new)
+        frontier += new
+    return found
+
+
+def _ends(machine: Machine, mnemonic: Mnemonic) -> tuple[OperandBinding | None, list[OperandBinding]]:
+    """The operand that an instruction writes, and those that it reads."""
+    owners = {owner.name: owner for owner in (*machine.computes, *machine.links)}
+    capabilities = owners[mnemonic.node].capabilities if mnemonic.node in owners else ()
+    found = next((c for c in capabilities if c.name == mnemonic.capability), None)
+    if found is None:
+        return None, []
+    target = next((o for o in mnemonic.operands if o.operand == found.operands[0]), None)
+    return target, [o for o in mnemonic.operands if o.operand in found.operands[1:]]
+
+
+def _addresses(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
+    memories: dict[str, Memory] = {memory.name: memory for memory in machine.memories}
+    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+    for operand in mnemonic.operands:
+        memory, item = memories.get(operand.memory), fields.get(operand.address)
+        if memory is None or memory.depth is None or item is None or item.highest >= memory.capacity_bytes - 1:
+            continue
+        bits = (memory.capacity_bytes - 1).bit_length()
+        expected = f"{bits} bits, enough for an address in all of {memory.name}"
+        yield Complaint(f"field {mnemonic.name}.{item.name}", expected, f"{item.width_bits}", "widen it")
