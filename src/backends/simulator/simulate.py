@@ -44,13 +44,17 @@ def simulate(
     `TilewrightError` of kind `trap`) when the program does what the machine forbids.
     """
     control = program.machine.control
+    if control == "loops":
+        from .loops import simulate_loops
+
+        return simulate_loops(program, inputs or {}, functional, trace, progress)
     if control != "queues":
         raise TilewrightError("unsupported", program.machine.name, "control model `queues`", f"`{control}`")
     stream = make_stream(program.machine, program.code)
     _check_static(stream)
     counts = count_all(stream)
     storages = _make_storages(program, counts.memories, functional)
-    _place_tensors(program, inputs or {}, storages, functional)
+    place_tensors(program, inputs or {}, storages, functional)
     issues = _run(stream, storages, functional, timing, checks, progress)
     if trace is not None:
         write_trace(trace, stream, issues)
@@ -100,7 +104,8 @@ def _make_storages(program: Program, used: Mapping[str, Any], functional: bool) 
     return storages
 
 
-def _place_tensors(program: Program, inputs: Inputs, storages: list[Storage], functional: bool) -> None:
+def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], functional: bool = True) -> None:
+    """Puts inputs and weights into memory; `TilewrightError` where one is missing, unknown or of another shape."""
     by_name = {storage.name: storage for storage in storages}
     given = [tensor for tensor in program.tensors if tensor.role in ("input", "weight")]
     unknown = [name for name in inputs if all(tensor.name != name for tensor in given)]
