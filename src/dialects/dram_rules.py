@@ -68,9 +68,10 @@ def check_schedule(op: ScheduleOp) -> None:
 
     if not 1 <= op.batch.value.data < 1 << 20:
         raise VerifyException(f"expected a batch of 1 or more, found {op.batch.value.data}")
-    kinds = [type(item) for item in op.body.block.ops]
+    kinds: list[type] = [type(item) for item in op.body.block.ops]
     groups = len(op.layer_groups)
-    if kinds not in ([LayerGroupOp] * groups + rest for rest in ([], [TransfersOp], [TransfersOp, KeptOp])):
+    ends: tuple[list[type], ...] = ([], [TransfersOp], [TransfersOp, KeptOp])
+    if kinds[:groups] != [LayerGroupOp] * groups or kinds[groups:] not in ends:
         raise VerifyException("expected layer groups, then perhaps transfers, then perhaps what is kept")
     network = network_of(op)
     reads = {layer.sym_name.data: {name.data for name in (*layer.inputs, *layer.weights)} for layer in network.layers}

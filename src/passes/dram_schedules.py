@@ -9,12 +9,14 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.utils.exceptions import VerifyException
 
-from ..costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Parts, items_of, parse
+from ..costs.dram import Model
+from ..costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Parts, items_of, parse, parse_soma
 from ..costs.notation.allocate import Part
 from ..costs.soma.fusion import Fusion
+from ..costs.soma.hardware import MIB, hardware
 from ..dialects import dram
 from ..dialects.dram_attributes import KEEP, LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints, numbers
-from ..errors import TilewrightError
+from ..errors import InfeasibleError, TilewrightError
 from ..zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
 
 KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT, KEEP: OUTPUT}
@@ -87,16 +89,13 @@ def network_value(op: dram.NetworkOp) -> Network:
     for layer in op.layers:
         names = [name.data for name in layer.inputs]
         kinds = [name in layers for name in names]
-        if layer.kind.data not in KINDS:
-            expected = f"a kind of {', '.join(KINDS)}"
-            raise TilewrightError("network", f"layer {layer.sym_name.data!r}", expected, layer.kind.data)
         if kinds != sorted(kinds, reverse=True):
             expected = "layers, then network inputs, in what it reads"
             raise TilewrightError("network", f"layer {layer.sym_name.data!r}", expected, ", ".join(names))
         found.append(
             Layer(
                 layer.sym_name.data,
-                cast(Kind, layer.kind.data),
+                _kind(layer),
                 Shape(*ints(layer.shape)),
                 tuple(layers[name] for name in names if name in layers),
                 tuple(inputs[name] for name in names if name not in layers),
@@ -110,6 +109,14 @@ def network_value(op: dram.NetworkOp) -> Network:
         )
     given = tuple((item.sym_name.data, Shape(*ints(item.shape))) for item in op.inputs)
     return Network(op.sym_name.data, given, tuple(found))
+
+
+def _kind(layer: dram.LayerOp) -> Kind:
+    for kind in KINDS:
+        if kind == layer.kind.data:
+            return kind
+    expected = f"a kind of {', '.join(KINDS)}"
+    raise TilewrightError("network", f"layer {layer.sym_name.data!r}", expected, layer.kind.data)
 
 
 def schedule_op(
@@ -149,7 +156,15 @@ def _groups(choices: Choices, layers: list[str]) -> list[dram.LayerGroupOp]:
 def _row(parsed: Parsed, move: Move, parts: Parts) -> Row:
     tensor = parsed.tensors[move.tensor]
     kind = ROW_OF_KIND[tensor.kind] if tensor.moves else KEEP
-    return Row(kind, tensor.layer, tensor.tile, tensor.source, move.start, move.end, tuple(map(tuple, parts)))
+    return Row(
+        kind,
+        tensor.layer,
+        tensor.tile,
+        tensor.source,
+        move.start,
+        move.end,
+        tuple((part.first, part.address) for part in parts),
+    )
 
 
 def choices_of(op: dram.ScheduleOp) -> Choices:
@@ -170,8 +185,31 @@ def choices_of(op: dram.ScheduleOp) -> Choices:
 
 
 def parsed_of(op: dram.ScheduleOp) -> Parsed:
-    """Tiles and tensors of a schedule."""
-    return parse(network_value(op.scheduled), choices_of(op))
+    """Tiles and tensors of a schedule, in the model of its machine."""
+    return parsed_for(network_value(op.scheduled), choices_of(op), op.machine.data)
+
+
+def parsed_for(network: Network, choices: Choices, machine: MachineNumbers) -> Parsed:
+    """Tiles and tensors of `choices` in the model of `machine`."""
+    return parse(network, choices) if machine.exact else parse_soma(network, choices, model_of_numbers(machine))
+
+
+def numbers_of(model: Model, align_bytes: int, reserve_bytes: int = 0) -> MachineNumbers:
+    """`model` as the dialect has it, with `reserve_bytes` of the buffer left free."""
+    array = model.array
+    buffer = model.buffer_bytes - reserve_bytes
+    if buffer < 1:
+        raise InfeasibleError("global buffer", reserve_bytes, model.buffer_bytes, "bytes", "keep less of it free")
+    macs, capacity, ports = array.vector * array.lanes, model.buffer_bytes, (array.read_port, model.write_port)
+    bandwidth, latency = model.bandwidth, model.latency
+    return MachineNumbers(array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact)
+
+
+def model_of_numbers(numbers: MachineNumbers) -> Model:
+    """What prices a schedule; TilewrightError (kind `hardware`) where no array is known with such numbers."""
+    capacity = max(1, numbers.capacity // MIB)
+    array = hardware(capacity, 1.0, numbers.side, numbers.read, numbers.macs).array
+    return Model(array, numbers.buffer, numbers.bandwidth, numbers.latency, numbers.write, int(numbers.exact > 0))
 
 
 def schedule_value(op: dram.ScheduleOp) -> Schedule:

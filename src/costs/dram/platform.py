@@ -33,6 +33,11 @@ def model_of(machine: Machine, *, exact: bool = True) -> Model:
     return Model(array, size, bandwidth, link.latency_cycles if exact else 0, write, int(exact))
 
 
+def buffer_of(machine: Machine) -> Memory:
+    """The buffer that `model_of` prices."""
+    return _dram(machine)[1]
+
+
 def _refuse(machine: Machine, expected: str, found: str) -> TilewrightError:
     return TilewrightError("target", machine.name, expected, found, "schedule for edge16 or a machine of its kind")
 

@@ -7,6 +7,7 @@ price the same schedules by the million; here every tile and tensor has its own 
 from .allocate import Item, Packing, Part, Parts, pack_items, spans_of
 from .check import check_addresses, check_capacity, check_schedule, items_of, slabs_of
 from .parse import parse
+from .soma import parse_soma
 from .times import Times, times_of, transfer_cycles
 from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Region, Tensor, Tile, Timed
 
@@ -32,6 +33,7 @@ __all__ = [
     "items_of",
     "pack_items",
     "parse",
+    "parse_soma",
     "slabs_of",
     "spans_of",
     "times_of",

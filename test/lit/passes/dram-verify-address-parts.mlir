@@ -1,0 +1,38 @@
+// RUN: not tilewright-opt %s -p dram-verify 2>&1 | filecheck %s
+
+// CHECK: weights of D: expected parts that begin at 0 and before 16
+dram.network @five {
+  dram.input "x" 8x8x8
+  dram.layer "A" conv 16x8x8 of ["x"] kernel 3x3
+  dram.layer "B" conv 16x8x8 of ["A"] kernel 3x3
+  dram.layer "C" pool 16x4x4 of ["B"] kernel 2x2 stride 2x2
+  dram.layer "D" conv 16x8x8 of ["B"]
+  dram.layer "E" fc 10x1x1 of ["C"] kernel 4x4
+}
+dram.schedule @s of @five batch 1 on <side 4, macs 512, capacity 8192, buffer 8192, read 256, write 256, bandwidth 16, latency 0, align 64, exact 1> {
+  dram.layer_group {
+    dram.fused_group tiles 2 ["A", "B"]
+    dram.fused_group tiles 1 ["C", "D"]
+  }
+  dram.layer_group {
+    dram.fused_group tiles 1 ["E"]
+  }
+  dram.transfers {
+    load "A" weights during [-1, 3) at 2304
+    load "A" tile 0 from input "x" during [-1, 1) at 4096
+    load "B" weights during [0, 4) at 0
+    load "A" tile 1 from input "x" during [1, 3) at 4608
+    load "D" weights during [2, 6) at 5120, 16 at 0
+    store "C" tile 0 during [4, 6) at 3584
+    load "E" weights during [5, 7) at 0
+    load "E" tile 0 from "C" during [6, 7) at 3584
+    store "D" tile 0 during [5, 7) at 2560
+    store "E" tile 0 during [6, 7) at 3840
+  }
+  dram.kept {
+    keep "A" tile 0 during [0, 2) at 3456
+    keep "B" tile 0 during [1, 6) at 4096
+    keep "A" tile 1 during [2, 4) at 3456
+    keep "B" tile 1 during [3, 6) at 4608
+  }
+}
