@@ -1,4 +1,4 @@
-"""The part of an accelerator that control model `packets` adds: what may issue together, registers, instructions as text.
+"""What control model `packets` adds to an accelerator: what may issue together, registers, instructions as text.
 
 A packet is a set of instructions that read all registers before any of them writes.  Everything that limits a packet
 is a resource (slots too): each instruction needs some, often with a choice, and each resource serves one.

@@ -21,6 +21,7 @@ from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
 from .machine import Capability, Compute, Link, Machine, Memory
 from .memory_chain import chain_complaints
+from .packet_rules import packet_complaints
 
 CONTROLS = ("queues", "packets", "loops")
 MAX_BYTES = 1 << 62
@@ -56,6 +57,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     yield from chain_complaints(machine)
     instructions = list(instruction_complaints(machine))
     yield from instructions or feeding_complaints(machine)
+    yield from packet_complaints(machine)
 
 
 def _repetitions(machine: Machine) -> Iterator[Complaint]:

@@ -68,6 +68,7 @@ from .acg_attributes import (
     StatementAttr,
     TypesAttr,
 )
+from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
 
 INTEGER = IntegerAttr.constr(i64)
 NUMBER = FloatAttr[Float64Type].constr(f64)
@@ -302,8 +303,9 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"expected declarations of the acg dialect in acg.graph, found {op.name}")
             if isinstance(name, StringAttr) and NAME.fullmatch(name.data) is None:
                 raise VerifyException(f"expected a name of letters, digits and underscores, found @{name.data}")
-        if sum(isinstance(op, IsaOp) for op in declarations(self.body)) > 1:
-            raise VerifyException("expected acg.isa once in acg.graph, found it twice")
+        for kind in (IsaOp, PacketOp):
+            if sum(isinstance(op, kind) for op in declarations(self.body)) > 1:
+                raise VerifyException(f"expected {kind.name} once in acg.graph, found it twice")
 
     def verify_(self) -> None:
         self.verify_region_ops()
@@ -313,7 +315,8 @@ class GraphOp(IRDLOperation):
             raise VerifyException(f"{complaint.subject}: expected {complaint.expected}, found {complaint.found}{lever}")
 
 
-DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp)
+PACKETS = (PacketOp, RegistersOp, PackedOp)
+DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, *PACKETS)
 
 
 def declarations(body: Region) -> list[Operation]:
@@ -351,5 +354,7 @@ Acg = Dialect(
         FieldsAttr,
         OperandsAttr,
         PortsAttr,
+        NeedsAttr,
+        PlacesAttr,
     ],
 )

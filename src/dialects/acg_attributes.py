@@ -22,7 +22,8 @@ from ..machine_rules import NAME
 _T = TypeVar("_T")
 
 
-def _name(parser: AttrParser) -> str:
+def parse_name(parser: AttrParser) -> str:
+    """A name of letters, digits and underscores."""
     start = parser.pos
     name = parser.parse_identifier()
     if NAME.fullmatch(name) is None:
@@ -30,7 +31,8 @@ def _name(parser: AttrParser) -> str:
     return name
 
 
-def _integer(parser: AttrParser) -> int:
+def parse_integer(parser: AttrParser) -> int:
+    """An integer that is not negative, below 2^63."""
     start = parser.pos
     value = parser.parse_integer(allow_boolean=False, allow_negative=False)
     if value >= 1 << 63:
@@ -43,13 +45,14 @@ def _word(parser: AttrParser) -> str:
     name = parser.parse_optional_identifier()
     if name is None:
         sign = "-" if parser.parse_optional_punctuation("-") else ""
-        return f"{sign}{_integer(parser)}"
+        return f"{sign}{parse_integer(parser)}"
     if NAME.fullmatch(name) is None:
         parser.raise_error("expected a name of letters, digits and underscores")
     return name
 
 
-def _list(parser: AttrParser, item: Callable[[AttrParser], _T], delimiter: AttrParser.Delimiter) -> tuple[_T, ...]:
+def list_of(parser: AttrParser, item: Callable[[AttrParser], _T], delimiter: AttrParser.Delimiter) -> tuple[_T, ...]:
+    """Items between commas in brackets of a kind."""
     return tuple(parser.parse_comma_separated_list(delimiter, lambda: item(parser)))
 
 
@@ -107,7 +110,7 @@ class DimsAttr(Data[tuple[CapabilityDim, ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[CapabilityDim, ...]:
-        return _list(parser, _dim, parser.Delimiter.ANGLE)
+        return list_of(parser, _dim, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in self.data}
@@ -115,10 +118,10 @@ class DimsAttr(Data[tuple[CapabilityDim, ...]]):
 
 
 def _dim(parser: AttrParser) -> CapabilityDim:
-    name = _name(parser)
+    name = parse_name(parser)
     parser.parse_keyword("to")
-    limit = _integer(parser)
-    return CapabilityDim(name, limit, _integer(parser) if parser.parse_optional_keyword("lanes") else 1)
+    limit = parse_integer(parser)
+    return CapabilityDim(name, limit, parse_integer(parser) if parser.parse_optional_keyword("lanes") else 1)
 
 
 @irdl_attr_definition
@@ -129,7 +132,7 @@ class NamesAttr(Data[tuple[str, ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[str, ...]:
-        return _list(parser, _name, parser.Delimiter.ANGLE)
+        return list_of(parser, parse_name, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, self.data)
@@ -143,7 +146,7 @@ class TypesAttr(Data[tuple[tuple[str, ...], ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, ...], ...]:
-        return _list(parser, lambda p: _list(p, _name, p.Delimiter.SQUARE), parser.Delimiter.ANGLE)
+        return list_of(parser, lambda p: list_of(p, parse_name, p.Delimiter.SQUARE), parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, (f"[{', '.join(row)}]" for row in self.data))
@@ -157,7 +160,9 @@ class ChoicesAttr(Data[tuple[tuple[str, tuple[str, ...]], ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return _list(parser, lambda p: (_name(p), _list(p, _name, p.Delimiter.SQUARE)), parser.Delimiter.ANGLE)
+        return list_of(
+            parser, lambda p: (parse_name(p), list_of(p, parse_name, p.Delimiter.SQUARE)), parser.Delimiter.ANGLE
+        )
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, (f"{name} [{', '.join(choices)}]" for name, choices in self.data))
@@ -171,14 +176,15 @@ class PairsAttr(Data[tuple[tuple[str, str], ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, str], ...]:
-        return _list(parser, _pair, parser.Delimiter.ANGLE)
+        return list_of(parser, parse_pair, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, _pairs(self.data))
 
 
-def _pair(parser: AttrParser) -> tuple[str, str]:
-    return _name(parser), _word(parser)
+def parse_pair(parser: AttrParser) -> tuple[str, str]:
+    """A name with a name or an integer."""
+    return parse_name(parser), _word(parser)
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -193,26 +199,26 @@ class FieldsAttr(Data[tuple[Field, ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Field, ...]:
-        return _list(parser, _parse_field, parser.Delimiter.ANGLE)
+        return list_of(parser, _parse_field, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, map(_print_field, self.data))
 
 
 def _parse_field(parser: AttrParser) -> Field:
-    name, width = _name(parser), _integer(parser)
+    name, width = parse_name(parser), parse_integer(parser)
     signed = parser.parse_optional_keyword("signed") is not None
     enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
     hidden = parser.parse_optional_keyword("hidden") is not None
-    constant = _integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
-    at_bit = _integer(parser) if parser.parse_optional_keyword("at") else None
+    constant = parse_integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
+    at_bit = parse_integer(parser) if parser.parse_optional_keyword("at") else None
     return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden)
 
 
 def _enumerator(parser: AttrParser) -> tuple[str, int]:
-    name = _name(parser)
+    name = parse_name(parser)
     parser.parse_punctuation("=")
-    return name, _integer(parser)
+    return name, parse_integer(parser)
 
 
 def _print_field(item: Field) -> str:
@@ -231,19 +237,21 @@ class OperandsAttr(Data[tuple[OperandBinding, ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[OperandBinding, ...]:
-        return _list(parser, _parse_operand, parser.Delimiter.ANGLE)
+        return list_of(parser, _parse_operand, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         _print(printer, map(_print_operand, self.data))
 
 
 def _parse_operand(parser: AttrParser) -> OperandBinding:
-    name = _name(parser)
+    name = parse_name(parser)
     parser.parse_punctuation("=")
-    memory = _name(parser)
+    memory = parse_name(parser)
     with parser.in_square_brackets():
         address = _word(parser)
-    return OperandBinding(name, memory, address, _name(parser), _list(parser, _pair, parser.Delimiter.BRACES))
+    return OperandBinding(
+        name, memory, address, parse_name(parser), list_of(parser, parse_pair, parser.Delimiter.BRACES)
+    )
 
 
 def _print_operand(item: OperandBinding) -> str:
@@ -260,7 +268,7 @@ class ActionAttr(Data[Action]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Action:
         with parser.in_angle_brackets():
-            return Action(_name(parser), _list(parser, _pair, parser.Delimiter.BRACES))
+            return Action(parse_name(parser), list_of(parser, parse_pair, parser.Delimiter.BRACES))
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -278,7 +286,7 @@ class EngineAttr(Data[Engine]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Engine:
-        parts: dict[str, Any] = dict(_list(parser, _engine_part, parser.Delimiter.ANGLE))
+        parts: dict[str, Any] = dict(list_of(parser, _engine_part, parser.Delimiter.ANGLE))
         node, capability = parts.pop("execute", ("", ""))
         latency = dict(parts.pop("latency", ())).get("cycles", "0")
         named = {attribute: parts[name] for name, attribute in ENGINE_PARTS.items() if name in parts}
@@ -306,13 +314,13 @@ ENGINE_PARTS = {
 
 
 def _engine_part(parser: AttrParser) -> tuple[str, Any]:
-    name = _name(parser)
+    name = parse_name(parser)
     if name == "execute":
-        return name, (_name(parser), _name(parser))
+        return name, (parse_name(parser), parse_name(parser))
     if name not in (*ENGINE_PARTS, "latency"):
         parser.raise_error(f"expected execute, {', '.join(ENGINE_PARTS)} or latency, found {name}")
-    item = _parse_operand if name in ("operands", "initial") else _pair
-    return name, _list(parser, item, parser.Delimiter.BRACES)
+    item = _parse_operand if name in ("operands", "initial") else parse_pair
+    return name, list_of(parser, item, parser.Delimiter.BRACES)
 
 
 @irdl_attr_definition
@@ -326,7 +334,7 @@ class PortsAttr(Data[Ports]):
         known = {item.name: item.type == "int" for item in fields(Ports)}
         values: dict[str, Any] = {}
         start = parser.pos
-        for name, value in _list(parser, lambda p: (_name(p), p.parse_number()), parser.Delimiter.ANGLE):
+        for name, value in list_of(parser, lambda p: (parse_name(p), p.parse_number()), parser.Delimiter.ANGLE):
             limit = 1 << 63 if known.get(name) else math.inf
             if name not in known or name in values or not 0 <= value < limit:
                 expected = f"each of {', '.join(known)} at most once, with a number of at least 0"

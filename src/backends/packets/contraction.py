@@ -125,10 +125,10 @@ class Kernel:
         if self.multiply.flip:
             inside += Correction(emitter, self.storage, c, self.multiply, self.base, self.sums).regions()
         for part in columns:
-            inside.append(Repeat(part.count, tuple(self.column(part))))
+            inside += [Repeat(part.count, tuple(self.column(part)))]
         after = emitter.add(self.target, self.target, (c.row_count - 1) * self.pitch)
         inside.append(Straight((after,) if c.batches > 1 else ()))
-        regions = inside
+        regions: list[Region] = inside
         for walk in reversed(c.batch):
             step = (emitter.add(self.base, self.base, walk.step_bytes),)
             regions = [Repeat(walk.extent, (*regions, Straight(step)))]
@@ -211,4 +211,3 @@ def contraction_regions(
 ) -> list[Region]:
     """The regions of a sum of products with a plan; `InfeasibleError` where registers do not suffice."""
     return Kernel(emitter, storage, contraction, types).regions(columns)
-

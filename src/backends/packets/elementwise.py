@@ -20,9 +20,10 @@ UNROLL = (4, 2, 1)
 
 def is_elementwise(statement: Statement) -> bool:
     """Whether every tensor is read at the place that is written."""
-    target = statement.target
-    same = all(isinstance(a, Access) and a.indices == getattr(target, "indices", None) for a in accesses_of(statement.value))
-    return statement.reduce == "=" and isinstance(target, Access) and same and bool(tensors_of(statement)[1:])
+    target, read = statement.target, accesses_of(statement.value)
+    if statement.reduce != "=" or not isinstance(target, Access) or not read:
+        return False
+    return all(isinstance(access, Access) and access.indices == target.indices for access in read)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwis
 from .emit import Emitter
 from .isa import Isa
 from .program import PacketProgram
-from .regions import Lowering, Options
+from .regions import Lowering, Options, Region
 from .roles import Contraction, contraction_of, is_contraction
 from .storage import Storage
 
@@ -73,9 +73,7 @@ def _elementwise(
     raise AssertionError(tensors_of(statement))
 
 
-def _contraction(
-    isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches
-) -> PacketProgram:
+def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches) -> PacketProgram:
     refusal: InfeasibleError | None = None
     start = Kernel(Emitter(isa), Storage(_align(isa)), contraction, types)
     plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
@@ -93,10 +91,8 @@ def _align(isa: Isa) -> int:
     return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)
 
 
-def finish(emitter: Emitter, storage: Storage, regions: list, switches: Switches) -> PacketProgram:
+def finish(emitter: Emitter, storage: Storage, regions: list[Region], switches: Switches) -> PacketProgram:
     """Schedules the regions; the program with its memory."""
-    lowering = Lowering(
-        emitter.isa, emitter.pool.left(emitter.scalars), Options(switches.pack, switches.pipeline)
-    )
+    lowering = Lowering(emitter.isa, emitter.pool.left(emitter.scalars), Options(switches.pack, switches.pipeline))
     code = lowering.code(regions)
     return PacketProgram(code, tuple(storage.stored), storage.end + SLACK_BYTES, tuple(storage.images))

@@ -149,6 +149,4 @@ def _assign(needs: Sequence[tuple[tuple[str, ...], ...]], taken: frozenset[str])
     """Whether resources can be given to all needs, each resource once; needs are few."""
     if not needs:
         return True
-    return any(
-        taken.isdisjoint(together) and _assign(needs[1:], taken | frozenset(together)) for together in needs[0]
-    )
+    return any(taken.isdisjoint(together) and _assign(needs[1:], taken | frozenset(together)) for together in needs[0])

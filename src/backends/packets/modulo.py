@@ -151,4 +151,3 @@ class _Attempt:
 
     def remove(self, i: int) -> None:
         self.rows[self.times.pop(i) % self.interval].remove(i)
-

@@ -156,8 +156,10 @@ class Lowering:
 
     def level(self, loop: Loop) -> int:
         """The hardware level of a loop; counted loops are above all of them."""
-        levels = [m.loop.level for m in self.isa.packets.mnemonics if m.loop is not None and m.loop.suffix == loop.suffix]
-        return levels[0] if loop.suffix else 1 << 20
+        if not loop.suffix:
+            return 1 << 20
+        starts = (m.loop for m in self.isa.packets.mnemonics if m.loop is not None)
+        return next(start.level for start in starts if start.suffix == loop.suffix)
 
 
 def _filled(body: Sequence[Packet | Loop]) -> tuple[Packet | Loop, ...]:
@@ -173,5 +175,3 @@ def _joined(parts: Sequence[Straight | Loop]) -> list[Straight | Loop]:
         elif isinstance(part, Loop) or part.body:
             joined.append(part)
     return joined
-
-

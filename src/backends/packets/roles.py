@@ -1,7 +1,7 @@
 """A sum of products seen as a matrix product: rows from one operand, lanes from the other, reduction runs in memory.
 
-    O[p,q,k] += X[p+r, q+s, c] * W[k,r,s,c]     rows p, q; lanes k; the reduction c, s is one run of bytes of X, r gives
-                                                 segments a row of X apart
+O[p,q,k] += X[p+r, q+s, c] * W[k,r,s,c]     rows p, q; lanes k; the reduction c, s is one run of bytes of X, r gives
+                                             segments a row of X apart
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def is_contraction(statement: Statement) -> bool:
 def contraction_of(statement: Statement, extents: Mapping[str, int]) -> Contraction:
     """The roles of a sum of products; `TilewrightError` where no operand can lie in lanes."""
     value, target = statement.value, statement.target
-    assert isinstance(value, Call) and isinstance(target, Access)
+    assert isinstance(value, Call)
+    assert isinstance(target, Access)
     accesses = [arg for arg in value.args if isinstance(arg, Access)]
     names = [_plain(target), *map(_plain, accesses)]
     for scalar, vector in ((0, 1), (1, 0)):
@@ -127,9 +128,9 @@ def _roles(target: Access, scalar: Access, vector: Access, extents: Mapping[str,
     strides = _strides(sizes, channel)
     steps = {dim: sum(f.coefficient(dim) * s for f, s in zip(forms, strides, strict=True)) for dim in used}
     base = sum(form.const * stride for form, stride in zip(forms, strides, strict=True))
-    walked = _reduction([forms[channel].names[0], *(d for d in reduced if d != forms[channel].names[0])], steps, extents,
-                        _filled(sizes[channel]))
-    run, segments, points = walked
+    inner = forms[channel].names[0]
+    dims = [inner, *(dim for dim in reduced if dim != inner)]
+    run, segments, points = _reduction(dims, steps, extents, _filled(sizes[channel]))
     order = {dim: i for i, dim in enumerate(reduced)}
     sources = tuple(_flat(point, reduced, order, extents) for point in points)
     roles = {**dict.fromkeys(lanes, "lane"), **dict.fromkeys(batch, "batch"), **dict.fromkeys(rows, "row")}

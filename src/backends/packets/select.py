@@ -20,8 +20,8 @@ DOT = parse_statement("O{i} += A{i, j} * B{i, j}")
 class Multiply:
     """`gemm` adds, for `lanes` lanes, `group` products of a vector's and a scalar's elements.
 
-    Vector elements are stored `flip` larger than they are; if that is not 0, `first_dot` (from 0), `dot`, `rotate` and `add` serve to take
-    `flip` times the sum of the scalar operand away.
+    Vector elements are stored `flip` larger than they are; if that is not 0, `first_dot` (from 0), `dot`, `rotate` and
+    `add` serve to take `flip` times the sum of the scalar operand away.
     """
 
     gemm: PackedMnemonic

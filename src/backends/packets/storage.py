@@ -47,7 +47,13 @@ class Storage:
         return address
 
     def tensor(
-        self, name: str, role: str, type_name: str, shape: Sequence[int], strides: Sequence[int], size_bytes: int,
+        self,
+        name: str,
+        role: str,
+        type_name: str,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        size_bytes: int,
         packing: Packing | None = None,
     ) -> Stored:
         """A tensor with the given byte strides in `size_bytes` bytes."""

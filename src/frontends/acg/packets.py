@@ -60,9 +60,7 @@ class PacketReader(Reader):
             name=name,
             syntax=_unquoted(token_of(node, 1)),
             registers=tuple(p for c in nodes_of(node) if c.data == "register" for p in self.pairs(c)),
-            fields=tuple(
-                self.immediate(f, name) for c in nodes_of(node) if c.data == "bits" for f in nodes_of(c)
-            ),
+            fields=tuple(self.immediate(f, name) for c in nodes_of(node) if c.data == "bits" for f in nodes_of(c)),
             needs=tuple(need for c in nodes_of(node) for need in self.needs(c)),
             words=given(whole["words"], 1),
             latency_packets=given(whole["latency"], 1),

@@ -10,6 +10,7 @@ from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
 from ...machine_rules import default_channel
+from .print_packets import packed_lines, packet_lines
 
 COLUMNS = 120
 GLUE = "\0"  # a blank at which a line is not broken
@@ -25,6 +26,8 @@ def print_target(machine: Machine) -> str:
         list(_units(machine)),
         list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
+        *([list(packet_lines(machine.packets))] if machine.packets is not None else []),
+        *(list(packed_lines(item)) for item in (machine.packets.mnemonics if machine.packets is not None else ())),
     ]
     body = "\n\n".join("\n".join(group) for group in groups if group)
     return f"acg {machine.name} {{\n{body}\n}}\n"
