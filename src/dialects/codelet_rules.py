@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,12 @@ def extents_at(op: Operation) -> dict[str, int]:
 
 def local_axes(op: LocalOp) -> tuple[Axis, ...]:
     """The axes of a local's window, in the layout of its type."""
-    return window([index_forms(parse_access(access.data)) for access in op.accesses], extents_at(op))
+    return access_axes(op, [access.data for access in op.accesses])
+
+
+def access_axes(op: Operation, accesses: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes of the window of accesses where `op` stands."""
+    return window([index_forms(parse_access(access)) for access in accesses], extents_at(op))
 
 
 def verify_program(op: ProgramOp) -> None:

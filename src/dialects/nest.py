@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -236,6 +236,31 @@ class ViewOp(IRDLOperation):
         verify_view(self)
 
 
+@irdl_op_definition
+class JoinOp(IRDLOperation):
+    """Tensors side by side along an axis; inside of a fused group, where each keeps its own place.
+
+    %y = nest.join %a, %b axis 1 : (tensor<1x4x8x8xf32>, tensor<1x2x8x8xf32>) -> tensor<1x6x8x8xf32>
+    """
+
+    name = "nest.join"
+    pieces = var_operand_def(TensorType)
+    axis = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$pieces `axis` $axis attr-dict `:` functional-type($pieces, $result)"
+
+    def __init__(self, pieces: Sequence[SSAValue], axis: int, result_type: Attribute) -> None:
+        super().__init__(
+            operands=[list(pieces)], properties={"axis": IntegerAttr(axis, i64)}, result_types=[result_type]
+        )
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_join
+
+        verify_join(self)
+
+
 def _entry(inputs: Mapping[str, SSAValue]) -> Region:
     block = Block(arg_types=[value.type for value in inputs.values()])
     for arg, name in zip(block.args, inputs, strict=True):
@@ -245,6 +270,6 @@ def _entry(inputs: Mapping[str, SSAValue]) -> Region:
 
 Nest = Dialect(
     "nest",
-    [KernelOp, YieldOp, GroupOp, ViewOp, HoldOp, ForOp, SpatialOp, ComputeOp],
+    [KernelOp, YieldOp, GroupOp, ViewOp, JoinOp, HoldOp, ForOp, SpatialOp, ComputeOp],
     [StatementAttr, DimsAttr, BindingAttr, ValuesAttr],
 )

@@ -17,7 +17,7 @@ from ..algebra.statement import accesses, dims_of, reduction_dims, scalars_of, t
 from ..errors import TilewrightError
 
 if TYPE_CHECKING:
-    from .nest import ComputeOp, GroupOp, KernelOp, ViewOp
+    from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, ViewOp
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
@@ -86,6 +86,24 @@ def verify_view(op: ViewOp) -> None:
     source, result = cast(TensorType[Attribute], op.source.type), op.result.type
     if source.element_type != result.element_type or prod(source.get_shape()) != prod(result.get_shape()):
         raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
+
+
+def verify_join(op: JoinOp) -> None:
+    """Pieces that differ along the axis only, and make up the result."""
+    axis, result = op.axis.value.data, op.result.type
+    if not 0 <= axis < len(_shape(result)) or not op.pieces:
+        raise VerifyException(f"expected pieces, and an axis of {result}, got {len(op.pieces)} and {axis}")
+    extent = 0
+    for piece in op.pieces:
+        shape = _shape(piece.type)
+        element = cast(TensorType[Attribute], piece.type).element_type
+        if len(shape) != len(_shape(result)) or element != result.element_type:
+            raise VerifyException(f"expected pieces like {result}, got {piece.type}")
+        if any(i != axis and n != m for i, (n, m) in enumerate(zip(shape, _shape(result), strict=True))):
+            raise VerifyException(f"expected pieces that differ from {result} along axis {axis} only, got {piece.type}")
+        extent += shape[axis]
+    if extent != _shape(result)[axis]:
+        raise VerifyException(f"expected pieces of {_shape(result)[axis]} along axis {axis}, got {extent}")
 
 
 def verify_group(op: GroupOp) -> None:

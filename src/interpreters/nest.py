@@ -41,6 +41,10 @@ class NestFunctions(InterpreterFunctions):
     def run_view(self, interpreter: Interpreter, op: nest.ViewOp, args: PythonValues) -> PythonValues:
         return (np.reshape(args[0], op.result.type.get_shape()),)
 
+    @impl(nest.JoinOp)
+    def run_join(self, interpreter: Interpreter, op: nest.JoinOp, args: PythonValues) -> PythonValues:
+        return (np.concatenate([np.asarray(arg) for arg in args], op.axis.value.data),)
+
 
 def run_whole(op: nest.GroupOp, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
     """The results of a group by its body alone, each kernel on whole tensors."""

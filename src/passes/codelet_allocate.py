@@ -13,6 +13,7 @@ from ..backends.codegen.read import read_codelet, read_tensors, tensor_bytes, te
 from ..backends.codegen.tree import Codelet
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
+from ..dialects.codelet_fused import FusedOp
 from ..dialects.codelet_rules import surrogate
 from ..dialects.roles import Role
 from ..errors import InfeasibleError
@@ -27,7 +28,7 @@ class CodeletAllocatePass(ModulePass):
     are dead when it is written, unless `keep_intermediates` is set (then each can be read after a run).  On chip: the
     locals of a codelet side by side, or, where that does not fit, sharing bytes by lifetimes; consecutive codelets
     begin at opposite ends of a memory so that one's loads can overlap the other's work.  All addresses are multiples of
-    the memory's alignment.
+    the memory's alignment.  In a fused group, whose tensors on chip have addresses already, locals lie above those.
 
         %0 = codelet.local "X[p]" buffers 2 : ...   ->   %0 = codelet.local "X[p]" buffers 2 at [0, 1024] : ...
 
@@ -50,7 +51,7 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
     ops = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
     lives = tensor_lives(program, tensors)
     for memory in machine.memories:
-        own = [op for op in ops if surrogate(op.result).memory == memory.name]
+        own = [op for op in ops if surrogate(op.result).memory == memory.name and not _is_placed(op, memory)]
         lasting = [op for op in own if keep or op.role.data != Role.TEMP]
         passing = [op for op in own if op not in lasting]
         bottom = stack([Request(tensor_bytes(op), 0, 0) for op in lasting], memory.align_bytes)
@@ -69,17 +70,38 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
             op.address = IntegerAttr(bottom.size + address, i64)
 
 
+def _is_placed(op: TensorOp, memory: Memory) -> bool:
+    return not memory.offchip and op.address is not None
+
+
 def allocate_locals(machine: Machine, program: ProgramOp) -> None:
     """Addresses of the locals of each codelet."""
     tensors = read_tensors(program)
-    for number, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
+    bases: dict[CodeletOp, dict[str, int]] = {}
+    for fused in [op for op in program.body.block.ops if isinstance(op, FusedOp)]:
+        inside = [op for op in fused.codelets if isinstance(op, CodeletOp)]
+        ends = _ends(machine, [tensors.roots[value] for op in inside for value in op.tensors])
+        bases |= dict.fromkeys(inside, ends)
+    for number, op in enumerate(program.codelets):
         codelet, locals_ = read_codelet(op, tensors, allocated=False)
         first = len(codelet.surrogates) - len(locals_)
         for memory in machine.memories:
-            placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
+            base = bases.get(op, {}).get(memory.name, 0)
+            placed = place_locals(codelet, memory.name, memory.capacity_bytes - base, memory.align_bytes)
             if isinstance(placed, Placement):
-                raise _too_large(codelet, memory, placed)
-            _assign(codelet, memory, placed, locals_, first, at_top=number % 2 == 1)
+                raise _too_large(codelet, memory, placed, base)
+            _assign(codelet, memory, placed, locals_, first, base, at_top=number % 2 == 1)
+
+
+def _ends(machine: Machine, roots: list[TensorOp]) -> dict[str, int]:
+    """Where the free bytes of each memory on chip begin."""
+    ends: dict[str, int] = {}
+    for memory in machine.memories:
+        own = [op for op in roots if surrogate(op.result).memory == memory.name and op.address is not None]
+        if not memory.offchip and own:
+            end = max(op.address.value.data + tensor_bytes(op) for op in own if op.address is not None)
+            ends[memory.name] = align_up(end, memory.align_bytes)
+    return ends
 
 
 def _assign(
@@ -88,20 +110,27 @@ def _assign(
     placed: dict[int, tuple[int, ...]],
     locals_: list[LocalOp],
     first: int,
+    base: int,
+    *,
     at_top: bool,
 ) -> None:
     end = max((slots[-1] + codelet.surrogates[i].size_bytes for i, slots in placed.items()), default=0)
-    shift = (memory.capacity_bytes - end) // memory.align_bytes * memory.align_bytes if at_top else 0
+    room = memory.capacity_bytes - end
+    shift = room // memory.align_bytes * memory.align_bytes if at_top else base
     for index, slots in placed.items():
         locals_[index - first].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
 
 
-def _too_large(codelet: Codelet, memory: Memory, placed: Placement) -> InfeasibleError:
+def _too_large(codelet: Codelet, memory: Memory, placed: Placement, base: int) -> InfeasibleError:
     own = [s for s in codelet.surrogates if s.axes is not None and s.memory == memory.name]
     largest = max(own, key=lambda s: copies_bytes(s, memory.align_bytes))
-    excess = placed.size - memory.capacity_bytes
+    excess = base + placed.size - memory.capacity_bytes
     lever = (
         f"make the tiles {excess} B smaller (the largest local is {largest.name}, {len(largest.addresses)} copies of "
         f"{align_up(largest.size_bytes, memory.align_bytes)} B)"
     )
-    return InfeasibleError(memory.name, placed.size, memory.capacity_bytes, "B", lever, f"codelet @{codelet.name}")
+    if base:
+        lever += f", beside {base} B of its group"
+    return InfeasibleError(
+        memory.name, base + placed.size, memory.capacity_bytes, "B", lever, f"codelet @{codelet.name}"
+    )

@@ -5,16 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ..backends.codegen.binary import pack
 from ..backends.codegen.emit import Emitter
-from ..backends.codegen.read import read_codelet, read_tensors
+from ..backends.codegen.read import Tensors, read_codelet, read_tensors, tensor_bytes
+from ..backends.codegen.turns import ranges_of
 from ..dialects import mnemonic
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
+from ..dialects.codelet_fused import FusedOp
 from ..dialects.codelet_rules import surrogate
+from ..dialects.roles import Role
 from ..machine import Machine
 
 
@@ -25,7 +38,8 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     Loops are run; a transfer becomes the fewest strided blocks that the copying mnemonic can say, plus fills where a
     padded read leaves the tensor; a compute becomes one instruction.  Every unit counts its instructions on a tag of
     its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
-    imply them.  The result is packed bytes and a table of tensors.
+    imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
+    stretch.  The result is packed bytes, a table of tensors, and the regions of fused groups (attribute `regions`).
 
         codelet.program @main { ... }   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
 
@@ -50,12 +64,36 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     tensors = read_tensors(program)
     emitter = Emitter(machine)
     table: list[mnemonic.TensorOp] = []
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    regions: list[DictionaryAttr] = []
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
             emitter.codelet(read_codelet(op, tensors)[0])
-        elif isinstance(op, TensorOp):
+        elif isinstance(op, FusedOp):
+            first = len(emitter.code.order)
+            inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
+            emitter.turns([read_codelet(inner, tensors)[0] for inner in inside], ranges_of(op))
+            regions += _regions(tensors, inside, first, len(emitter.code.order))
+        elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
-    return mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), _predicted(program))
+    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), _predicted(program))
+    if regions:
+        made.attributes["regions"] = ArrayAttr(regions)
+    return made
+
+
+def _regions(tensors: Tensors, codelets: list[CodeletOp], first: int, last: int) -> list[DictionaryAttr]:
+    """The tensors on chip of a fused group, which instructions `first` to `last` (exclusive) run."""
+    roots = dict.fromkeys(tensors.roots[value] for codelet in codelets for value in codelet.tensors)
+    found: list[DictionaryAttr] = []
+    for op in roots:
+        if op.role.data != Role.TEMP or op.address is None or op.ring is None:
+            continue
+        numbers = {"start": op.address.value.data, "bytes": tensor_bytes(op), "first": first, "last": last}
+        entry: dict[str, Attribute] = {key: IntegerAttr(value, i64) for key, value in numbers.items()}
+        memory = StringAttr(surrogate(op.result).memory)
+        found.append(DictionaryAttr({"name": op.tensor_name, "memory": memory} | entry))
+    return found
 
 
 def _tensor(op: TensorOp) -> mnemonic.TensorOp:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -16,6 +16,8 @@ from ..dialects import graph, nest
 from ..dialects.types import shape_of, tensor_type
 from ..errors import TilewrightError
 from ..resources import resources_of
+from .fusion_layers import EPILOGUE
+from .graph_fuse import find_clusters
 from .graph_to_nest import contraction, movement, window
 from .graph_to_nest.builder import GroupBuilder, Term
 from .graph_to_nest.elementwise import ELEMENTWISE, Frame
@@ -82,6 +84,8 @@ class _Conversion:
     def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
         self.block = function.body.block
         self.done: dict[Operation, None] = {}  # in order
+        self.marks: dict[str, Attribute] = {}
+        self.fused = 0
         self.at: Operation | None = None
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
@@ -138,6 +142,10 @@ class _Conversion:
                 for member in op.members():
                     self._convert(member)
                 self._leave(op)
+            case graph.FusedGroupOp() if "tile_rows" in op.attributes:
+                self._enter(op)
+                self._tiled(op)
+                self._leave(op)
             case graph.FusedGroupOp():
                 self._enter(op)
                 self._layers(op.members(), graph.name_of(op))
@@ -159,6 +167,24 @@ class _Conversion:
 
     def _reshape(self, op: graph.ReshapeOp) -> None:
         self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))
+
+    def _tiled(self, op: graph.FusedGroupOp) -> None:
+        """Layers that run tile by tile together: a group for each with what follows it element by element."""
+        self.marks = {"fused": IntegerAttr(self.fused, i64), "tile_rows": op.attributes["tile_rows"]}
+        self.fused += 1
+        clusters = {cluster.tail: cluster.members for cluster in find_clusters(op.body.block, EPILOGUE)}
+        for member in op.members():
+            if isinstance(member, graph.ReshapeOp):
+                self._reshape(member)
+            elif isinstance(member, graph.ConcatOp):
+                pieces = [self.scope.outer(piece) for piece in member.pieces]
+                join = nest.JoinOp(pieces, member.axis.value.data, member.result.type)
+                join.result.name_hint = member.result.name_hint
+                self._emit(join)
+                self.scope.values[member.result] = join.result
+            elif isinstance(member, graph.LayerOp) and member in clusters:
+                self._layers(clusters[member], None)
+        self.marks = {}
 
     def _layers(self, layers: Sequence[Operation], group_name: str | None) -> None:
         """Layers of one fused group, in as few `nest.group`s as they allow."""
@@ -205,6 +231,7 @@ class _Conversion:
         label = graph.name_of(current.layers[-1])
         current.builder.name = self.scope.unique(label or self._part_name(current))
         op = current.builder.finish([current.terms[v].value for v in kept], label)
+        op.attributes |= self.marks
         self._emit(op)
         for value, result in zip(kept, op.outs, strict=True):
             result.name_hint = value.name_hint

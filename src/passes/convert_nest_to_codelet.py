@@ -10,15 +10,18 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ..costs.mapping.binding import Pricer
 from ..dialects.acg import machine_of
 from ..dialects.codelet import ProgramOp, SurrogateType, TensorOp, ViewOp
 from ..dialects.graph import WeightOp
-from ..dialects.nest import GroupOp
+from ..dialects.nest import GroupOp, JoinOp
 from ..dialects.nest import ViewOp as NestViewOp
 from ..dialects.roles import Role
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources, resources_of
+from .fused_layers import FusedGroup, fused_groups
+from .fused_program import FusedBuilder
 from .names import unique_name
 from .nest_codelets import build_codelet, build_copy
 
@@ -39,6 +42,9 @@ class ConvertNestToCodeletPass(ModulePass):
         }                                              codelet.compute @VPU::@unary ... (%1, %0)
                                                        codelet.transfer %1 -> %Y
                                                      }
+
+    Groups of a fused group (attribute `fused`) become one `codelet.fused` where the last of them stood, with a ring of
+    rows on chip for each map, its weights, and turns in the order of its execution scheme.
 
     A result of the function that is an input or a weight, or is given twice, is copied by a codelet of its own.
     Addresses are left open (`codelet-allocate`).
@@ -70,6 +76,8 @@ class _Converter:
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
         self.outputs = self._outputs()
+        marked = any("fused" in op.attributes for op in function.body.block.ops)
+        self.fused = fused_groups(function.body.block, machine, Pricer(machine)) if marked else {}
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
@@ -101,8 +109,11 @@ class _Converter:
         match op:
             case WeightOp():
                 self._weight(op)
-            case NestViewOp():
-                self._view(self.values[op.source], op.result)
+            case NestViewOp() | JoinOp():
+                pass  # made where it is read
+            case GroupOp() if op in self.fused:
+                if op is self.fused[op].layers[-1].op:
+                    self._fused(self.fused[op])
             case GroupOp():
                 self._group(op)
             case ReturnOp():
@@ -119,15 +130,38 @@ class _Converter:
         if op.resource in self.weights:
             self.weights[tensor.tensor_name.data] = self.weights[op.resource]
 
+    def _value(self, value: SSAValue) -> SSAValue:
+        """The tensor of a value; views of it are made when they are asked for."""
+        if value not in self.values and isinstance(value.owner, NestViewOp):
+            self._view(self._value(value.owner.source), value)
+        if value not in self.values:
+            found = value.owner.name if isinstance(value.owner, Operation) else "another"
+            raise TilewrightError("unsupported", value.name_hint or "a value", "a value in DRAM", found)
+        return self.values[value]
+
+    def _fused(self, group: FusedGroup) -> None:
+        for layer in group.layers:
+            if group.leaves(layer.result):
+                self._tensor(layer.result, _result_name(layer.op, layer.result), Role.TEMP)
+        weights = [value for layer in group.layers for value in layer.weights.values()]
+        leaving = [layer.result for layer in group.layers if layer.result in self.values]
+        values = dict.fromkeys([*group.outside, *weights, *leaving])
+        self.block.add_ops(FusedBuilder(group, {value: self._value(value) for value in values}, self._unique).build())
+
+    def _unique(self, name: str) -> str:
+        unique = unique_name(name, self.taken)
+        self.taken.add(unique)
+        return unique
+
     def _group(self, op: GroupOp) -> None:
         names = op.buffers()
         inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
         for value, result in zip(op.yielded, op.results, strict=True):
             if names[value] in inputs:
-                self.values[result] = self.values[inputs[names[value]]]
+                self.values[result] = self._value(inputs[names[value]])
             else:
                 self._tensor(result, _result_name(op, result), Role.TEMP)
-        tensors = {name: self.values[value] for name, value in inputs.items()}
+        tensors = {name: self._value(value) for name, value in inputs.items()}
         tensors |= {names[v]: self.values[r] for v, r in zip(op.yielded, op.results, strict=True)}
         self.block.add_op(build_codelet(self.machine, op, tensors))
 
@@ -138,8 +172,7 @@ class _Converter:
         if root in self.outputs:
             role = Role.OUTPUT
         else:
-            output = unique_name(output, self.taken)
-            self.taken.add(output)
+            output = self._unique(output)
         op = TensorOp(output, role, self._surrogate(returned))
         op.result.name_hint = value.name_hint
         self.block.add_op(op)
@@ -156,7 +189,7 @@ class _Converter:
     def _copy(self, name: str, value: SSAValue) -> None:
         op = TensorOp(name, Role.OUTPUT, self._surrogate(value))
         self.block.add_op(op)
-        self.block.add_ops(build_copy(self.machine, name, self.values[value], op.result))
+        self.block.add_ops(build_copy(self.machine, name, self._value(value), op.result))
 
     def _surrogate(self, value: SSAValue) -> SurrogateType:
         assert isinstance(value.type, TensorType)

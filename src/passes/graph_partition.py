@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, f64, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -18,6 +18,7 @@ from ..dialects import graph
 from ..search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
 from .fusion_layers import FusionLayers, fusion_layers
 from .fusion_platform import platform_in
+from .row_groups import RowGroups, rows_of
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Outliner:
     layers: FusionLayers
     groups: Sequence[Sequence[int]]
     tiles: Sequence[int]
+    rows: Sequence[int]
 
     def run(self) -> None:
         """Replace the body of the function: weights, groups, then what the function returns."""
@@ -38,8 +40,11 @@ class Outliner:
         for op in old:
             if isinstance(op, graph.WeightOp):
                 self._append(op, new)
-        for numbers, tiles in zip(self.groups, self.tiles, strict=True):
-            block.add_op(self._group([op for op in old if self._owner(op) in numbers], tiles, new))
+        for numbers, tiles, rows in zip(self.groups, self.tiles, self.rows, strict=True):
+            group, fused = self._group([op for op in old if self._owner(op) in numbers], tiles, new)
+            if rows:
+                fused.attributes["tile_rows"] = IntegerAttr(rows, i64)
+            block.add_op(group)
         last = old[-1]
         for operand in last.operands:
             self._view(operand, new, block)
@@ -66,7 +71,9 @@ class Outliner:
         block.add_op(copy)
         new[value] = copy.results[0]
 
-    def _group(self, members: list[Operation], tiles: int, new: dict[SSAValue, SSAValue]) -> Operation:
+    def _group(
+        self, members: list[Operation], tiles: int, new: dict[SSAValue, SSAValue]
+    ) -> tuple[Operation, graph.FusedGroupOp]:
         """A layer group around one fused group of `members`; `new` learns its results."""
         made: set[SSAValue] = {op.results[0] for op in members}
         inputs: dict[SSAValue, None] = {}
@@ -92,7 +99,7 @@ class Outliner:
         group = graph.LayerGroupOp([new[value] for value in inputs], types, Region(outer))
         new.update(zip(outputs, group.outputs, strict=True))
         self._name(group, fused, inputs, outputs)
-        return group
+        return group, fused
 
     def _inputs(
         self, value: SSAValue, made: set[SSAValue], new: dict[SSAValue, SSAValue], inputs: dict[SSAValue, None]
@@ -157,6 +164,9 @@ class GraphPartitionPass(ModulePass):
     machine); `global_bytes` and `weight_bytes` (0: as the target has it) change them.  `time_limit_s` (0: none) ends
     the search early; else the result depends on `seed` only.  The function's attribute `partition` has the total, its
     lower bound, and the count of groups.  A layer that fits no buffer even alone is its own group.
+
+    With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, layers that only run on their own
+    are cut out of groups, and what fits is marked with the rows of its tiles (`tile_rows` of the fused group).
     """
 
     name = "graph-partition"
@@ -166,18 +176,25 @@ class GraphPartitionPass(ModulePass):
     time_limit_s: float | int = 0
     global_bytes: int = 0
     weight_bytes: int = 0
+    rows: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = platform_in(op, self.global_bytes, self.weight_bytes)
         for function in op.body.ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 layers = fusion_layers(function)
-                table = layers.graph()
-                pricer = SubgraphPricer(table, platform, batch=layers.batch, metric=self.metric)
+                by_rows = RowGroups(layers, platform, self.metric)
+                if self.rows:
+                    pricer = by_rows.pricer()
+                else:
+                    pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
+                table = pricer.graph
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
                 room = platform.buffers.weight_bytes or platform.buffers.global_bytes
                 scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))
                 result = partition(table, pricer, options, scene=scene)
+                if self.rows:
+                    result = replace(result, groups=by_rows.divided(result.groups))
                 self._outline(function, layers, table, pricer, result)
 
     def _outline(
@@ -192,6 +209,7 @@ class GraphPartitionPass(ModulePass):
         for group in result.groups:
             cost = pricer.cost(group)
             tiles.append(1 if cost is None else tiles_of(table, group, cost))
-        Outliner(layers, result.groups, tiles).run()
+        rows = [rows_of(pricer, group) if self.rows else 0 for group in result.groups]
+        Outliner(layers, result.groups, tiles, rows).run()
         figures = {"cost": result.cost, "lower_bound": result.lower_bound, "groups": float(len(result.groups))}
         function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr, IntegerAttr, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..algebra.expr import Access, Call, Expr, Statement, Strided
@@ -28,7 +28,7 @@ from .nest_trees import group_of
 
 
 @dataclass(frozen=True)
-class _Frame:
+class Frame:
     """Where the conversion stands in the tree: places of buffers, tile extents, dims spread over axes."""
 
     where: Mapping[str, SSAValue]
@@ -45,8 +45,8 @@ def build_codelet(machine: Machine, op: nest.GroupOp, tensors: Mapping[str, SSAV
     used = {name for kernel in op.kernels for name in _buffers_of(op, kernel)}
     tensors = {name: value for name, value in tensors.items() if name in used}
     block = entry([value.type for value in tensors.values()], [identifier(name) for name in tensors])
-    frame = _Frame(dict(zip(tensors, block.args, strict=True)), op.extents, {})
-    block.add_ops(_Builder(machine, op).nodes(op.mapping, frame))
+    frame = Frame(dict(zip(tensors, block.args, strict=True)), op.extents, {})
+    block.add_ops(CodeletBuilder(machine, op).nodes(op.mapping, frame))
     return CodeletOp(op.sym_name.data, op.extents, list(tensors.values()), Region(block))
 
 
@@ -56,7 +56,9 @@ def identifier(name: str) -> str:
     return text if text[:1].isalpha() or text[:1] == "_" else f"_{text}"
 
 
-class _Builder:
+class CodeletBuilder:
+    """Turns the mapping of a group into the body of a codelet."""
+
     def __init__(self, machine: Machine, op: nest.GroupOp) -> None:
         self.machine = machine
         self.op = op
@@ -65,7 +67,7 @@ class _Builder:
         self.types = op.buffer_types()
         self.kernels = {kernel.sym_name.data: kernel for kernel in op.kernels}
 
-    def nodes(self, region: Region, frame: _Frame) -> Iterator[Operation]:
+    def nodes(self, region: Region, frame: Frame) -> Iterator[Operation]:
         """The codelet ops of a part of the tree, in order."""
         for node in region.block.ops:
             match node:
@@ -83,11 +85,11 @@ class _Builder:
                 case nest.HoldOp():
                     yield from self._hold(node, frame)
                 case nest.ComputeOp():
-                    yield self._compute(node, frame)
+                    yield from self.computes(node, frame)
                 case _:
                     raise TypeError(f"{node.name} in a mapping")
 
-    def _hold(self, node: nest.HoldOp, frame: _Frame) -> Iterator[Operation]:
+    def _hold(self, node: nest.HoldOp, frame: Frame) -> Iterator[Operation]:
         inside = {leaf.kernel.data for leaf in node.walk() if isinstance(leaf, nest.ComputeOp)}
         where = dict(frame.where)
         stores: list[Operation] = []
@@ -106,7 +108,7 @@ class _Builder:
         yield from self.nodes(node.body, replace(frame, where=where))
         yield from stores
 
-    def _hops(self, name: str, use: BufferUse, node: nest.HoldOp, frame: _Frame) -> list[LocalOp]:
+    def _hops(self, name: str, use: BufferUse, node: nest.HoldOp, frame: Frame) -> list[LocalOp]:
         """A local in each memory on the way from where the buffer is to the memory of the hold."""
         memory = node.memory.root_reference.data
         path = [memory]
@@ -144,7 +146,7 @@ class _Builder:
             )
         return replace(use, touched=touched)
 
-    def _check_sums(self, node: nest.HoldOp, inside: set[str], frame: _Frame) -> None:
+    def _check_sums(self, node: nest.HoldOp, inside: set[str], frame: Frame) -> None:
         """Sums are complete where they leave the memory that they are made in."""
         for kernel in self.op.kernels:
             name = self.buffers[kernel.result]
@@ -172,7 +174,21 @@ class _Builder:
             )
         return number(values[0], self.types[name].element_type)
 
-    def _compute(self, node: nest.ComputeOp, frame: _Frame) -> ComputeOp:
+    def computes(self, node: nest.ComputeOp, frame: Frame) -> Iterator[Operation]:
+        """The ops that a leaf of the mapping becomes."""
+        statement, names = self.bound(node)
+        yield compute(node, statement, [frame.where[name] for name in names.values()], *self.manner(node, frame))
+
+    def manner(self, node: nest.ComputeOp, frame: Frame) -> tuple[dict[str, str], bool]:
+        """Which dims of the capability are spread over axes, and whether a reduction goes on from its target."""
+        assert node.dims is not None
+        kernel = self.kernels[node.kernel.data]
+        slots = {dim: slot for slot, dim in node.dims.data}
+        spread = {axis: slots[dim] for axis, dim in frame.spread.items() if dim in slots}
+        return spread, kernel.init is not None and kernel.statement.data.reduce != "="
+
+    def bound(self, node: nest.ComputeOp) -> tuple[Statement, dict[str, str]]:
+        """A kernel's statement with the capability's operands, and the buffer of each, in order."""
         kernel = self.kernels[node.kernel.data]
         if node.on is None or node.tensors is None or node.dims is None:
             raise TilewrightError(
@@ -185,30 +201,27 @@ class _Builder:
         statement = rename_operands(kernel.statement.data, node.tensors.as_dict())
         values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
         operands = dict(node.tensors.data)
-        tensors = [frame.where[self.buffers[values[operands[name]]]] for name in tensors_of(statement)]
-        slots = {dim: slot for slot, dim in node.dims.data}
-        spread = {axis: slots[dim] for axis, dim in frame.spread.items() if dim in slots}
-        keeps = kernel.init is not None and kernel.statement.data.reduce != "="
-        return compute(node.on, statement, tensors, node, spread, keeps)
+        return statement, {name: self.buffers[values[operands[name]]] for name in tensors_of(statement)}
 
 
 def compute(
-    on: SymbolRefAttr,
+    node: nest.ComputeOp,
     statement: Statement,
     tensors: Sequence[SSAValue],
-    node: nest.ComputeOp,
     spread: Mapping[str, str],
     keeps: bool,
+    borders: Sequence[str] = (),
 ) -> ComputeOp:
-    """The compute of a leaf of the mapping."""
+    """The compute of a leaf of the mapping; `tensors` end with those of `borders`."""
     properties: dict[str, Attribute | None] = {
-        "on": on,
+        "on": node.on,
         "statement": StatementAttr(statement),
         "dims": node.dims,
         "functions": node.functions,
         "immediates": node.immediates,
         "spread": BindingAttr.of(spread) if spread else None,
         "keep": UnitAttr() if keeps else None,
+        "borders": ArrayAttr(StringAttr(name) for name in borders) if borders else None,
     }
     return ComputeOp(operands=[list(tensors)], properties=properties)
 

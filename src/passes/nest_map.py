@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ..costs.fusion import SubgraphCost
 from ..costs.mapping.binding import Pricer
 from ..costs.mapping.check import check_tree
 from ..costs.mapping.problem import Group, Kernel
@@ -19,6 +20,7 @@ from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..search.mapping.leaves import bind_kernel
+from .fused_layers import fused_groups
 from .nest_hierarchy import map_groups, request_of
 from .nest_trees import group_of, in_group, region_tree, set_mapping
 
@@ -43,7 +45,8 @@ class NestMapPass(ModulePass):
 
     A compute that is bound already stays as it is.  A tree that does not fit the machine (memories, capacity,
     instances, capabilities) is an error that names the group.  What the mappings of a function cost together, one group
-    after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`).
+    after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`;
+    `costs.fusion` for fused groups).
 
     With `mapper` (exact, refine, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
     multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
@@ -85,14 +88,19 @@ class NestMapPass(ModulePass):
             if not isinstance(function, FuncOp):
                 continue
             inside = [group for group in function.walk() if isinstance(group, nest.GroupOp)]
-            _predict(function, [_map(group, pricer, known) for group in inside])
+            alone = [group for group in inside if "fused" not in group.attributes]
+            costs = [_map(group, pricer, known) for group in alone]
+            fused = fused_groups(function.body.block, pricer.machine, pricer) if len(alone) < len(inside) else {}
+            for group in fused:
+                _bind(group, pricer)
+            _predict(function, costs, [group.cost for group in dict.fromkeys(fused.values())])
 
 
-def _predict(function: FuncOp, costs: list[Cost]) -> None:
+def _predict(function: FuncOp, costs: list[Cost], fused: list[SubgraphCost]) -> None:
     figures = {
-        "cycles": sum(cost.latency_cycles for cost in costs),
-        "energy_pj": sum(cost.energy_pj for cost in costs),
-        "dram_bytes": float(sum(cost.dram_bytes for cost in costs)),
+        "cycles": sum(cost.latency_cycles for cost in costs) + sum(cost.latency_cycles for cost in fused),
+        "energy_pj": sum(cost.energy_pj for cost in costs) + sum(cost.energy_pj for cost in fused),
+        "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(cost.ema_bytes for cost in fused)),
     }
     function.attributes["predicted"] = DictionaryAttr({k: FloatAttr(float(v), f64) for k, v in figures.items()})
 
@@ -112,6 +120,14 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
     nodes, cost = known[problem, tree]
     set_mapping(op, nodes)
     return cost
+
+
+def _bind(op: nest.GroupOp, pricer: Pricer) -> None:
+    """Choose capabilities for a layer of a fused group, whose operands are in place."""
+    problem = group_of(op)
+    tree = region_tree(op.mapping, problem, pricer.machine)
+    kernels = {kernel.name: kernel for kernel in problem.kernels}
+    set_mapping(op, _bound(_stripped(tree), kernels, problem.extents, pricer))
 
 
 def _solve(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ..costs.mapping.binding import Pricer
@@ -17,6 +18,8 @@ from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
 from ..search.mapping.build import build
 from ..search.mapping.tiling import tile_group
+from .fused_layers import fused_groups
+from .fused_tiles import tile_layer
 from .nest_change import Nodes, change_groups
 from .nest_split import split_group
 from .nest_trees import group_of, in_group, set_mapping
@@ -43,7 +46,8 @@ class NestTilePass(ModulePass):
           }
         }
 
-    It does not keep tensors on chip from one group to the next.
+    Groups of a fused group (attribute `fused`) get loops over samples and over the rows of an update, and hold what is
+    between their kernels; all else is on chip already.
 
     With `dims` and `sizes`, one size for each dim, it adds the loops over pieces of these sizes, the first outermost,
     around what is innermost in the mappings of all groups (or of `group`); with `memory` it keeps there, below these
@@ -79,7 +83,14 @@ class NestTilePass(ModulePass):
         pricer = Pricer(machine_of(op))
         known: dict[Group, tuple[Node, ...]] = {}
         for group in groups:
-            _tile(group, pricer, known)
+            if "fused" not in group.attributes:
+                _tile(group, pricer, known)
+        for function in op.body.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                for group, fused in fused_groups(function.body.block, pricer.machine, pricer).items():
+                    if not group.is_mapped:
+                        layer = fused.layers[fused.number[group.outs[0]]]
+                        set_mapping(group, tile_layer(fused, layer))
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .tree import Codelet, Define, Issue, Loop, Surrogate, Transfer, Visit, visits
+from .tree import Codelet, Define, Fill, Issue, Loop, Part, Surrogate, Transfer, Visit, visits
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def touched(node: object) -> tuple[int, ...]:
             return (local,)
         case Transfer(source, destination):
             return (source, destination)
+        case Fill(target):
+            return (target,)
         case Issue():
             return node.tensors
         case _:
@@ -100,7 +102,7 @@ def lifetimes(codelet: Codelet) -> dict[int, tuple[int, int]]:
 
 
 def _loop_spans(every: Sequence[Visit]) -> dict[int, tuple[int, int]]:
-    spans = {id(v.node): (v.position, v.position) for v in every if isinstance(v.node, Loop)}
+    spans = {id(v.node): (v.position, v.position) for v in every if isinstance(v.node, Loop | Part)}
     for visit in every:
         for loop in visit.loops:
             spans[id(loop)] = spans[id(loop)][0], visit.position

@@ -6,17 +6,19 @@ dependences and waits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...algebra.window import Range
 from ...errors import TilewrightError
 from ...machine import Machine
+from .held import Box, Cutter
 from .isa import Binding, Isa
 from .order import Order, Span
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
-from .plan_transfer import Part, TransferPlan, box_of, plan_transfer
-from .tree import Codelet, Define, Issue, Loop, Node, Transfer
+from .plan_transfer import Part as Piece
+from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Transfer
 
 MAX_STEPS = 1 << 22
 """Nodes of codelets that are run at most, each iteration of each loop counted."""
@@ -38,9 +40,18 @@ class State:
     addresses: list[int]
     origins: list[tuple[int, ...]]
     runs: list[int]
-    plans: dict[tuple[object, ...], TransferPlan | ComputePlan] = field(
-        default_factory=dict[tuple[object, ...], TransferPlan | ComputePlan]
-    )
+    plans: dict[tuple[object, ...], TransferPlan] = field(default_factory=dict[tuple[object, ...], TransferPlan])
+    computes: dict[int, tuple[ComputePlan, Cutter]] = field(default_factory=dict[int, tuple[ComputePlan, Cutter]])
+
+    @classmethod
+    def of(cls, codelet: Codelet) -> State:
+        """The beginning of a codelet."""
+        return cls(
+            {dim: Range(0, extent) for dim, extent in codelet.dims},
+            [s.addresses[0] for s in codelet.surrogates],
+            [(0,) * len(s.shape) for s in codelet.surrogates],
+            [0] * len(codelet.surrogates),
+        )
 
 
 class Emitter:
@@ -55,14 +66,15 @@ class Emitter:
 
     def codelet(self, codelet: Codelet) -> None:
         """Emits one codelet."""
-        surrogates = codelet.surrogates
-        state = State(
-            {dim: Range(0, extent) for dim, extent in codelet.dims},
-            [s.addresses[0] for s in surrogates],
-            [(0,) * len(s.shape) for s in surrogates],
-            [0] * len(surrogates),
-        )
-        self._body(codelet, codelet.body, state)
+        self._body(codelet, codelet.body, State.of(codelet))
+
+    def turns(self, codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]) -> None:
+        """Emits codelets by turns: each is one of them, by number, and what its dims then range over."""
+        states = [State.of(codelet) for codelet in codelets]
+        for number, ranges in turns:
+            state = states[number]
+            state.ranges.update(ranges)
+            self._body(codelets[number], codelets[number].body, state)
 
     def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
         for node in body:
@@ -78,6 +90,13 @@ class Emitter:
             match node:
                 case Loop():
                     self._loop(codelet, node, state)
+                case Part(dim, start):
+                    whole = state.ranges[dim]
+                    state.ranges[dim] = Range(start, node.step)
+                    self._body(codelet, node.body, state)
+                    state.ranges[dim] = whole
+                case Fill():
+                    self._fill(codelet, node, state)
                 case Define(local):
                     self._define(codelet, local, state)
                 case Transfer():
@@ -100,21 +119,28 @@ class Emitter:
         state.runs[local] += 1
         state.origins[local] = tuple(axis.low(state.ranges) for axis in surrogate.axes)
 
-    def _transfer(self, codelet: Codelet, node: Transfer, state: State) -> None:
-        box = box_of(codelet, node, state.ranges)
-        key = (id(node), box.counts, box.clips)
-        plan = state.plans.get(key)
+    def _fill(self, codelet: Codelet, node: Fill, state: State) -> None:
+        plan = state.plans.get((id(node),))
         if plan is None:
-            plan = state.plans[key] = plan_transfer(self.isa, codelet, node, box)
-        assert isinstance(plan, TransferPlan)
-        bases = [
-            state.addresses[side.surrogate] + side.offset(box.lows, state.origins[side.surrogate])
-            for side in plan.sides
-        ]
+            plan = state.plans[(id(node),)] = plan_fill(self.isa, codelet, node)
+        address = state.addresses[node.target]
         for part in plan.parts:
-            self._part(part, bases)
+            self._part(part, (address, address))
 
-    def _part(self, part: Part, bases: Sequence[int]) -> None:
+    def _transfer(self, codelet: Codelet, node: Transfer, state: State) -> None:
+        for box in unrolled(codelet, node, box_of(codelet, node, state.ranges)):
+            key = (id(node), box.counts, box.clips)
+            plan = state.plans.get(key)
+            if plan is None:
+                plan = state.plans[key] = plan_transfer(self.isa, codelet, node, box)
+            bases = [
+                state.addresses[side.surrogate] + side.offset(box.lows, state.origins[side.surrogate])
+                for side in plan.sides
+            ]
+            for part in plan.parts:
+                self._part(part, bases)
+
+    def _part(self, part: Piece, bases: Sequence[int]) -> None:
         row = part.row.copy()
         spans: list[Span] = []
         for operand in part.operands:
@@ -127,12 +153,17 @@ class Emitter:
         )
 
     def _issue(self, codelet: Codelet, node: Issue, state: State) -> None:
-        ranges = state.ranges
-        plan = state.plans.get((id(node),))
-        if plan is None:
-            plan = state.plans[(id(node),)] = plan_compute(self.isa, codelet, node)
-        assert isinstance(plan, ComputePlan)
-        shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound))
+        known = state.computes.get(id(node))
+        if known is None:
+            plan = plan_compute(self.isa, codelet, node)
+            known = state.computes[id(node)] = plan, Cutter(codelet, plan)
+        plan, cutter = known
+        for box in cutter.boxes(state.ranges):
+            self._box(codelet, node, state, plan, box)
+
+    def _box(self, codelet: Codelet, node: Issue, state: State, plan: ComputePlan, box: Box) -> None:
+        ranges = box.ranges
+        shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound), box.outside)
         keep = node.keep or any(ranges[dim].start for dim in plan.reduced)
         chosen = shape.kept if keep else shape.fresh
         if chosen is None:
@@ -140,7 +171,10 @@ class Emitter:
         row = chosen.copy()
         spans: list[Span] = []
         for operand in plan.operands:
-            base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
+            if operand.position in box.outside:
+                base = state.addresses[operand.border]
+            else:
+                base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
             row[operand.index] = base
             low, high = shape.reach[operand.position]
             spans.append((operand.memory, base + low, base + high))

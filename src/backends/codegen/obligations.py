@@ -16,7 +16,7 @@ from ...algebra.statement import accesses, tensors_of
 from ...machine import Machine, Memory
 from .allocation import lifetimes
 from .isa import find_capability
-from .tree import Codelet, Define, Issue, Loop, Surrogate, Transfer, Visit, box_side, visits
+from .tree import Codelet, Define, Issue, Loop, Part, Surrogate, Transfer, Visit, box_axes, visits
 
 _ZERO = Affine(0)
 
@@ -85,6 +85,11 @@ def build_problem(machine: Machine, codelet: Codelet) -> Problem:
     return _Builder(machine, codelet).build()
 
 
+def build_placements(machine: Machine, codelet: Codelet) -> Problem:
+    """Only capacity, alignment and disjointness: for codelets whose indices are looked at turn by turn (`held`)."""
+    return _Builder(machine, codelet).build_placements()
+
+
 def points(pieces: tuple[Piece, ...]) -> Iterator[dict[str, int]]:
     """All points of the loops, by running them; for tiny codelets."""
 
@@ -128,10 +133,17 @@ class _Builder:
             self._visit(visit, ranges)
         return Problem(self.codelet.name, tuple(self.pieces), tuple(self.found))
 
+    def build_placements(self) -> Problem:
+        self._placements()
+        return Problem(self.codelet.name, (), tuple(self.found))
+
     def _visit(self, visit: Visit, ranges: _Ranges) -> None:
         match visit.node:
             case Loop():
                 self._loop(visit.node, ranges)
+            case Part(dim, start):
+                span = _Span(Affine(start), Affine(visit.node.step))
+                self.ranges[id(visit.node)] = {**ranges, dim: span}
             case Define(local):
                 axes = self.codelet.surrogates[local].axes
                 assert axes is not None
@@ -140,6 +152,8 @@ class _Builder:
                 self._transfer(visit.node, ranges)
             case Issue():
                 self._issue(visit.node, ranges)
+            case _:
+                pass
 
     def _loop(self, loop: Loop, ranges: _Ranges) -> None:
         number = len(self.pieces)
@@ -151,13 +165,12 @@ class _Builder:
 
     def _transfer(self, node: Transfer, ranges: _Ranges) -> None:
         source, destination = self.codelet.surrogates[node.source], self.codelet.surrogates[node.destination]
-        narrow = box_side(source, destination)
-        assert narrow.axes is not None
+        axes = box_axes(self.codelet, node)
         what = f"transfer {source.name}@{source.memory} -> {destination.name}@{destination.memory}"
         for index, side in ((node.source, source), (node.destination, destination)):
             if side.axes is None and node.pad is not None:
                 continue
-            for number, axis in enumerate(narrow.axes):
+            for number, axis in enumerate(axes):
                 for form in axis.forms:
                     self._inside(index, number, form, ranges, what)
 
@@ -165,6 +178,8 @@ class _Builder:
         names = tensors_of(node.statement)
         for access in accesses(node.statement):
             assert isinstance(access, Access)
+            if access.tensor in node.borders:
+                continue
             index = node.tensors[names.index(access.tensor)]
             what = f"compute {node.node}.{node.capability}, operand {access.tensor}"
             for number, form in enumerate(index_forms(access)):

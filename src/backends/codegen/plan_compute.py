@@ -26,14 +26,20 @@ class ComputeOperand:
     steps: tuple[int, ...]
     strides: tuple[int, ...]
     constant: bool
+    ring: tuple[int, ...] = ()
+    border: int = -1  # the surrogate that stands in for what is read out of bounds
 
     def offset(self, ranges: Mapping[str, Range], origin: Sequence[int]) -> int:
         """Bytes from the surrogate's first element to the one at the first point of the ranges."""
         total = 0
-        for form, start, step, stride in zip(self.forms, origin, self.steps, self.strides, strict=True):
+        for axis, (form, start, step, stride) in enumerate(
+            zip(self.forms, origin, self.steps, self.strides, strict=True)
+        ):
             value = form.const - start
             for dim, coefficient in form.terms:
                 value += coefficient * ranges[dim].start
+            if self.ring and self.ring[axis]:
+                value %= self.ring[axis]
             total += value // step * stride
         return total
 
@@ -67,13 +73,17 @@ class ComputePlan:
     bound: tuple[str, ...]
     reduced: tuple[str, ...]
     template: list[int]
-    shapes: dict[tuple[int, ...], Shape] = field(default_factory=dict[tuple[int, ...], Shape])
+    shapes: dict[tuple[tuple[int, ...], frozenset[int]], Shape] = field(
+        default_factory=dict[tuple[tuple[int, ...], frozenset[int]], Shape]
+    )
 
-    def shape(self, codelet: Codelet, node: Issue, extents: tuple[int, ...]) -> Shape:
-        """The shape for these iterations of the bound dims."""
-        known = self.shapes.get(extents)
+    def shape(
+        self, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int] = frozenset()
+    ) -> Shape:
+        """The shape for these iterations of the bound dims; operands `outside`, by position, are borders."""
+        known = self.shapes.get((extents, outside))
         if known is None:
-            known = self.shapes[extents] = _shape(self, codelet, node, extents)
+            known = self.shapes[extents, outside] = _shape(self, codelet, node, extents, outside)
         return known
 
 
@@ -101,6 +111,8 @@ def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
                 steps,
                 surrogate.strides_bytes,
                 surrogate.constant,
+                surrogate.ring,
+                node.tensors[len(names) + node.borders.index(slot.name)] if slot.name in node.borders else -1,
             )
         )
     template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
@@ -161,7 +173,9 @@ def cannot_continue(codelet: Codelet, node: Issue, binding: Binding) -> Tilewrig
     )
 
 
-def _shape(plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...]) -> Shape:
+def _shape(
+    plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int]
+) -> Shape:
     binding, row = plan.binding, plan.template.copy()
     reach: list[tuple[int, int]] = []
     for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
@@ -179,7 +193,7 @@ def _shape(plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int,
         low = high = 0
         for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
             stride = operand.stride(dim)
-            if extent == 1 or stride == 0:
+            if extent == 1 or stride == 0 or operand.position in outside:
                 continue
             _set_stride(plan, node, codelet, slot_dim, stride, operand.position, row)
             low += min(0, stride * (extent - 1))

@@ -10,7 +10,7 @@ from ...algebra.window import Range
 from ...errors import TilewrightError
 from .boxes import BoxAxis, Piece, Slot, cut, merge_axes, span
 from .isa import Binding, Isa
-from .tree import Codelet, Surrogate, Transfer, box_side
+from .tree import Codelet, Fill, Surrogate, Transfer, box_axes
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,12 @@ class Side:
     surrogate: int
     steps: tuple[int, ...]
     strides: tuple[int, ...]
+    ring: tuple[int, ...] = ()
 
     def offset(self, lows: Sequence[int], origin: Sequence[int]) -> int:
         """Bytes from the surrogate's first element to the box' corner."""
+        if self.ring:
+            lows = [low % held if held else low for low, held in zip(lows, self.ring, strict=True)]
         total = 0
         for low, start, step, stride in zip(lows, origin, self.steps, self.strides, strict=True):
             total += (low - start) // step * stride
@@ -75,19 +78,47 @@ class TransferPlan:
 
 def box_of(codelet: Codelet, node: Transfer, ranges: Mapping[str, Range]) -> Box:
     """The box of a transfer while the dims run over `ranges`."""
-    source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
-    narrow = box_side(source, destination)
-    other = source if narrow is destination else destination
-    assert narrow.axes is not None
-    lows = tuple(axis.low(ranges) for axis in narrow.axes)
-    counts = tuple(axis.count(ranges) for axis in narrow.axes)
-    steps = tuple(axis.step for axis in narrow.axes)
-    if other.axes is not None:
+    axes = box_axes(codelet, node)
+    sides = [codelet.surrogates[node.source], codelet.surrogates[node.destination]]
+    lows = tuple(axis.low(ranges) for axis in axes)
+    counts = tuple(axis.count(ranges) for axis in axes)
+    steps = tuple(axis.step for axis in axes)
+    shape = next((side.shape for side in sides if side.axes is None), None)
+    if shape is None:
         return Box(lows, counts, steps, ((0, 0),) * len(lows))
     clips = tuple(
-        _clip(low, count, step, size) for low, count, step, size in zip(lows, counts, steps, other.shape, strict=True)
+        _clip(low, count, step, size) for low, count, step, size in zip(lows, counts, steps, shape, strict=True)
     )
     return Box(lows, counts, steps, clips)
+
+
+def unrolled(codelet: Codelet, node: Transfer, box: Box) -> Iterator[Box]:
+    """Pieces of a box in which no ring of either side comes round."""
+    boxes = [box]
+    for side in (codelet.surrogates[node.source], codelet.surrogates[node.destination]):
+        for axis, held in enumerate(side.ring):
+            if held:
+                boxes = [piece for whole in boxes for piece in _cut_ring(whole, axis, held)]
+    yield from boxes
+
+
+def _cut_ring(box: Box, axis: int, held: int) -> Iterator[Box]:
+    low, left = box.lows[axis], box.counts[axis]
+    while left:
+        count = min(left, held - low % held)
+        lows, counts = list(box.lows), list(box.counts)
+        lows[axis], counts[axis] = low, count
+        yield Box(tuple(lows), tuple(counts), box.steps, box.clips)
+        low, left = low + count, left - count
+
+
+def plan_fill(isa: Isa, codelet: Codelet, node: Fill) -> TransferPlan:
+    """The instructions that set all elements of a surrogate."""
+    target = codelet.surrogates[node.target]
+    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
+    side = _side(node.target, target, len(target.shape))
+    region = [(0, count) for count in target.kept]
+    return TransferPlan((side, side), tuple(_fills(isa, target, node.value, region, target.strides_bytes, memories)))
 
 
 def _clip(low: int, count: int, step: int, size: int) -> tuple[int, int]:
@@ -117,7 +148,7 @@ def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> Trans
 
 def _side(index: int, surrogate: Surrogate, rank: int) -> Side:
     steps = (1,) * rank if surrogate.axes is None else tuple(axis.step for axis in surrogate.axes)
-    return Side(index, steps, surrogate.strides_bytes)
+    return Side(index, steps, surrogate.strides_bytes, surrogate.ring)
 
 
 Region = Sequence[tuple[int, int]]  # per coordinate: first step, number of steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -20,10 +20,11 @@ from ...dialects.codelet import (
     TransferOp,
     ViewOp,
 )
-from ...dialects.codelet_rules import local_axes, surrogate
+from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
+from ...dialects.codelet_rules import access_axes, local_axes, surrogate
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
-from .tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer
 
 
 @dataclass(frozen=True)
@@ -47,25 +48,53 @@ def read_tensors(program: ProgramOp) -> Tensors:
             roots[op.result] = op
         elif isinstance(op, ViewOp):
             roots[op.result] = roots[op.source]
-        elif isinstance(op, CodeletOp):
-            values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
-            written |= {roots[values[value]] for value in written_arguments(op) if value in values}
+    for op in program.codelets:
+        values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
+        written |= {roots[values[value]] for value in written_arguments(op) if value in values}
     return Tensors(roots, frozenset(written))
 
 
 def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
-    """First and last codelet, by number, that uses each tensor."""
+    """First and last moment at which each tensor is in use; a moment is a codelet, or a turn of a fused group.
+
+    In a fused group what has a ring is in use between its first and its last turn of a sample, all else all the time.
+    """
     lives: dict[TensorOp, tuple[int, int]] = {}
-    for time, op in enumerate(op for op in program.body.block.ops if isinstance(op, CodeletOp)):
-        for root in (tensors.roots[value] for value in op.tensors):
-            lives[root] = lives.get(root, (time, time))[0], time
+    time = 0
+    for op in program.body.block.ops:
+        if isinstance(op, CodeletOp):
+            _extend(lives, [tensors.roots[value] for value in op.tensors], time, time)
+            time += 1
+        elif isinstance(op, FusedOp):
+            end = time + len(op.turns) - 1
+            for number, inner in enumerate(op.codelets):
+                assert isinstance(inner, CodeletOp)
+                roots = [tensors.roots[value] for value in inner.tensors]
+                _extend(lives, [root for root in roots if root.ring is None], time, end)
+                turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == 0]
+                if turns:
+                    _extend(lives, [r for r in roots if r.ring is not None], time + turns[0], time + turns[-1])
+            time = end + 1
     return lives
 
 
+def _extend(lives: dict[TensorOp, tuple[int, int]], roots: Sequence[TensorOp], first: int, last: int) -> None:
+    for root in roots:
+        before = lives.get(root, (first, last))
+        lives[root] = min(before[0], first), max(before[1], last)
+
+
 def tensor_bytes(op: TensorOp) -> int:
-    """Bytes of a tensor."""
+    """Bytes of what is kept of a tensor."""
     type_ = surrogate(op.result)
-    return prod(type_.sizes) * dtype_of(type_.element).itemsize
+    return prod(kept_sizes(op)) * dtype_of(type_.element).itemsize
+
+
+def kept_sizes(op: TensorOp) -> tuple[int, ...]:
+    """How much of each axis is kept at a time."""
+    sizes = surrogate(op.result).sizes
+    ring = (0,) * len(sizes) if op.ring is None else op.ring.get_values()
+    return tuple(held or size for held, size in zip(ring, sizes, strict=True))
 
 
 def written_arguments(op: CodeletOp) -> list[SSAValue]:
@@ -74,6 +103,8 @@ def written_arguments(op: CodeletOp) -> list[SSAValue]:
     for inner in op.walk():
         if isinstance(inner, TransferOp):
             found.append(inner.destination)
+        elif isinstance(inner, FillOp):
+            found.append(inner.target)
         elif isinstance(inner, ComputeOp):
             found.append(inner.tensors[0])
     return found
@@ -104,9 +135,23 @@ class _Reader:
                 raise self._open(f"tensor '{root.tensor_name.data}'")
             address = 0 if root.address is None else root.address.value.data
             name = root.tensor_name.data
-            self._add(arg, _make(name, surrogate(value), (address,), constant=self.tensors.constant(value)))
+            made = _make(name, surrogate(value), (address,), constant=self.tensors.constant(value))
+            self._add(arg, replace(made, ring=self._ring(value, root)))
         body = self._body(self.op.body.block)
         return Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body), self.locals
+
+    def _ring(self, value: SSAValue, root: TensorOp) -> tuple[int, ...]:
+        """The ring of a tensor; a view of one that keeps whole samples keeps as many of them."""
+        if root.ring is None:
+            return ()
+        ring = root.ring.get_values()
+        if value is root.result:
+            return ring
+        sizes = surrogate(root.result).sizes
+        if any(held and held < size for held, size in zip(ring[1:], sizes[1:], strict=True)):
+            name = root.tensor_name.data
+            raise TilewrightError("program", name, "a view of a tensor of which whole samples are kept", "of some rows")
+        return (ring[0], *(0 for _ in surrogate(value).sizes[1:]))
 
     def _add(self, value: SSAValue, item: Surrogate) -> None:
         self.index[value] = len(self.surrogates)
@@ -121,7 +166,13 @@ class _Reader:
                 case LocalOp():
                     nodes.append(self._local(op))
                 case TransferOp():
-                    nodes.append(Transfer(self._at(op.source), self._at(op.destination), _number(op.pad)))
+                    axes = None if op.over is None else access_axes(op, [op.over.data])
+                    nodes.append(Transfer(self._at(op.source), self._at(op.destination), _number(op.pad), axes))
+                case PartOp():
+                    start, stop = op.start.value.data, op.stop.value.data
+                    nodes.append(Part(op.dim.data, start, stop, self._body(op.body.block)))
+                case FillOp():
+                    nodes.append(Fill(self._at(op.target), op.value.value.data))
                 case ComputeOp():
                     nodes.append(self._issue(op))
                 case _:
@@ -148,6 +199,7 @@ class _Reader:
             op.immediates.data if op.immediates is not None else (),
             op.spread.data if op.spread is not None else (),
             op.keep is not None,
+            op.border_names,
         )
 
     def _at(self, value: SSAValue) -> int:

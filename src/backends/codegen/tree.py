@@ -15,6 +15,7 @@ class Surrogate:
     """A tensor or local of a codelet: row-major elements in `memory`, at one of `addresses` (bytes; one per copy).
 
     `axes` are the window that a local stands for; a whole tensor has none.  `constant` tensors are never written.
+    Where `ring` is not 0 only so much of an axis is kept, index i in the place of i modulo that.
     """
 
     name: str
@@ -24,6 +25,12 @@ class Surrogate:
     addresses: tuple[int, ...]
     axes: tuple[Axis, ...] | None = None
     constant: bool = False
+    ring: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The shape of what is there at a time."""
+        return tuple(held or n for held, n in zip(self.ring, self.shape, strict=True)) if self.ring else self.shape
 
     @property
     def element_bytes(self) -> int:
@@ -34,7 +41,7 @@ class Surrogate:
     def size_bytes(self) -> int:
         """Bytes of one copy."""
         size = self.element_bytes
-        for n in self.shape:
+        for n in self.kept:
             size *= n
         return size
 
@@ -43,18 +50,10 @@ class Surrogate:
         """Bytes from one element to the next along each axis."""
         strides: list[int] = []
         step = self.element_bytes
-        for n in reversed(self.shape):
+        for n in reversed(self.kept):
             strides.append(step)
             step *= n
         return tuple(reversed(strides))
-
-
-def box_side(source: Surrogate, destination: Surrogate) -> Surrogate:
-    """The local whose accesses a transfer's box is of: of two locals the one with the wider steps, or `destination`."""
-    if source.axes is None or destination.axes is None:
-        return source if destination.axes is None else destination
-    wider = any(s.step > d.step for s, d in zip(source.axes, destination.axes, strict=True))
-    return source if wider else destination
 
 
 @dataclass(frozen=True)
@@ -66,16 +65,28 @@ class Define:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Copy between two surrogates (see `codelet.transfer`)."""
+    """Copy between two surrogates (see `codelet.transfer`); `axes` are of the access between two tensors."""
 
     source: int
     destination: int
     pad: int | float | None = None
+    axes: tuple[Axis, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Sets all elements of a surrogate to `value`."""
+
+    target: int
+    value: int | float
 
 
 @dataclass(frozen=True)
 class Issue:
-    """One issue of `capability` of `node` (see `codelet.compute`)."""
+    """One issue of `capability` of `node` (see `codelet.compute`).
+
+    `tensors` are the statement's; after them those that stand in for `borders`.
+    """
 
     node: str
     capability: str
@@ -86,6 +97,22 @@ class Issue:
     immediates: tuple[tuple[str, int | float], ...] = ()
     spread: tuple[tuple[str, str], ...] = ()
     keep: bool = False
+    borders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """`body` once, with iterations `start` to `stop` (exclusive) of `dim`."""
+
+    dim: str
+    start: int
+    stop: int
+    body: tuple[Node, ...]
+
+    @property
+    def step(self) -> int:
+        """Iterations of the part."""
+        return self.stop - self.start
 
 
 @dataclass(frozen=True)
@@ -97,7 +124,7 @@ class Loop:
     body: tuple[Node, ...]
 
 
-Node = Define | Transfer | Issue | Loop
+Node = Define | Transfer | Fill | Issue | Part | Loop
 
 
 @dataclass(frozen=True)
@@ -112,10 +139,10 @@ class Codelet:
 
 @dataclass(frozen=True)
 class Visit:
-    """A node with the loops around it, outermost first, and its place in a walk of the tree."""
+    """A node with the loops and parts around it, outermost first, and its place in a walk of the tree."""
 
     node: Node
-    loops: tuple[Loop, ...]
+    loops: tuple[Loop | Part, ...]
     position: int
 
 
@@ -123,19 +150,32 @@ def visits(codelet: Codelet) -> Iterator[Visit]:
     """All nodes in order, a loop before its body."""
     counter = [0]
 
-    def walk(body: tuple[Node, ...], loops: tuple[Loop, ...]) -> Iterator[Visit]:
+    def walk(body: tuple[Node, ...], loops: tuple[Loop | Part, ...]) -> Iterator[Visit]:
         for node in body:
             yield Visit(node, loops, counter[0])
             counter[0] += 1
-            if isinstance(node, Loop):
+            if isinstance(node, Loop | Part):
                 yield from walk(node.body, (*loops, node))
 
     yield from walk(codelet.body, ())
 
 
-def tile_extents(codelet: Codelet, loops: tuple[Loop, ...]) -> dict[str, int]:
+def tile_extents(codelet: Codelet, loops: tuple[Loop | Part, ...]) -> dict[str, int]:
     """Dim -> iterations of a full tile inside `loops`."""
     extents = dict(codelet.dims)
     for loop in loops:
         extents[loop.dim] = min(extents[loop.dim], loop.step)
     return extents
+
+
+def box_axes(codelet: Codelet, node: Transfer) -> tuple[Axis, ...]:
+    """The axes that a transfer's box is of: its own, or a local's, of two locals the one with the wider steps."""
+    source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
+    if node.axes is not None:
+        return node.axes
+    if source.axes is None or destination.axes is None:
+        axes = source.axes if destination.axes is None else destination.axes
+        assert axes is not None
+        return axes
+    wider = any(s.step > d.step for s, d in zip(source.axes, destination.axes, strict=True))
+    return source.axes if wider else destination.axes

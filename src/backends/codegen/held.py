@@ -1,0 +1,123 @@
+"""Computes on tensors of which a part is there: cut where a ring comes round, and where operands leave the tensor.
+
+A compute over ranges of its dims becomes computes over parts of them, in each of which every operand lies in one
+stretch of its tensor's ring, or is wholly out of bounds and replaced by its border.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...algebra.affine import Affine
+from ...algebra.window import Range, form_low, form_span
+from ...errors import TilewrightError
+from .plan_compute import ComputeOperand, ComputePlan
+from .tree import Codelet
+
+Ranges = Mapping[str, Range]
+
+_BEFORE, _AFTER = -1, -2  # cells of indices below 0, and past the end; others are rounds of a ring
+
+
+@dataclass(frozen=True)
+class Box:
+    """Ranges of dims, and the operands (by position) that are borders there."""
+
+    ranges: Ranges
+    outside: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """Along one axis an operand whose tensor has `size` elements there, and keeps `held` (0: all)."""
+
+    operand: ComputeOperand
+    form: Affine
+    size: int
+    held: int
+
+    def cell(self, index: int) -> int:
+        if index < 0:
+            return _BEFORE
+        if index >= self.size:
+            return _AFTER
+        return index // self.held if self.held else 0
+
+
+class Cutter:
+    """Cuts the ranges of one compute."""
+
+    def __init__(self, codelet: Codelet, plan: ComputePlan) -> None:
+        self.codelet = codelet
+        self.watched: list[_Watched] = []
+        for operand in plan.operands:
+            surrogate = codelet.surrogates[operand.surrogate]
+            if surrogate.axes is not None or (operand.border < 0 and not any(surrogate.ring)):
+                continue
+            for axis, form in enumerate(operand.forms):
+                held = surrogate.ring[axis] if surrogate.ring else 0
+                self.watched.append(_Watched(operand, form, surrogate.shape[axis], held))
+
+    def boxes(self, ranges: Ranges) -> Iterator[Box]:
+        """Boxes that make up `ranges`, earlier iterations of each dim first."""
+        if not self.watched:
+            yield Box(ranges, frozenset())
+            return
+        outside: set[int] = set()
+        mixed: dict[int, _Watched] = {}
+        for item in self.watched:
+            place = item.operand.position
+            low = form_low(item.form, ranges)
+            first, last = item.cell(low), item.cell(low + form_span(item.form, ranges))
+            if first != last:
+                mixed.setdefault(place, item)
+            elif first < 0:
+                outside.add(place)
+        for place, item in mixed.items():
+            if place not in outside:
+                yield from self._cut(item, ranges)
+                return
+        self._check(outside, ranges)
+        yield Box(ranges, frozenset(outside))
+
+    def _check(self, outside: set[int], ranges: Ranges) -> None:
+        for item in self.watched:
+            if item.operand.position in outside and item.operand.border < 0:
+                surrogate = self.codelet.surrogates[item.operand.surrogate]
+                where = ", ".join(f"{dim} = {r.start}..{r.start + r.extent - 1}" for dim, r in ranges.items())
+                raise TilewrightError(
+                    "refuted",
+                    f"codelet @{self.codelet.name}",
+                    f"indices within {surrogate.name}",
+                    f"some past ({where})",
+                )
+
+    def _cut(self, item: _Watched, ranges: Ranges) -> Iterator[Box]:
+        """The longest stretch of the dim that moves most in which the operand's cell does not change, then the rest."""
+        dim, coefficient = max(
+            ((d, c) for d, c in item.form.terms if ranges[d].extent > 1),
+            key=lambda t: abs(t[1]) * (ranges[t[0]].extent - 1),
+        )
+        whole = ranges[dim]
+        count = max(1, self._steady(item, ranges, dim, coefficient))
+        yield from self.boxes({**ranges, dim: Range(whole.start, count)})
+        if count < whole.extent:
+            yield from self.boxes({**ranges, dim: Range(whole.start + count, whole.extent - count)})
+
+    def _steady(self, item: _Watched, ranges: Ranges, dim: str, coefficient: int) -> int:
+        """Iterations of `dim` from its first on with one cell; 0 where even the first has several."""
+
+        def same(count: int) -> bool:
+            part = {**ranges, dim: Range(ranges[dim].start, count)}
+            low = form_low(item.form, part)
+            return item.cell(low) == item.cell(low + form_span(item.form, part))
+
+        low, high = 0, ranges[dim].extent
+        while low < high:
+            middle = (low + high + 1) // 2
+            if same(middle):
+                low = middle
+            else:
+                high = middle - 1
+        return low

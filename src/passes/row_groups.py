@@ -1,0 +1,75 @@
+"""Partitions whose groups are to be run by full rows: prices, tiles, and layers that only run on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ..costs.fusion import Buffers, Platform, SubgraphCost
+from ..costs.fusion.pricer import SubgraphPricer
+from ..costs.fusion.rows import ROW_TILES, by_rows
+from ..costs.fusion.values import Metric
+from ..dialects import graph
+from ..dialects.types import shape_of
+from .fusion_layers import FusionLayers
+from .graph_fuse import ELEMENTWISE
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Prices groups of `layers` that run by full rows on `platform`."""
+
+    layers: FusionLayers
+    platform: Platform
+    metric: Metric = "ema"
+
+    def pricer(self) -> SubgraphPricer:
+        """The price of groups, with tiles of full rows."""
+        table = by_rows(self.layers.graph())
+        return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=ROW_TILES)
+
+    def divided(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+        """`groups` with layers that only run on their own cut out of them."""
+        found: list[list[int]] = []
+        for group in groups:
+            found.append([])
+            for number in sorted(group):
+                if self.fusible(number):
+                    found[-1].append(number)
+                else:
+                    found += [[number], []]
+        return [group for group in found if group]
+
+    def fusible(self, number: int) -> bool:
+        """Whether a layer can run by rows inside of a group."""
+        first, *others = self.layers.members[number]
+        return _is_row_layer(first) and all(isinstance(op, ELEMENTWISE) for op in others)
+
+
+def rows_of(pricer: SubgraphPricer, group: Sequence[int]) -> int:
+    """Rows of the largest tile with which a group fits as a whole; 0 where none does."""
+    buffers, regions = pricer.buffers, pricer.platform.regions
+    whole = pricer.ways(group)[: len(pricer.tiles)]
+    fitting = [way.tile[0] for way in whole if _fits(way, buffers) and way.regions <= regions]
+    return max(fitting, default=0)
+
+
+def _fits(way: SubgraphCost, buffers: Buffers) -> bool:
+    maps, weights = way.global_demand_bytes, way.weight_demand_bytes
+    if buffers.weight_bytes is None:
+        return maps + weights <= buffers.global_bytes
+    return maps <= buffers.global_bytes and weights <= buffers.weight_bytes
+
+
+def _is_row_layer(op: Operation) -> bool:
+    match op:
+        case graph.ConvOp() | graph.PoolOp():
+            return len(shape_of(op.operands[0])) == 4
+        case graph.GemmOp():
+            return op.trans_a is None and isinstance(op.b.owner, graph.WeightOp)
+        case graph.ReduceOp():
+            return len(shape_of(op.x)) == 4 and tuple(op.axes.get_values()) == (2, 3)
+        case _:
+            return isinstance(op, ELEMENTWISE)
