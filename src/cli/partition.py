@@ -155,7 +155,7 @@ def show_groups(answer: dict[str, Any]) -> None:
             number(group["input_bytes"], "B"),
             number(group["output_bytes"], "B"),
             size(group["global_demand_bytes"]),
-            f"{group['tile'][0]}x{group['tile'][1]}",
+            f"{group['tile'][0]}x{group['tile'][1] or 'all'}",
         ]
         for place, group in enumerate(answer["groups"])
     ]

@@ -47,14 +47,20 @@ def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int,
 
 @compiled
 def region(net: GraphTables, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int, int]:
-    """Positions of the MAIN and the SIDE region of source `u`; `cores` share what is whole and divide the columns."""
+    """Positions of the MAIN and the SIDE region of source `u`; `cores` share what is whole and divide the columns.
+
+    A tile of 0 columns is one of full rows: all columns lie in MAIN.
+    """
     height, width = net.sources[u, EXTENT], net.sources[u, EXTENT + 1]
     if s[u, WHOLE]:
         return -(-height * width // cores), 0
     rows, columns = row_step(net, s, u, tile[0]), tile[1] * s[u, DELTA]
     if s[u, SEEN] == 0:
-        return min(rows, height) * min(columns, width), 0
+        return min(rows, height) * (min(columns, width) if columns else width), 0
     high, left, _ = spans(rows, s[u, LEAD], s[u, LOW], s[u, LAST], height)
+    if tile[1] == 0:
+        share = -(-width // cores) + max(0, s[u, LEAD + 1] - s[u, LOW + 1]) if 1 < cores <= width else width
+        return high * min(width, share), 0
     wide, again, reach = spans(columns, s[u, LEAD + 1], s[u, LOW + 1], s[u, LAST + 1], width)
     if cores > 1 and width >= cores:
         reach = min(reach, -(-reach // cores) + again)

@@ -199,16 +199,19 @@ def _layer(net: GraphTables, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple
     """Cycles and energy of layer `v` for one sample: products, reads by the array, results."""
     height, width, share = net.sources[v, EXTENT], net.sources[v, EXTENT + 1], terms.cores
     rows, columns = row_step(net, s, v, tile[0]), tile[1] * s[v, DELTA]
+    lead = s[v, LEAD + 1]
+    if columns == 0:
+        columns, lead = width, 0
     if width >= share:
         width, share = -(-width // share), 1
     elif height >= share:
         height, share = -(-height // share), 1
     high_y, blocks = _steps(height, rows, s[v, LEAD], terms.array_y)
-    wide_y, across = _steps(width, columns, s[v, LEAD + 1], terms.array_y)
+    wide_y, across = _steps(width, columns, lead, terms.array_y)
     high_x, wide_x = high_y, wide_y
     if terms.array_x != terms.array_y:
         high_x = _steps(height, rows, s[v, LEAD], terms.array_x)[0]
-        wide_x = _steps(width, columns, s[v, LEAD + 1], terms.array_x)[0]
+        wide_x = _steps(width, columns, lead, terms.array_x)[0]
     cycles, choice = _arrange(net, v, (height, high_x, high_y), (width, wide_x, wide_y))
     blocks *= across * (terms.cores // share)
     energy = net.layers[v, MACS] * terms.mac_pj

@@ -32,8 +32,8 @@ from .tables import Ints, graph_tables
 from .trace import new_trace
 from .values import Buffers, Metric, SubgraphCost
 
-TILES = ((1, 1), (1, 4), (1, 16), (2, 16), (4, 16), (8, 16), (16, 16))
-"""Rows and columns of the tiles of a group's last layers that are tried."""
+TILES = ((1, 1), (1, 4), (1, 16), (1, 0), (2, 16), (4, 16), (8, 16), (16, 16))
+"""Rows and columns of the tiles of a group's last layers that are tried; 0 columns are full rows, without SIDE."""
 
 MOST_BATCH = 64
 

@@ -20,7 +20,7 @@ from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, OUTSIDE, WHOLE, new_tr
 def scheme_of(
     graph: LayerGraph, nodes: Iterable[int], tile: tuple[int, int], platform: Platform | None = None
 ) -> Scheme:
-    """The execution of `nodes` on one core with `tile` rows and columns of the last layers.
+    """The execution of `nodes` on one core with `tile` rows and columns of the last layers (0 columns: full rows).
 
     `InfeasibleError` where regions exceed the global buffer of `platform` or its region manager; weights, of which
     nothing is said here, lie in their own buffer or above the regions.
@@ -65,6 +65,8 @@ class _Builder:
         lead, low = int(s[u, LEAD + axis]), int(s[u, LOW + axis])
         if s[u, WHOLE] and u not in self.members:
             return Axis(extent, delta, 0, 0, extent, 0, 0, 0, 1)
+        if axis == 1 and self.tile[1] == 0:
+            return Axis(extent, extent, 0, 0, extent, 0, 0, 0, 1)
         wide, left, _ = spans(delta, lead, low, last, extent)
         if s[u, WHOLE]:
             wide, left = extent, 0
@@ -99,6 +101,8 @@ class _Builder:
 
     def updates(self) -> dict[int, int]:
         """Updates along columns per elementary operation: the smallest numbers with which all keep step."""
+        if self.tile[1] == 0:
+            return dict.fromkeys(self.order, 1)
         paces = {u: self.pace(u) for u in self.order}
         steps: dict[tuple[int, int], Fraction] = {}
         for u, pace in paces.items():

@@ -39,8 +39,8 @@ class SubgraphCost:
     """One group of layers for a whole batch, on all cores together; demands are per core.
 
     `weight_bytes`, `input_bytes` and `output_bytes` pass between DRAM and the chip.  `tile` is rows and columns of the
-    tile of the group's results; `passes` counts how often a layer on its own goes over its weights or its map because
-    they do not fit (1 for all others).
+    tile of the group's results (0 columns: full rows); `passes` counts how often a layer on its own goes over its
+    weights or its map because they do not fit (1 for all others).
     """
 
     weight_bytes: int

@@ -65,7 +65,7 @@ def test_cycles_are_those_of_the_updates(name: str, nodes: range):
         assert way.global_demand_bytes == scheme.demand_bytes
 
 
-@pytest.mark.parametrize("tile", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("tile", [(1, 1), (2, 3), (2, 0)])
 def test_demand_is_that_of_the_scheme(tile: tuple[int, int]):
     for name in ("nasnet", "transformer"):
         graph = layer_graph(network(name))
