@@ -71,27 +71,29 @@ def pieces_of(value: SSAValue) -> list[Piece]:
             shape, before = shape_of(value), shape_of(view.source)
             if len(found) > 1:
                 raise unsupported(value, "a view of one map", f"of {len(found)} that are joined")
-            whole = found[0].whole or shape_3d(shape) != shape_3d(before) if found else False
+            whole = found[0].whole or map_shape(shape) != map_shape(before) if found else False
             return [Piece(piece.root, 0, shape[channel_axis(len(shape))], whole) for piece in found]
         case _:
             return [Piece(value, 0, shape_of(value)[channel_axis(len(shape_of(value)))] if shape_of(value) else 1)]
 
 
-def shape_3d(shape: Sequence[int]) -> tuple[int, int]:
-    """Elements of a row of one sample, and rows."""
+def map_shape(shape: Sequence[int]) -> Shape:
+    """Channels, rows and columns of one sample."""
     axis = row_axis(len(shape))
     rows = 1 if axis is None else shape[axis]
-    return prod(shape[1:]) // rows, rows
+    columns = shape[3] if len(shape) == 4 else 1
+    return Shape(prod(shape[1:]) // (rows * columns), rows, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class FusedLayer:
-    """A nest group of a fused group: its dims of samples and rows ("" for none), the memory of each buffer."""
+    """A nest group of a fused group: its dims of samples, rows and columns ("" for none), the memory of each buffer."""
 
     op: nest.GroupOp
     problem: Group
     sample: str
     row: str
+    column: str
     memories: dict[str, str]
 
     @property
@@ -120,20 +122,21 @@ class FusedLayer:
         """Buffers that neither come from outside nor are the result."""
         return [b.name for b in self.problem.buffers if not b.is_input and not b.is_result]
 
-    def windows(self, name: str) -> Window:
-        """How rows of the result read rows of an input."""
-        found: list[Window] = []
-        axis = row_axis(len(self.problem.by_name[name].shape))
+    def windows(self, name: str) -> tuple[Window, Window]:
+        """How rows and columns of the result read those of an input."""
+        found: dict[tuple[Window, Window], None] = {}
         for use in touches(self.problem, name):
-            found.append(POINT if axis is None else self._window(use.forms[axis]))
-        return found[0] if all(window == found[0] for window in found) else WHOLE
+            axis = row_axis(len(use.forms))
+            rows = POINT if axis is None else self._window(use.forms[axis], self.row)
+            columns = self._window(use.forms[3], self.column) if len(use.forms) == 4 else POINT
+            found[rows, columns] = None
+        pairs = list(found)
+        return pairs[0] if len(pairs) == 1 and not any(w.whole for w in pairs[0]) else (WHOLE, WHOLE)
 
-    def _window(self, form: Affine) -> Window:
-        others = [(dim, c) for dim, c in form.terms if dim != self.row]
-        stride, extents = form.coefficient(self.row), self.problem.extents
-        if any(c < 0 for _, c in form.terms):
-            return WHOLE
-        if stride == 0 and self.row:
+    def _window(self, form: Affine, along: str) -> Window:
+        others = [(dim, c) for dim, c in form.terms if dim != along]
+        stride, extents = form.coefficient(along), self.problem.extents
+        if any(c < 0 for _, c in form.terms) or (along and stride == 0):
             return WHOLE
         if len(others) == 1:
             return Window(extents[others[0][0]], max(stride, 1), -form.const, others[0][1])
@@ -158,7 +161,8 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     axis = row_axis(len(target.forms))
     sample = _dim(where, target.forms[0], problem) if target.forms else ""
     row = "" if axis is None else _dim(where, target.forms[axis], problem)
-    layer = FusedLayer(op, problem, sample, row, memories)
+    column = _dim(where, target.forms[3], problem) if len(target.forms) == 4 else ""
+    layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
             if sample and use.forms and use.forms[0] != target.forms[0]:
@@ -197,8 +201,10 @@ class FusedGroup:
 
     @cached_property
     def graph(self) -> LayerGraph:
-        """The layers as the execution scheme sees them; a row of a map is one position."""
-        inputs = tuple(Input(v.name_hint or f"in{i}", _shape(v), _bytes(v)) for i, v in enumerate(self.outside))
+        """The layers as the execution scheme sees them."""
+        inputs = tuple(
+            Input(v.name_hint or f"in{i}", map_shape(shape_of(v)), _bytes(v)) for i, v in enumerate(self.outside)
+        )
         leaving = tuple(place for place, layer in enumerate(self.layers) if self.leaves(layer.result))
         return LayerGraph(self.name, inputs, tuple(self._layer(layer) for layer in self.layers), leaving)
 
@@ -216,13 +222,13 @@ class FusedGroup:
     @cached_property
     def scheme(self) -> Scheme:
         """Regions and the order of updates."""
-        return scheme_of(self.graph, range(len(self.layers)), (self.tile_rows, 1), platform_of(self.machine))
+        return scheme_of(self.graph, range(len(self.layers)), (self.tile_rows, 0), platform_of(self.machine))
 
     @cached_property
     def cost(self) -> SubgraphCost:
         """What running the group costs."""
         pricer = SubgraphPricer(
-            self.graph, platform_of(self.machine), buffers=NO_LIMIT, batch=self.samples, tiles=((self.tile_rows, 1),)
+            self.graph, platform_of(self.machine), buffers=NO_LIMIT, batch=self.samples, tiles=((self.tile_rows, 0),)
         )
         found = pricer.cost(range(len(self.layers)))
         assert found is not None
@@ -245,27 +251,20 @@ class FusedGroup:
     def _layer(self, layer: FusedLayer) -> Layer:
         edges: dict[tuple[int, bool], Edge] = {}
         for name, pieces in layer.maps.items():
-            window = layer.windows(name)
+            windows = layer.windows(name)
             for piece in pieces:
-                rows = WHOLE if piece.whole else window
+                rows, columns = (WHOLE, WHOLE) if piece.whole else windows
                 place = self.number.get(piece.root, -1)
-                edge = Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, _columns(rows))
+                edge = Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, columns)
                 edges[edge.producer, rows.whole] = edge
         weights = sum(size_bytes(tensor_type(value)) for value in layer.weights.values())
         anchor = max(layer.problem.kernels, key=lambda k: layer.problem.iterations(k))
         reduction = prod(layer.problem.extents[dim] for dim in anchor.reductions)
         name = layer.op.sym_name.data
         value = layer.result
-        return Layer(name, "conv", _shape(value), tuple(edges.values()), weights, reduction, 1, 1, _bytes(value))
-
-
-def _columns(rows: Window) -> Window:
-    return WHOLE if rows.whole else POINT
-
-
-def _shape(value: SSAValue) -> Shape:
-    channels, rows = shape_3d(shape_of(value))
-    return Shape(channels, rows, 1)
+        return Layer(
+            name, "conv", map_shape(shape_of(value)), tuple(edges.values()), weights, reduction, 1, 1, _bytes(value)
+        )
 
 
 def _bytes(value: SSAValue) -> int:

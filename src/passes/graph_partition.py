@@ -141,7 +141,7 @@ def tiles_of(layers: LayerGraph, group: Sequence[int], cost: SubgraphCost) -> in
     """Tiles into which the first result of a group is cut."""
     first = next((v for v in group if v in layers.exits or any(r not in group for r in layers.consumers[v])), group[-1])
     _, rows, columns = layers.layers[first].shape
-    return -(-rows // cost.tile[0]) * -(-columns // cost.tile[1])
+    return -(-rows // cost.tile[0]) * -(-columns // (cost.tile[1] or columns))
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ from xdsl.ir import Operation
 
 from ..costs.fusion import Buffers, Platform, SubgraphCost
 from ..costs.fusion.pricer import SubgraphPricer
-from ..costs.fusion.rows import ROW_TILES, by_rows
 from ..costs.fusion.values import Metric
 from ..dialects import graph
 from ..dialects.types import shape_of
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
+
+ROW_TILES = tuple((rows, 0) for rows in (1, 2, 4, 8, 16, 32))
+"""Tiles of some full rows of a group's last layers."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class RowGroups:
 
     def pricer(self) -> SubgraphPricer:
         """The price of groups, with tiles of full rows."""
-        table = by_rows(self.layers.graph())
+        table = self.layers.graph()
         return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=ROW_TILES)
 
     def divided(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
