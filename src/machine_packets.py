@@ -119,10 +119,12 @@ class PacketIsa:
 
     A packet has `words` words and each of `resources`, slots among them, once.
     Register 0 of file `base` holds the address of the off-chip memory's first byte when a program starts.
+    `executor` names tools that run such programs independently of our simulator.
     """
 
     words: int
     resources: tuple[str, ...]
     base: str
+    executor: str = ""
     files: tuple[RegisterFile, ...] = ()
     mnemonics: tuple[PackedMnemonic, ...] = ()

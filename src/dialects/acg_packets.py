@@ -115,8 +115,9 @@ class PacketOp(IRDLOperation):
     words = prop_def(INTEGER)
     base = prop_def(SymbolNameConstraint())
     resources = prop_def(NamesAttr)
+    executor = opt_prop_def(StringAttr)
     traits = lazy_traits_def(_in_graph)
-    assembly_format = "`words` $words `base` $base `resources` $resources attr-dict"
+    assembly_format = "`words` $words `base` $base `resources` $resources (`executor` $executor^)? attr-dict"
 
 
 @irdl_op_definition
@@ -182,6 +183,8 @@ def packet_ops(isa: PacketIsa) -> list[Operation]:
         "base": StringAttr(isa.base),
         "resources": NamesAttr(isa.resources),
     }
+    if isa.executor:
+        properties["executor"] = StringAttr(isa.executor)
     head = PacketOp.create(properties=properties)
     return [head, *map(_registers_op, isa.files), *map(_packed_op, isa.mnemonics)]
 
@@ -193,7 +196,8 @@ def packet_value(ops: Iterable[Operation]) -> PacketIsa | None:
     mnemonics = tuple(_packed(op) for op in ops if isinstance(op, PackedOp))
     for op in ops:
         if isinstance(op, PacketOp):
-            return PacketIsa(op.words.value.data, op.resources.data, op.base.data, files, mnemonics)
+            executor = op.executor.data if op.executor is not None else ""
+            return PacketIsa(op.words.value.data, op.resources.data, op.base.data, executor, files, mnemonics)
     return None
 
 

@@ -25,19 +25,20 @@ class PacketReader(Reader):
             parts = (*isa.files, self.registers(node)), isa.mnemonics
         else:
             parts = isa.files, (*isa.mnemonics, self.packed(node))
-        return PacketIsa(isa.words, isa.resources, isa.base, *parts)
+        return PacketIsa(isa.words, isa.resources, isa.base, isa.executor, *parts)
 
     def packet(self, isa: PacketIsa | None, node: Node) -> PacketIsa:
         if isa is not None:
             raise self.error(node, "packet once", "it twice")
         self.mark("packet", node)
-        properties = self.properties(node, ("words", "base"))
+        properties = self.properties(node, ("words", "base", "executor"))
         base = self.value(node, properties, "base", "NAME")
         resources = tuple(name for child in nodes_of(node) if child.data == "resources" for name in names_of(child))
         words = given(self.optional(node, properties, "words", self.integer), 1)
         if base is None:
             raise self.error(node, "the register file that holds the base address (`base R;`)", "none")
-        return PacketIsa(words, resources, str(base))
+        executor = self.value(node, properties, "executor", "NAME")
+        return PacketIsa(words, resources, str(base), str(executor) if executor is not None else "")
 
     def registers(self, node: Node) -> RegisterFile:
         name, memory, width, count, syntax = (token_of(node, i) for i in range(5))

@@ -10,7 +10,7 @@ from ...machine_packets import PackedMnemonic, PacketIsa, Place
 def packet_lines(isa: PacketIsa) -> Iterator[str]:
     """What packets are made of, and the register files."""
     yield "  packet {"
-    yield f"    words {isa.words}; base {isa.base};"
+    yield f"    words {isa.words}; base {isa.base};{f' executor {isa.executor};' if isa.executor else ''}"
     if isa.resources:
         yield f"    resources {', '.join(isa.resources)};"
     yield "  }"

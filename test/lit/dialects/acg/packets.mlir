@@ -11,8 +11,8 @@ acg.graph @two_slots control "packets" frequency 1.0e9 {
     acg.capability @copy dims <i to 4> <"O{i} = A{i}"> types <[u8, u8]> cycles <"1"> energy <"0">
   }
   acg.link @G -> @CORE both bandwidth 4.0 latency 0 channel "G<->CORE"
-  // CHECK: acg.packet words 2 base @R resources <S0, S1, ALU>
-  acg.packet words 2 base @R resources <S0, S1, ALU>
+  // CHECK: acg.packet words 2 base @R resources <S0, S1, ALU> executor "none"
+  acg.packet words 2 base @R resources <S0, S1, ALU> executor "none"
   // CHECK-NEXT: acg.registers @R in @G width 4 count 8 "r{0}"
   acg.registers @R in @G width 4 count 8 "r{0}"
   // CHECK-NEXT: acg.packed @ADD "{O} = add({A},#{I})" words 1 latency 1 align 1 registers <O R, A R> fields <I 16 signed>
