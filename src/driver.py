@@ -17,7 +17,7 @@ from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
 
 from .arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
-from .errors import TilewrightError
+from .errors import InfeasibleError, TilewrightError
 from .frontends.mlir_text import check_strings
 from .resources import Resources, attach, resources_of
 from .universe import TILEWRIGHT_UNIVERSE
@@ -42,13 +42,19 @@ class CompileOptions:
 
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
-    the IR after each pass.
+    the IR after each pass.  `partition` is the method by which layers are put into groups that run tile by tile on chip
+    (`search.fusion.METHODS`; empty: each layer runs on its own), with tiles of at most `tile_rows` rows, searched for
+    `time_limit_s` CPU seconds (0: until the method ends) from `seed`.
     """
 
     keep_intermediates: bool = False
     prove: bool = True
     verify_each: bool = False
     dump: Path | None = None
+    partition: str = ""
+    tile_rows: int = 32
+    time_limit_s: float = 0
+    seed: int = 0
 
 
 def make_context() -> Context:
@@ -59,14 +65,22 @@ def make_context() -> Context:
     return context
 
 
-def pipeline_text(target: str, options: CompileOptions | None = None) -> str:
-    """The way from the graph to mnemonics, as `tilewright-opt -p` takes it."""
+def pipeline_text(target: str, options: CompileOptions | None = None, global_bytes: int = 0) -> str:
+    """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
+
+    `global_bytes` is what groups may take of the buffer for maps (0: all of it).
+    """
     options = options or CompileOptions()
+    groups = (
+        f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} '
+        f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}}}"
+    )
     allocate = "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate"
     stages = (
         f'load-target{{target="{target}"}}',
         "graph-normalize",
         "graph-quantize",
+        groups if options.partition else "",
         "graph-fuse",
         "convert-graph-to-nest",
         "nest-tile",
@@ -176,14 +190,41 @@ def compile(
 
 
 def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
-    """Lower `module` in place and take the program out of it."""
-    from .backends.link import link
+    """Lower `module`, in place if there are no groups, and take the program out of it."""
     from .frontends.acg import load_target
 
     if not load_target(target).mnemonics:
         lever = "map kernels on it, or choose a target with mnemonics"
         raise TilewrightError("target", target, "mnemonics, which programs consist of", "none", lever)
-    text = pipeline_text(target, options)
+    if options.partition:
+        return _compile_groups(module, target, options, progress)
+    return _lower(module, pipeline_text(target, options), options, progress)
+
+
+GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
+"""Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
+
+
+def _compile_groups(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
+    """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
+    from .costs.fusion import platform_of
+    from .frontends.acg import load_target
+
+    room = platform_of(load_target(target)).buffers.global_bytes
+    short: InfeasibleError | None = None
+    for share in GROUP_SHARES:
+        try:
+            copy = load_model(module)
+            return _lower(copy, pipeline_text(target, options, int(room * share)), options, progress)
+        except InfeasibleError as error:
+            short = short or error
+    assert short is not None
+    raise short
+
+
+def _lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
+    from .backends.link import link
+
     watch = _Watch(options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
     if watch.ops_max > OPS_LIMIT:
@@ -210,9 +251,12 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RunResult:
-    """A simulated run: its numbers, its outputs and trace, and how close the outputs are to `compared_with`."""
+    """A simulated run: its numbers, those predicted, its outputs and trace, and how close these are to
+    `compared_with`.
+    """
 
     simulation: SimulationResult
+    predicted: Mapping[str, float]
     outputs: Path
     trace: Path | None
     compared_with: str
@@ -224,6 +268,7 @@ class RunResult:
         simulation, comparison = self.simulation, self.comparison
         return {
             **simulation.as_dict(),
+            "predicted": dict(self.predicted),
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,
@@ -265,7 +310,7 @@ def run(
     write_arrays(outputs, result.outputs)
     compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
     comparison = compare(result.outputs, expected) if expected is not None else None
-    return RunResult(result, outputs, trace, compared_with, comparison, time.process_time() - start)
+    return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, time.process_time() - start)
 
 
 def choose_inputs(program: Program, options: RunOptions) -> dict[str, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr
 
 from ..dialects.acg import machine_of
 from ..dialects.mnemonic import ProgramOp, TensorOp
@@ -15,6 +15,7 @@ from ..machine import Machine
 from ..resources import Array, Resources, resources_of
 from .assembler import encode
 from .program import Program, TensorPlacement
+from .region import Region, region_of
 
 
 def link(module: ModuleOp, ops_max: int = 0) -> Program:
@@ -28,7 +29,8 @@ def link(module: ModuleOp, ops_max: int = 0) -> Program:
     tensors = tuple(_placement(op) for op in program.tensors())
     weights = [tensor.name for tensor in tensors if tensor.role == str(Role.WEIGHT)]
     constants = _constants(weights, resources_of(module))
-    return Program(machine, code_of(program, machine), tensors, constants, _predicted(program), ops_max)
+    code, regions = code_of(program, machine), _regions(program)
+    return Program(machine, code, tensors, constants, _predicted(program), ops_max, regions)
 
 
 def code_of(program: ProgramOp, machine: Machine) -> bytes:
@@ -55,6 +57,18 @@ def _constants(names: list[str], resources: Mapping[str, Array]) -> Resources:
     if missing:
         raise TilewrightError("program", missing[0], "bytes of the weight in the module's resources", "none")
     return Resources({name: resources[name] for name in names})
+
+
+def _regions(program: ProgramOp) -> tuple[Region, ...]:
+    """The regions of fused groups, from the attribute that `convert-codelet-to-mnemonic` makes."""
+    table = program.attributes.get("regions")
+    found: list[Region] = []
+    for entry in table if isinstance(table, ArrayAttr) else ():
+        if isinstance(entry, DictionaryAttr):
+            texts = {key: value.data for key, value in entry.data.items() if isinstance(value, StringAttr)}
+            numbers = {key: value.value.data for key, value in entry.data.items() if isinstance(value, IntegerAttr)}
+            found.append(region_of(texts | numbers))
+    return tuple(found)
 
 
 def _predicted(program: ProgramOp) -> dict[str, float]:

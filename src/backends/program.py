@@ -16,6 +16,7 @@ from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..resources import Resources
 from .assembler import instruction_offsets
+from .region import Region, check_regions, region_of
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -42,7 +43,8 @@ class Program:
     """Everything that running a network on `machine` needs.
 
     `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
-    `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time.
+    `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
+    those of fused groups.
     """
 
     machine: Machine
@@ -51,6 +53,7 @@ class Program:
     constants: Resources
     predicted: Mapping[str, float] = field(default_factory=dict[str, float])
     ops_max: int = 0
+    regions: tuple[Region, ...] = ()
 
     @property
     def instruction_count(self) -> int:
@@ -68,6 +71,7 @@ class Program:
             "tensors": [asdict(tensor) for tensor in self.tensors],
             "predicted": dict(self.predicted),
             "ops_max": self.ops_max,
+            "regions": [asdict(region) for region in self.regions],
         }
         (folder / "program.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         return folder
@@ -95,10 +99,12 @@ def load_program(folder: str | Path) -> Program:
     try:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
         predicted = {str(key): float(value) for key, value in table["predicted"].items()}
-        program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]))
+        regions = tuple(region_of(entry) for entry in table.get("regions", ()))
+        program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise TilewrightError("program", str(folder / "program.json"), "a table of tensors", repr(error)) from error
     check_tensors(machine, tensors)
+    check_regions(machine, program.regions)
     return program
 
 

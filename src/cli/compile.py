@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .command_line import UsageError
 from .tables import energy, number, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from ..driver import CompileOptions
 
 
 def add_compile_options(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +21,27 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
     parser.add_argument("--no-prove", action="store_true", help="skip the proofs about addresses")
     parser.add_argument("--dump-ir", type=Path, metavar="DIR", help="write the IR after each pass to DIR")
+    group = parser.add_argument_group("groups of layers that run tile by tile on chip (see `tilewright partition`)")
+    group.add_argument("--partition", metavar="METHOD", default="", help="how layers are grouped (default: not at all)")
+    group.add_argument("--tile-rows", type=int, default=32, metavar="N", help="rows of a tile at most (default: 32)")
+    group.add_argument("--time-limit", type=float, default=0, metavar="SECONDS", help="CPU seconds of the search")
+
+
+def compile_options(arguments: argparse.Namespace) -> CompileOptions:
+    """What `add_compile_options` was given."""
+    from ..driver import CompileOptions
+    from ..search.fusion import METHODS
+
+    method, rows, limit = arguments.partition, arguments.tile_rows, arguments.time_limit
+    if method and method not in METHODS:
+        raise UsageError("usage", "--partition", f"one of {', '.join(METHODS)}", repr(method))
+    if rows < 1:
+        raise UsageError("usage", "--tile-rows", "at least 1", str(rows))
+    if not 0 <= limit < float("inf"):
+        raise UsageError("usage", "--time-limit", "some seconds", str(limit))
+    return CompileOptions(
+        prove=not arguments.no_prove, dump=arguments.dump_ir, partition=method, tile_rows=rows, time_limit_s=limit
+    )
 
 
 def default_folder(model: str) -> Path:
@@ -35,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver import CompileOptions, compile
+    from ..driver import compile
 
-    options = CompileOptions(prove=not arguments.no_prove, dump=arguments.dump_ir)
+    options = compile_options(arguments)
     with progress_bar(arguments.json) as progress:
         program = compile(arguments.model, arguments.target, options=options, progress=progress)
     folder = arguments.output or default_folder(arguments.model)

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .compile import add_compile_options, default_folder
+from .compile import add_compile_options, compile_options, default_folder
 from .tables import energy, number, print_table, progress_bar, size
 
 Counts = dict[str, dict[str, Any]]
@@ -31,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver import CompileOptions, RunOptions, run
+    from ..driver import RunOptions, run
 
     with progress_bar(arguments.json) as progress:
         return run(
             arguments.model,
             arguments.target,
             folder=arguments.output or default_folder(arguments.model),
-            compile_options=CompileOptions(prove=not arguments.no_prove, dump=arguments.dump_ir),
+            compile_options=compile_options(arguments),
             options=RunOptions(
                 arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
             ),
@@ -52,6 +52,7 @@ def show(answer: dict[str, Any]) -> None:
         ["latency", number(answer["cycles"], "cycles")],
         ["energy", energy(answer["energy_pj"])],
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
+        ["predicted DRAM traffic", number(answer["predicted"]["dram_bytes"], "B")],
         ["instructions", number(answer["instructions"])],
         *_error_rows(answer),
         ["outputs", answer["outputs"]],
@@ -63,6 +64,13 @@ def show(answer: dict[str, Any]) -> None:
     _show_memories(counts["memories"])
     _show_nodes(counts["computes"] | counts["links"], utilization)
     _show_units(counts["units"], utilization)
+    if answer["regions"]:
+        _show_regions(answer["regions"])
+
+
+def _show_regions(regions: list[dict[str, Any]]) -> None:
+    rows = [[r["name"], r["memory"], number(r["start"]), size(r["bytes"]), size(r["peak_bytes"])] for r in regions]
+    print_table("Regions of groups", ["region", "memory", "from", "given", "used"], rows)
 
 
 def _show_memories(memories: Counts) -> None:

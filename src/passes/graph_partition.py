@@ -165,8 +165,9 @@ class GraphPartitionPass(ModulePass):
     the search early; else the result depends on `seed` only.  The function's attribute `partition` has the total, its
     lower bound, and the count of groups.  A layer that fits no buffer even alone is its own group.
 
-    With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, layers that only run on their own
-    are cut out of groups, and what fits is marked with the rows of its tiles (`tile_rows` of the fused group).
+    With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, at most so many; layers that only
+    run on their own are cut out of groups; and what fits is marked with the rows of its tiles (`tile_rows` of the
+    fused group).
     """
 
     name = "graph-partition"
@@ -176,14 +177,14 @@ class GraphPartitionPass(ModulePass):
     time_limit_s: float | int = 0
     global_bytes: int = 0
     weight_bytes: int = 0
-    rows: bool = False
+    rows: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = platform_in(op, self.global_bytes, self.weight_bytes)
         for function in op.body.ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 layers = fusion_layers(function)
-                by_rows = RowGroups(layers, platform, self.metric)
+                by_rows = RowGroups(layers, platform, self.rows, self.metric)
                 if self.rows:
                     pricer = by_rows.pricer()
                 else:

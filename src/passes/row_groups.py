@@ -15,22 +15,24 @@ from ..dialects.types import shape_of
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
 
-ROW_TILES = tuple((rows, 0) for rows in (1, 2, 4, 8, 16, 32))
-"""Tiles of some full rows of a group's last layers."""
+ROWS = (1, 2, 4, 8, 16, 32)
+"""Rows of the tiles of a group's last layers that are tried."""
 
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Prices groups of `layers` that run by full rows on `platform`."""
+    """Prices groups of `layers` that run by full rows, at most `most` in a tile, on `platform`."""
 
     layers: FusionLayers
     platform: Platform
+    most: int
     metric: Metric = "ema"
 
     def pricer(self) -> SubgraphPricer:
         """The price of groups, with tiles of full rows."""
         table = self.layers.graph()
-        return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=ROW_TILES)
+        tiles = [(rows, 0) for rows in ROWS if rows <= self.most] or [(1, 0)]
+        return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=tiles)
 
     def divided(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
         """`groups` with layers that only run on their own cut out of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import TilewrightError
 from .energy import Counts
 from .memory import Storage
+from .region_peaks import RegionUse
 from .schedule import Issue
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class SimulationResult:
 
     `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
-    and mnemonic; `issues` are the instructions in the order in which they start.
+    and mnemonic; `issues` are the instructions in the order in which they start; `regions` says how much of each region
+    of fused groups was used.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -38,6 +40,7 @@ class SimulationResult:
     issues: Sequence[Issue] = field(repr=False)
     placements: Mapping[str, TensorPlacement] = field(repr=False)
     storages: Mapping[str, Storage] = field(repr=False)
+    regions: tuple[RegionUse, ...] = ()
 
     def tensor(self, name: str) -> NDArray[Any]:
         """The final value of any placed tensor; needs a functional run, means something if nothing overwrote it."""
@@ -60,6 +63,7 @@ class SimulationResult:
             "utilization": dict(self.utilization),
             "instructions": self.instructions,
             "counts": self.counts.as_dict(),
+            "regions": [asdict(region) for region in self.regions],
         }
 
 

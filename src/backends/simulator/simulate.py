@@ -14,6 +14,7 @@ from ...errors import TilewrightError
 from .energy import count_all, utilization
 from .hazards import HazardCheck
 from .memory import Storage
+from .region_peaks import region_uses
 from .result import SimulationResult, read_placement
 from .schedule import Issue, run_queues
 from .stream import Stream, make_stream
@@ -73,6 +74,7 @@ def simulate(
         issues=issues,
         placements={t.name: t for t in program.tensors},
         storages=by_name,
+        regions=region_uses(stream, program.regions),
     )
 
 
