@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .grids import Sizes, cells_of, grid_of, grown, sizes_of
+from .grids import Sizes, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Step, kept_at
-from .model import UNRELATED, Bools, Ints, Model
-from .outcomes import Outcome, outcomes_of
+from .model import Bools, Floats, Ints, Model
+from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
 from .tables import Tables
 from .walk import Beyond, Skeleton
@@ -30,7 +30,8 @@ class Ahead:
         self._model, self._tables, self._outer = model, tables, outer
         self._dims = tables.dims
         self._every = (1 << self._dims) - 1
-        self._resting = [sum(1 << d for d, k in enumerate(row) if k == UNRELATED) for row in tables.kind]
+        self._orders = Orders(model)
+        self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
         self._outcomes: dict[int, list[Outcome]] = {}
 
     def layers(self, skeleton: Skeleton) -> list[Layer]:
@@ -43,25 +44,45 @@ class Ahead:
 
     def beyond(self, layers: list[Layer], skeleton: Skeleton) -> Beyond:
         """The tables that a walk reads."""
-        masks = [self._masks(level) for level in range(len(layers))]
-        most = max(int(layer.grid.size.prod()) for layer in layers)
+        masks = [self._orders.masks(kept) for kept in self._inside(skeleton)]
+        parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
+        kept = kept_at(skeleton, len(layers) - 1)
+        if (kept, masks[-1]) not in self._outermost:
+            self._outermost = {(kept, masks[-1]): self._swept(layers[-1], masks[-1])}
         widest = max(layer.grid.low.shape[1] for layer in layers)
-        table = np.full((sum(len(found) for found in masks), most), np.inf)
         size, stride = (np.ones((len(layers), self._dims), np.int64) for _ in range(2))
         low = np.zeros((len(layers), self._dims, widest), np.int64)
         which = np.zeros((len(layers), 1 << self._dims), np.int64)
         scale = np.ones((len(layers), self._dims), np.int64)
         scale[-1] = skeleton.inside[-1] // skeleton.inside[-2]
-        row = 0
+        start = 0
         for level, layer in enumerate(layers):
             size[level], stride[level] = layer.grid.size, layer.grid.stride
             low[level, :, : layer.grid.low.shape[1]] = layer.grid.low
-            which[level] = row + best_masks(masks[level], self._dims)
-            flat = layer.energy.reshape(-1)
-            for mask in masks[level]:
-                table[row, : len(flat)] = grown(layer.grid, flat, mask)
-                row += 1
-        return Beyond(table, which, size, low, stride, scale)
+            which[level] = start + best_masks(masks[level], self._dims) * int(layer.grid.size.prod())
+            start = start + parts[level].size if level + 2 < len(layers) else 0
+        inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
+        return Beyond(inner, self._outermost[kept, masks[-1]].reshape(-1), which, size, low, stride, scale)
+
+    def _inside(self, skeleton: Skeleton) -> list[int]:
+        """Per memory but the outermost, the tensors that may rest when its loops begin: those kept further in."""
+        found = [0]
+        for level in range(len(skeleton.kept) - 2):
+            found.append(found[-1] | kept_at(skeleton, level))
+        return found
+
+    def _swept(self, layer: Layer, masks: tuple[int, ...]) -> Floats:
+        """The least energy over tiles that contain a cell's and agree with it in each of `masks`, (K, C)."""
+        done = {self._every: layer.energy}
+        waiting = sorted(masks, key=lambda mask: -mask.bit_count())
+        for mask in waiting:
+            near = min((m for m in done if m & mask == mask), key=lambda m: m.bit_count())
+            table = done[near]
+            for d in range(self._dims):
+                if near >> d & 1 and not mask >> d & 1:
+                    table = swept(layer.grid, table, d)
+            done[mask] = table
+        return np.stack([done[mask] for mask in masks])
 
     def least(self, layers: list[Layer], skeleton: Skeleton) -> float:
         """Least energy of all words between memories."""
@@ -69,13 +90,6 @@ class Ahead:
         start = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if len(layers) == 1 else 1)
         places = tuple(slice(int(cells_of(layer.grid, d, start[d : d + 1])[0]), None) for d in range(self._dims))
         return float(layer.energy[places].min())
-
-    def _masks(self, level: int) -> list[int]:
-        """Sets of fixed dimensions that are worth a table."""
-        found = {0, *(mask for mask in self._resting if mask)}
-        if level == 0:
-            found |= {self._every & ~((1 << d) - 1) for d in range(self._dims)}
-        return sorted(found)
 
     def _inner(self, skeleton: Skeleton, level: int, after: Layer) -> Layer:
         model = self._model
@@ -115,7 +129,7 @@ class Ahead:
         return used <= self._model.capacity[level] * (1 + 1e-12)
 
 
-def best_masks(masks: list[int], dims: int) -> Ints:
+def best_masks(masks: tuple[int, ...], dims: int) -> Ints:
     """For each set of fixed dimensions, the place of the largest of `masks` that it contains."""
     found = np.zeros(1 << dims, np.int64)
     for fixed in range(1 << dims):

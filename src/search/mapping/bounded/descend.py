@@ -170,7 +170,7 @@ def possible(task: Task, level: int, alive: int, rest: int, energy: float, depth
     if level == task.skeleton.kept.shape[0] - 1:
         return True
     fixed = (1 << task.model.bounds.shape[0]) - 1 & ~rest
-    return fits(task, level, task.state.tile[level]) and promising(task, level, alive, fixed, energy, depth)
+    return promising(task, level, alive, fixed, energy, depth)
 
 
 @inner

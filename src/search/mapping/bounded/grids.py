@@ -6,7 +6,6 @@ from math import prod
 
 import numpy as np
 
-from ....costs.compiled import compiled
 from ..factors import divisors_of
 from .model import Floats, Ints
 from .walk import Grid
@@ -71,20 +70,24 @@ def cells_of(grid: Grid, d: int, tiles: Ints) -> Ints:
     return np.searchsorted(grid.low[d, : grid.size[d]], tiles, side="right") - 1
 
 
-@compiled
 def grown(grid: Grid, table: Floats, fixed: int) -> Floats:
-    """Per cell, the minimum of `table` over tiles that contain the cell's and agree with it in the set `fixed`."""
+    """Per cell, the minimum of `table` (one axis per dimension) over tiles that contain the cell's and agree with it in
+    the set `fixed`."""
+    for d in range(table.ndim):
+        if not fixed >> d & 1:
+            table = swept(grid, table, d)
+    return table
+
+
+def swept(grid: Grid, table: Floats, d: int) -> Floats:
+    """Per cell, the minimum over tiles that may only be larger along `d`."""
+    if not grid.perfect:
+        return np.flip(np.minimum.accumulate(np.flip(table, d), axis=d), d)
     found = table.copy()
-    for d in range(grid.size.shape[0]):
-        if (fixed >> d) & 1:
-            continue
-        for cell in range(found.shape[0] - 1, -1, -1):
-            place = cell // grid.stride[d] % grid.size[d]
-            for more in range(place + 1, grid.size[d]):
-                if grid.perfect and grid.low[d, more] % grid.low[d, place]:
-                    continue
-                other = found[cell + (more - place) * grid.stride[d]]
-                found[cell] = min(found[cell], other)
-                if not grid.perfect:
-                    break
+    rows, mine = np.moveaxis(table, d, 0), np.moveaxis(found, d, 0)
+    low = grid.low[d, : grid.size[d]].tolist()
+    for place, tile in enumerate(low):
+        multiples = [more for more in range(place, len(low)) if low[more] % tile == 0]
+        if len(multiples) > 1:
+            mine[place] = rows[multiples].min(axis=0)
     return found

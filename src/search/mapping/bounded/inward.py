@@ -70,9 +70,9 @@ class Step:
         for t, run, first in running:
             total = total + self.term(t, run, first, "next", resting)
         mixed = self._mixed(resting)
-        swept = grown(mixed, np.ascontiguousarray(total).reshape(-1), (1 << self.dims) - 1 & ~resting)
+        swept = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
         back = [self.map_low[d] if resting >> d & 1 else np.arange(self.grid.size[d]) for d in range(self.dims)]
-        return swept.reshape(total.shape)[np.ix_(*back)]
+        return swept[np.ix_(*back)]
 
     def _through(self, running: list[tuple[int, int, int]], resting: int) -> Floats:
         """The next memory has no loops but those of `resting`, and the rest goes on outside."""
@@ -92,8 +92,7 @@ class Step:
     def table(self, fixed: int) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""
         if fixed not in self._grown:
-            energy = self.after.energy
-            self._grown[fixed] = grown(self.after.grid, energy.reshape(-1), fixed).reshape(energy.shape)
+            self._grown[fixed] = grown(self.after.grid, self.after.energy, fixed)
         return self._grown[fixed]
 
     def _mixed(self, resting: int) -> Grid:

@@ -53,3 +53,59 @@ def _covers(better: Outcome, worse: Outcome) -> bool:
         run | other == run and (first == slide or slide < 0)
         for (run, first), (other, slide) in zip(better, worse, strict=True)
     )
+
+
+class Orders:
+    """The sets of dimensions whose loops may all be chosen at some point of a walk, by the tensors that may rest."""
+
+    def __init__(self, model: Model) -> None:
+        self._kind: list[list[int]] = model.kind.tolist()
+        self._dims = model.kind.shape[1]
+        self._found: dict[int, tuple[int, ...]] = {}
+
+    def masks(self, tensors: int) -> tuple[int, ...]:
+        """All such sets where any of the set `tensors` may rest when the loops of a memory begin."""
+        if tensors not in self._found:
+            found = {0}
+            seen: set[tuple[int, int]] = set()
+            some = tensors
+            while True:
+                self._begin(some, found, seen)
+                if some == 0:
+                    break
+                some = (some - 1) & tensors
+            self._found[tensors] = tuple(sorted(found))
+        return self._found[tensors]
+
+    def _begin(self, alive: int, found: set[int], seen: set[tuple[int, int]]) -> None:
+        every = (1 << self._dims) - 1
+        self._branch(alive, self._loops(every, self._resting(alive, every), found), found, seen)
+        self._branch(alive, every, found, seen)
+
+    def _branch(self, alive: int, remaining: int, found: set[int], seen: set[tuple[int, int]]) -> None:
+        if (alive, remaining) in seen or not remaining:
+            return
+        seen.add((alive, remaining))
+        if not alive:
+            self._loops(remaining, remaining, found)
+            return
+        for d in range(self._dims):
+            killed = _moved(self._kind, alive, d)
+            if not remaining >> d & 1 or not killed:
+                continue
+            rest = self._resting(alive & ~killed, remaining)
+            self._branch(alive & ~killed, self._loops(remaining, rest, found), found, seen)
+            if any(killed >> t & 1 and row[d] == WINDOW for t, row in enumerate(self._kind)):
+                left = self._loops(remaining, 1 << d, found)
+                self._branch(alive & ~killed, self._loops(left, rest & ~(1 << d), found), found, seen)
+
+    def _loops(self, remaining: int, chosen: int, found: set[int]) -> int:
+        """What remains after the loops `chosen`, the highest dimension first."""
+        for d in reversed(range(self._dims)):
+            if chosen >> d & 1:
+                remaining &= ~(1 << d)
+                found.add((1 << self._dims) - 1 & ~remaining)
+        return remaining
+
+    def _resting(self, alive: int, remaining: int) -> int:
+        return sum(1 << d for d in range(self._dims) if remaining >> d & 1 and not _moved(self._kind, alive, d))

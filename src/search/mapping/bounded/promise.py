@@ -173,15 +173,19 @@ def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
         for d in range(model.bounds.shape[0]):
             tile = state.tile[level, d] * beyond.scale[level, d]
             cell += beyond.stride[level, d] * cell_of(beyond, level, d, min(tile, model.bounds[d]))
-        total += beyond.table[beyond.which[level, fixed], cell]
+        cell += beyond.which[level, fixed]
+        total += beyond.outer[cell] if level == last - 1 else beyond.inner[cell]
     return total
 
 
 @inner
 def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
-    """Whether a mapping below this node may be better than the best."""
+    """Whether the tile fits, and a mapping below this node may be better than the best.  What costs least is first."""
     energy += outlook(task, level, alive, fixed)
     most = task.best.value[0] * (1 - 1e-9)
-    if task.objective < 2 and value_of(task.objective, energy, task.least_cycles) >= most:
+    if energy == np.inf or value_of(task.objective, energy, task.least_cycles) >= most:
+        return False
+    tile = task.state.tile[level]
+    if value_of(task.objective, energy, compute_cycles(task, level, tile)) >= most or not fits(task, level, tile):
         return False
     return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most

@@ -11,6 +11,7 @@ from time import process_time
 
 import numpy as np
 
+from ....costs.bounds import bounds_of
 from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
@@ -43,7 +44,7 @@ PATIENCE = 3_000_000
 LEAVES = 16
 """Mappings that are priced together."""
 
-SLICE = 20000
+SLICE = 2000
 """Nodes between two looks at the clock."""
 
 Spread = tuple[Factors, ...]
@@ -80,17 +81,19 @@ class Search:
         self.timed = bool(np.isfinite(self.model.bandwidth).any())
         self.nodes = self.unsettled = 0
         self.evaluated, self.complete, self.began = 0, True, process_time()
+        self.limits = bounds_of(arch, problem)
 
     def cycles(self, spread: Spread) -> int:
         """Least steps with these spatial loops."""
-        return prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
+        steps = prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
+        return max(steps, self.limits.cycles)
 
     def value(self, energy: float, cycles: float) -> float:
         """What is minimised."""
         return (energy * cycles, energy, cycles)[self.objective]
 
     def least_energy(self) -> float:
-        """Least energy of any skeleton, however operands are shared and tensors kept."""
+        """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
         shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
         alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
         found = inf
@@ -98,7 +101,7 @@ class Search:
             operands = self.set_up(shared, kept)[0]
             first, both = self.set_up(alone, kept)
             found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
-        return found
+        return max(found, self.limits.energy_pj)
 
     def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
         """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds."""
@@ -157,7 +160,7 @@ class Search:
         low = inf
         while True:
             front = queue[0][0] if queue else inf
-            beyond = self.value(least, max(reached, fewest)) if reached < most else inf
+            beyond = self.value(least, max(reached, fewest, self.limits.cycles)) if reached < most else inf
             if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
                 return min(low, self.best_value)
             if self.late():
@@ -173,8 +176,12 @@ class Search:
                 for node in self.skeletons(spread):
                     heapq.heappush(queue, node)
             else:
+                improved = self.improved(spread, kept)
+                if improved > bound * (1 + ROUNDING) and queue and improved > queue[0][0]:
+                    heapq.heappush(queue, (improved, spread, kept))
+                    continue
                 found_low = self.explore(spread, kept)
-                low = min(low, found_low if self.complete else bound)
+                low = min(low, found_low if self.complete else max(bound, improved))
 
     def answer(self, low: float) -> Mapped:
         """What was found."""
@@ -202,6 +209,12 @@ class Search:
         first, both = fill(self.model, skeleton).tolist()
         return first, both
 
+    def improved(self, spread: Spread, kept: Kept) -> float:
+        """A better bound of a skeleton, by tables of all its memories."""
+        base = self.set_up(spread, kept)[0]
+        self.layers = self.ahead.layers(self.skeleton)
+        return self.value(base + self.ahead.least(self.layers, self.skeleton), self.cycles(spread))
+
     def last_kept(self, kept: Kept) -> int:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
@@ -212,7 +225,7 @@ class Search:
         assert layout is not None
         layouts = [layout]
         best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
-        beyond = self.ahead.beyond(self.ahead.layers(self.skeleton), self.skeleton)
+        beyond = self.ahead.beyond(self.layers, self.skeleton)
         self.leaves.number[0] = 0
         self.settled: set[bytes] = set()
         task = Task(

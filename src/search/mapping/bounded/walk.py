@@ -42,14 +42,15 @@ class Grid(NamedTuple):
 
 
 class Beyond(NamedTuple):
-    """Least energy from each memory outwards (but for what it keeps no longer): `table` (K, C) by set of dimensions
-    that keep their tile and cell; other dimensions may grow.
+    """Least energy from each memory outwards (but for what it keeps no longer): by set of dimensions that keep
+    their tile and cell; other dimensions may grow.  `inner` (K,) for memories but the last one, `outer` (M,) for that.
 
-    `which` (L - 1, 2 ** D) finds the table for a memory and such a set.  Cells of a memory are as in a `Grid`: `size`
+    `which` (L - 1, 2 ** D) finds where the cells begin for a memory and such a set.  Cells of a memory are as in a `Grid`: `size`
     (L - 1, D), `low` (L - 1, D, M), `stride` (L - 1, D); tiles count times `scale` (L - 1, D).
     """
 
-    table: Floats
+    inner: Floats
+    outer: Floats
     which: Ints
     size: Ints
     low: Ints

@@ -100,23 +100,53 @@ def slide(
     place), the share of steps at which it falls back, and the share of tiles that are not cut off.
     """
     shift = model.coefficient[t, first] * step[first]
-    children, positions = 1, 1.0
+    positions = 1.0
     for d in range(tile.shape[0]):
         if model.window[t, d] == w:
-            children *= -(-min(tile[d], model.bounds[d]) // min(child[d], model.bounds[d]))
             positions *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
     forward = min(size, overlap(model, t, w, tile, shift, True))
-    forward = min(forward, children * overlap(model, t, w, child, shift, True))
+    forward = min(forward, present(model, t, w, tile, child, shift, True))
     steps = -(-model.bounds[first] // step[first])
     outer = -(-steps // bound)
     away = 0
     if outer == 1 or model.bounds[first] % (step[first] * bound) == 0:
         away = nearest_return(model, t, w, step, first, bound, outer > 1, free)
     back = min(size, overlap(model, t, w, tile, away, False))
-    back = min(back, children * overlap(model, t, w, child, away, False))
+    back = min(back, present(model, t, w, tile, child, away, False))
     if outer > 1:
         back = max(back, forward)
     return forward, back, outer / steps, positions
+
+
+@inner
+def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that all who need them have, where children move by `shift` (or by `shift` at least).
+
+    Of children with contiguous elements the first that needs one is the last to have had it, so each child has some for
+    all only as far as the one before it lies further away than `shift`.
+    """
+    children, rows, span = 1, 1, 1
+    near, far, count = 0, 0, 0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(child[d], model.bounds[d])
+        others = -(-min(tile[d], model.bounds[d]) // size)
+        span += model.coefficient[t, d] * (size - 1)
+        if others > 1:
+            count += 1
+            if count == 1:
+                children, near = others, model.coefficient[t, d] * size
+            else:
+                rows, far = others, model.coefficient[t, d] * size
+    each = overlap(model, t, w, child, shift, exact)
+    if count == 0 or count > 2 or extent(model, t, w, child) != span:
+        return children * rows * each
+    if count == 2 and far < near:
+        children, near, rows, far = rows, far, children, near
+    apart_rows = far - (children - 1) * near if far > (children - 1) * near else near
+    found = each + (children - 1) * rows * max(0, min(span, near) - shift)
+    return min(children * rows * each, found + (rows - 1) * max(0, min(span, apart_rows) - shift))
 
 
 @inner
