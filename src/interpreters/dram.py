@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..zoo.schedule_networks import Layer, Network
-from ..zoo.schedule_networks.meaning import HIGHEST, LOWEST, shift_of, sum_shift
+from ..zoo.schedule_networks.meaning import HIGHEST, LOWEST, SHIFT, scale_of
 
 Array = NDArray[Any]
 
@@ -48,9 +48,9 @@ def run_network(network: Network, inputs: Mapping[str, Array], weights: Mapping[
     return {layer.name: value for layer, value in zip(network.layers, values, strict=True)}
 
 
-def requantise(sums: Array, shift: int) -> Array:
-    """Sums shifted right, halves up, and clipped to 8 bits."""
-    rounded = (sums.astype(np.int64) + (1 << shift >> 1)) >> shift
+def requantise(sums: Array, scale: int) -> Array:
+    """Sums times `scale` / 2^SHIFT, halves up, and clipped to 8 bits."""
+    rounded = (sums.astype(np.int64) * scale + (1 << (SHIFT - 1))) >> SHIFT
     return np.clip(rounded, LOWEST, HIGHEST).astype(np.int8)
 
 
@@ -72,7 +72,7 @@ def _products(network: Network, number: int, data: Array, weights: Array | None,
             kernel = kernels[..., row, column].astype(np.float64)
             sums += (kernel @ window.astype(np.float64)).reshape(sums.shape)
     # Sums of fewer than 2^38 products of bytes are exact in 53 bits.
-    return requantise(sums.astype(np.int64), shift_of(network, number)).reshape(batch, *layer.shape)
+    return requantise(sums.astype(np.int64), scale_of(network, number)).reshape(batch, *layer.shape)
 
 
 def _padded_size(network: Network, number: int) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def _vector(network: Network, number: int, data: Array) -> Array:
         return np.maximum.reduce(taps).astype(np.int8)
     if layer.kind == "eltwise" and layer.operands > 1:
         parts = np.split(data.astype(np.int64), layer.operands, axis=1)
-        return requantise(sum(parts[1:], parts[0]), sum_shift(layer.operands))
+        return requantise(sum(parts[1:], parts[0]), scale_of(network, number))
     if layer.kind == "transpose":
         return np.ascontiguousarray(data.transpose(0, *(1 + axis for axis in layer.permutation)))
     if layer.kind == "upsample":

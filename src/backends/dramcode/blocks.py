@@ -121,6 +121,85 @@ def _segments(output: int, window: tuple[int, int, int], size: int, spans: Seque
     return tuple(found)
 
 
+class Piece(NamedTuple):
+    """Outputs [from, to) whose taps [from, to) all fall into `span`."""
+
+    outputs: Span
+    span: Span
+    taps: Span
+
+
+class Band(NamedTuple):
+    """Outputs that the first piece of each source reaches whole; all pieces of each source in it."""
+
+    outputs: Span
+    pieces: tuple[tuple[Piece, ...], ...]
+
+
+def bands(given: Sequence[Stretch]) -> list[Band]:
+    """Stretches put together tap by tap: few bands, in each of which one tap reaches all outputs.
+
+    A window that leaves the map, or one tensor for the next, costs an instruction for each of its taps, and none reads
+    weights for taps that it does not use.  Where no tap is there for all outputs, each stretch is a band of its own.
+    """
+    whole = given[0].outputs[0], given[-1].outputs[1]
+    sources = range(len(given[0].segments))
+    taps = [_by_tap(given, source) for source in sources]
+    covering = [(len(pieces), tap) for tap, pieces in taps[0].items() if all(_covers(own, tap, whole) for own in taps)]
+    if not covering:
+        return [Band(s.outputs, tuple(tuple(Piece(s.outputs, *g) for g in part) for part in s.segments)) for s in given]
+    _, chosen = min(covering)
+    found: list[Band] = []
+    for outputs in cuts_between(*whole, [own[0] for source in sources for own, _ in taps[source][chosen]]):
+        parts: list[tuple[Piece, ...]] = []
+        for source in sources:
+            pieces = _clipped(taps[source], outputs)
+            first = next(p for p in pieces if p.outputs == outputs and p.taps[0] <= chosen < p.taps[1])
+            parts.append((first, *(piece for piece in pieces if piece is not first)))
+        found.append(Band(outputs, tuple(parts)))
+    return found
+
+
+def _by_tap(given: Sequence[Stretch], source: int) -> dict[int, list[tuple[Span, Span]]]:
+    """For each tap the outputs that have it, by the span it falls into."""
+    found: dict[int, list[tuple[Span, Span]]] = {}
+    for stretch in given:
+        for span, taps in stretch.segments[source]:
+            for tap in range(*taps):
+                own = found.setdefault(tap, [])
+                if own and own[-1][1] == span and own[-1][0][1] == stretch.outputs[0]:
+                    own[-1] = (own[-1][0][0], stretch.outputs[1]), span
+                else:
+                    own.append((stretch.outputs, span))
+    return found
+
+
+def _covers(taps: dict[int, list[tuple[Span, Span]]], tap: int, whole: Span) -> bool:
+    """Whether every output has the tap."""
+    at = whole[0]
+    for outputs, _ in taps.get(tap, ()):
+        if outputs[0] != at:
+            return False
+        at = outputs[1]
+    return at == whole[1]
+
+
+def _clipped(taps: dict[int, list[tuple[Span, Span]]], outputs: Span) -> list[Piece]:
+    """Pieces within `outputs`; taps that reach the same outputs in the same span go together."""
+    found: dict[tuple[Span, Span], list[Piece]] = {}
+    for tap in sorted(taps):
+        for own, span in taps[tap]:
+            clipped = max(own[0], outputs[0]), min(own[1], outputs[1])
+            if clipped[0] >= clipped[1]:
+                continue
+            runs = found.setdefault((clipped, span), [])
+            if runs and runs[-1].taps[1] == tap:
+                runs[-1] = Piece(clipped, span, (runs[-1].taps[0], tap + 1))
+            else:
+                runs.append(Piece(clipped, span, (tap, tap + 1)))
+    return [piece for runs in found.values() for piece in runs]
+
+
 def cuts_between(low: int, high: int, bounds: Sequence[int]) -> list[Span]:
     """[low, high) cut at those of `bounds` that lie inside."""
     inside = sorted({bound for bound in bounds if low < bound < high})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement
 from math import ceil, prod
 
 from ...algebra.formula import evaluate_formula
@@ -47,10 +47,11 @@ class Commands:
     machine: Machine
     buffer: str
     offchip: str
-    _cycles: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     _spreads: dict[tuple[object, ...], tuple[int, dict[str, str]]] = field(
         default_factory=dict[tuple[object, ...], tuple[int, dict[str, str]]]
     )
+
+    chunks: dict[object, tuple[int, int, int]] = field(default_factory=dict[object, tuple[int, int, int]])
 
     @cached_property
     def isa(self) -> Isa:
@@ -152,7 +153,7 @@ class Commands:
         known = self._spreads.get(key)
         if known is None:
             axes = [axis for axis in ("x", "y") if axis in binding.spread]
-            options = product(("none", *binding.capability.splits), repeat=len(axes))
+            options = combinations_with_replacement(("none", *binding.capability.splits), len(axes))
             tries = [dict(zip(axes, option, strict=True)) for option in options]
             known = min(((self.cycles(binding, extents, spread), spread) for spread in tries), key=lambda pair: pair[0])
             self._spreads[key] = known

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ...costs.notation.values import Span
 from ...errors import InfeasibleError
-from ...zoo.schedule_networks.meaning import shift_of
-from .blocks import Block, Segment, Source, Stretch, cuts_between
+from .blocks import Band, Block, Piece, Source, bands, cuts_between
 from .commands import Commands, Place
 from .tile import TileCode, block_at, source_at
 
@@ -32,18 +31,26 @@ class Job(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Outputs whose taps fall into the same tensors: clipped rows and columns, and the stretches they are part of."""
+    """Rows of a chunk within a band of rows, and a band of columns."""
 
     rows: Span
     columns: Span
-    tall: Stretch
-    wide: Stretch
+    tall: Band
+    wide: Band
+
+    def pieces(self, source: int) -> list[tuple[Piece, Piece]]:
+        """Pieces of rows and of columns that fall into one tensor, clipped to the rows of the chunk."""
+        found: list[tuple[Piece, Piece]] = []
+        for tall, wide in product(self.tall.pieces[source], self.wide.pieces[source]):
+            rows = max(tall.outputs[0], self.rows[0]), min(tall.outputs[1], self.rows[1])
+            if rows[0] < rows[1]:
+                found.append((tall._replace(outputs=rows), wide))
+        return found
 
 
 def product_tile(code: TileCode) -> None:
     """Append the instructions of a tile of a convolution, a fully connected layer, or a product of two results."""
-    shift = shift_of(code.network, code.tile.layer)
-    rows, columns = code.axis(1), code.axis(2)
+    rows, columns = bands(code.axis(1)), bands(code.axis(2))
     done: list[int] = []
     for number, (chunk, held) in enumerate(_chunks(code)):
         base = code.sums.half(number)
@@ -56,7 +63,7 @@ def product_tile(code: TileCode) -> None:
                 _window(code, chunk, held, window, base, after if len(code.steps) == first else ())
         last = len(code.steps) - 1
         whole = chunk.samples, chunk.channels, chunk.rows, code.region.columns
-        code.requant(base, whole, shift, (last,))
+        code.requant(base, whole, (last,))
         done.append(len(code.steps) - 1)
 
 
@@ -111,7 +118,8 @@ def chunk_sizes(
         if nb * nk * nr * columns > room:
             continue
         count = -(-samples // nb) * -(-channels // nk) * -(-rows // nr)
-        dims = {"p": nr, "q": columns, "c": shape.channels, "r": shape.kernel[0], "s": shape.kernel[1]}
+        count *= shape.kernel[0] * shape.kernel[1]
+        dims = {"p": nr, "q": columns, "c": shape.channels}
         if shape.shared:
             cycles, _ = commands.best_spread(binding, dims | {"g": nb, "k": nk})
         else:
@@ -190,10 +198,9 @@ def _job(
         for low, high in cuts_between(0, shape.channels, cuts):
             channel = groups[0] * shape.channels + low
             number = source_at(code.sources, channel)
-            for tall, wide in product(window.tall.segments[number], window.wide.segments[number]):
-                _product(
-                    code, chunk, samples, held, window, job, (groups, (low, high)), (tall, wide), base, first, after
-                )
+            for pieces in window.pieces(number):
+                where = groups, (low, high)
+                _product(code, chunk, samples, held, job, where, pieces, base, first, after)
                 first, after = False, ()
     return after
 
@@ -202,7 +209,7 @@ def _input_cuts(code: TileCode, held: tuple[Span, ...], window: Window) -> list[
     """Where channels of the concatenation change their block, in any tensor of the window."""
     found = [source.first_channel for source in code.sources]
     for number, source in enumerate(code.sources):
-        for tall, wide in product(window.tall.segments[number], window.wide.segments[number]):
+        for tall, wide in window.pieces(number):
             blocks = source.blocks(held[number], tall.span, wide.span)
             found += [source.first_channel + block.channels[0] for block in blocks]
     return sorted(set(found))
@@ -221,56 +228,57 @@ def _product(
     chunk: Chunk,
     samples: Span,
     held: tuple[Span, ...],
-    window: Window,
     job: Job,
     where: tuple[Span, Span],
-    taps: tuple[Segment, Segment],
+    pieces: tuple[Piece, Piece],
     base: int,
     first: bool,
     after: tuple[int, ...],
 ) -> None:
-    """One instruction: groups and input channels `where`, taps of the window `taps`."""
+    """One instruction: groups and input channels `where`, rows and columns `pieces` and their taps."""
     shape, (groups, (low, high)) = shape_of(code), where
     channel = groups[0] * shape.channels + low
     number = source_at(code.sources, channel)
     source = code.sources[number]
-    block = block_at(source.blocks(held[number], taps[0].span, taps[1].span), channel - source.first_channel)
+    block = block_at(source.blocks(held[number], pieces[0].span, pieces[1].span), channel - source.first_channel)
     extents = {
         "g": samples[1] - samples[0] if shape.shared else groups[1] - groups[0],
         "k": job.filters[1] - job.filters[0],
-        "p": window.rows[1] - window.rows[0],
-        "q": window.columns[1] - window.columns[0],
+        "p": pieces[0].outputs[1] - pieces[0].outputs[0],
+        "q": pieces[1].outputs[1] - pieces[1].outputs[0],
         "c": high - low,
-        "r": taps[0].taps[1] - taps[0].taps[0],
-        "s": taps[1].taps[1] - taps[1].taps[0],
+        "r": pieces[0].taps[1] - pieces[0].taps[0],
+        "s": pieces[1].taps[1] - pieces[1].taps[0],
     }
     filter_ = groups[0] * shape.filters + job.filters[0]
     places = {
-        "O": _sums(code, chunk, shape, samples[0], filter_, window, base),
-        "X": _inputs(code, shape, block, samples[0], channel - source.first_channel, window, taps),
-        "W": _weights(code, shape, samples[0], filter_, low, taps, held),
+        "O": _sums(code, chunk, shape, samples[0], filter_, pieces, base),
+        "X": _inputs(code, shape, block, samples[0], channel - source.first_channel, pieces),
+        "W": _weights(code, shape, samples[0], filter_, low, pieces, held),
     }
     step = code.commands.step(code.commands.bindings["mac"], MAC_TYPES, extents, places, keep=not first, after=after)
     code.steps.append(step)
 
 
-def _sums(code: TileCode, chunk: Chunk, shape: Shape, sample: int, filter_: int, window: Window, base: int) -> Place:
+def _sums(
+    code: TileCode, chunk: Chunk, shape: Shape, sample: int, filter_: int, pieces: tuple[Piece, Piece], base: int
+) -> Place:
     width = code.region.columns[1] - code.region.columns[0]
     plane = width * (chunk.rows[1] - chunk.rows[0])
     channels = chunk.channels[1] - chunk.channels[0]
     place = ((sample - chunk.samples[0]) * channels + filter_ - chunk.channels[0]) * plane
-    place += (window.rows[0] - chunk.rows[0]) * width + window.columns[0] - code.region.columns[0]
+    place += (pieces[0].outputs[0] - chunk.rows[0]) * width + pieces[1].outputs[0] - code.region.columns[0]
     group = channels * plane if shape.shared else shape.filters * plane
     return base + 4 * place, {"g": 4 * group, "k": 4 * plane, "p": 4 * width, "q": 4}
 
 
 def _inputs(
-    code: TileCode, shape: Shape, block: Block, sample: int, channel: int, window: Window, taps: tuple[Segment, Segment]
+    code: TileCode, shape: Shape, block: Block, sample: int, channel: int, pieces: tuple[Piece, Piece]
 ) -> Place:
     (down, right), (above, left) = code.layer.stride, code.network.padding(code.tile.layer)
     per_sample, per_channel, per_row = block.strides
-    row = window.rows[0] * down - above + taps[0].taps[0]
-    column = window.columns[0] * right - left + taps[1].taps[0]
+    row = pieces[0].outputs[0] * down - above + pieces[0].taps[0]
+    column = pieces[1].outputs[0] * right - left + pieces[1].taps[0]
     group = per_sample if shape.shared else shape.channels * per_channel
     strides = {"g": group, "p": down * per_row, "q": right, "c": per_channel, "r": per_row, "s": 1}
     return block.at(sample, channel, row, column), strides
@@ -282,11 +290,11 @@ def _weights(
     sample: int,
     filter_: int,
     channel: int,
-    taps: tuple[Segment, Segment],
+    pieces: tuple[Piece, Piece],
     held: tuple[Span, ...],
 ) -> Place:
     tall, wide = shape.kernel
-    tap = taps[0].taps[0] * wide + taps[1].taps[0]
+    tap = pieces[0].taps[0] * wide + pieces[1].taps[0]
     if code.made:
         return _made_weights(code, shape, sample, filter_, channel, tap, held)
     block = block_at(code.weights, filter_)

@@ -9,7 +9,7 @@ from ...costs.notation import INPUT, OUTPUT, WEIGHT, Move, Parsed, Parts, Region
 from ...costs.notation.times import required
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine, Memory
-from ...zoo.schedule_networks.meaning import shift_of, sum_shift
+from ...zoo.schedule_networks.meaning import SHIFT, scale_of
 from ..codegen.binary import pack
 from ..codegen.emit import Code
 from ..codegen.isa import Binding
@@ -59,7 +59,7 @@ def lower(
     timed = Timed(tuple(cycles), writer.transfer_cycles)
     total = sum(parsed.tensors[move.tensor].size_bytes for move in moves)
     code = pack(machine, writer.code)
-    times = times_of(parsed, moves, timed)
+    times = times_of(parsed, moves, timed, writer.filled_cycles)
     return Lowered(code, tuple(writer.placements.values()), timed, times, total, len(writer.code.order))
 
 
@@ -75,8 +75,8 @@ def _sums(parsed: Parsed, parts: Mapping[int, Parts], buffer: Memory) -> Sums:
             top = max(top, part.address + (after - part.first) * tensor.size_bytes // slabs)
     align = max(64, buffer.align_bytes)
     base = -(-top // align) * align
-    shifts = sorted(_shifts(parsed))
-    constants = {-1: base} | {shift: base + 4 * (i + 1) for i, shift in enumerate(shifts)}
+    values = sorted({SHIFT, *(scale_of(parsed.network, number) for number in range(len(parsed.network.layers)))})
+    constants = {value: base + 4 * i for i, value in enumerate(values)}
     start = base + -(-4 * len(constants) // align) * align
     half = (buffer.capacity_bytes - start) // 2 // align * align
     if half < LEAST_SUMS:
@@ -84,12 +84,6 @@ def _sums(parsed: Parsed, parts: Mapping[int, Parts], buffer: Memory) -> Sums:
         lever = f"schedule with {need - buffer.capacity_bytes} bytes more left free (reserve_bytes)"
         raise InfeasibleError("global buffer", need, buffer.capacity_bytes, "bytes", lever, "tensors and 32-bit sums")
     return Sums(start, half, constants)
-
-
-def _shifts(parsed: Parsed) -> set[int]:
-    network = parsed.network
-    layers = enumerate(network.layers)
-    return {shift_of(network, i) if layer.has_macs else sum_shift(layer.operands) for i, layer in layers}
 
 
 def tile_steps(
@@ -159,6 +153,7 @@ class _Writer:
     moved: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
     cycles: dict[int, int] = field(default_factory=dict[int, int])
     filled: dict[int, int] = field(default_factory=dict[int, int])
+    filled_cycles: int = 0
 
     def __post_init__(self) -> None:
         units = len(self.commands.isa.units)
@@ -194,12 +189,13 @@ class _Writer:
         self.code.rows[binding.number].append(own)
 
     def constants(self, sums: Sums) -> None:
-        """The multiplier 1 and the shifts that requantisation reads."""
+        """The multipliers and the shift that requantisation reads."""
         binding = self.commands.bindings["fill"]
         for value, address in sums.constants.items():
             places: dict[str, Place] = {"D": (address, {})}
-            step = self.commands.step(binding, ("i32",), {}, places, values={"V": 1 if value < 0 else value})
+            step = self.commands.step(binding, ("i32",), {}, places, values={"V": value})
             self.emit(binding, step.row, ())
+            self.filled_cycles += step.cycles
         self.filled = {binding.unit: self.counts[binding.unit]}
 
     def transfers(self, upto: int) -> None:
@@ -265,8 +261,7 @@ class _Writer:
                 inputs[-1 - tensor.source][0] if tensor.source < 0 else self.parsed.network.layers[tensor.source].name
             )
         place = self.placements[name]
-        _, channels, height, width = place.shape
-        whole = Block(_whole(place), (0, channels), place.address)
+        whole = Block(_whole(place), (0, place.shape[1]), place.address)
         for block in blocks_of(tensor, parts):
             (s0, _), (r0, _), (c0, _) = block.region.samples, block.region.rows, block.region.columns
             samples, _, rows, columns = block.region.extents

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...costs.notation import Parsed, Region, Tile
 from ...zoo.schedule_networks.layers import Layer, Network
-from ...zoo.schedule_networks.meaning import HIGHEST, LOWEST
+from ...zoo.schedule_networks.meaning import HIGHEST, LOWEST, SHIFT, scale_of
 from .blocks import Block, Source, Stretch, cuts_between, stretches
 from .commands import Commands, Place, Step
 
@@ -16,7 +16,7 @@ REQUANT_TYPES = "i8", "i32", "i32", "i32"
 
 @dataclass(frozen=True)
 class Sums:
-    """Room for 32-bit sums: halves of `half_bytes` from `base` on, used in turn, and the addresses of constants."""
+    """Room for 32-bit sums: halves of `half_bytes` from `base` on, used in turn; `constants` are addresses by value."""
 
     base: int
     half_bytes: int
@@ -70,8 +70,10 @@ class TileCode:
             window = layer.kernel[axis], layer.stride[axis], self.network.padding(self.tile.layer)[axis]
         return stretches(outputs, window, size, given)
 
-    def requant(self, address: int, chunk: tuple[tuple[int, int], ...], shift: int, after: tuple[int, ...]) -> None:
+    def requant(self, address: int, chunk: tuple[tuple[int, int], ...], after: tuple[int, ...]) -> None:
         """Sums at `address` of samples, channels, rows and columns `chunk`, packed in that order, to the result."""
+        constants = self.sums.constants
+        multiplier, shift = constants[scale_of(self.network, self.tile.layer)], constants[SHIFT]
         (s0, s1), channels, (r0, r1), (c0, c1) = chunk
         row = 4 * (c1 - c0)
         plane = row * (r1 - r0)
@@ -81,12 +83,11 @@ class TileCode:
             if low >= high:
                 continue
             per_sample, per_channel, per_row = block.strides
-            constants = self.sums.constants
             places: dict[str, Place] = {
                 "O": (block.at(s0, low, r0, c0), {"a": per_sample, "b": per_channel, "c": per_row, "d": 1}),
                 "A": (address + (low - channels[0]) * plane, {"a": sample, "b": plane, "c": row, "d": 4}),
-                "M": (constants[-1], {}),
-                "S": (constants[shift], {}),
+                "M": (multiplier, {}),
+                "S": (shift, {}),
             }
             extents = {"a": s1 - s0, "b": high - low, "c": r1 - r0, "d": c1 - c0}
             values = {"Z": 0, "L": LOWEST, "H": HIGHEST}

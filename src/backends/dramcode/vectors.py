@@ -7,7 +7,6 @@ from itertools import product
 
 from ...costs.notation.values import Span
 from ...errors import InfeasibleError
-from ...zoo.schedule_networks.meaning import sum_shift
 from .blocks import Block, Segment, Stretch, cuts_between
 from .commands import Place
 from .tile import TileCode, block_at, source_at
@@ -138,14 +137,13 @@ def _operand(
 
 def _sum(code: TileCode) -> None:
     """Sums of operands, shifted and clipped."""
-    shift = sum_shift(code.layer.operands)
     for (samples, held), channels, rows in _sum_chunks(code):
         for tall, wide in product(code.axis(1), code.axis(2)):
             low, high = max(tall.outputs[0], rows[0]), min(tall.outputs[1], rows[1])
             if low < high:
                 clipped = Stretch((low, high), tall.segments)
                 _sum_window(code, (samples, channels, rows), held, (clipped, wide))
-        code.requant(code.sums.base, (samples, channels, rows, code.region.columns), shift, ())
+        code.requant(code.sums.base, (samples, channels, rows, code.region.columns), ())
 
 
 def _sum_chunks(code: TileCode) -> Iterator[tuple[tuple[Span, tuple[Span, ...]], Span, Span]]:

@@ -43,13 +43,16 @@ def required(parsed: Parsed, moves: Sequence[Move]) -> list[int]:
     return found
 
 
-def times_of(parsed: Parsed, moves: Sequence[Move], timed: Timed) -> Times:
-    """The times of a schedule; TilewrightError (kind `schedule`) where a tile can never begin."""
+def times_of(parsed: Parsed, moves: Sequence[Move], timed: Timed, begin_cycles: int = 0) -> Times:
+    """The times of a schedule whose first transfer begins at `begin_cycles`.
+
+    TilewrightError (kind `schedule`) where a tile can never begin.
+    """
     needed = required(parsed, moves)
     begins: list[int] = []
     tile_begin: list[int] = []
     tile_end: list[int] = []
-    channel = now = 0
+    channel, now = begin_cycles, 0
 
     def begin_until(count: int, position: int) -> None:
         nonlocal channel
