@@ -70,6 +70,8 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
 
     `global_bytes` is what groups may take of the buffer for maps (0: all of it).
     """
+    from .frontends.acg import load_target
+
     options = options or CompileOptions()
     groups = (
         f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} '
@@ -83,12 +85,18 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
         groups if options.partition else "",
         "graph-fuse",
         "convert-graph-to-nest",
-        "nest-tile",
-        "nest-map",
-        "convert-nest-to-codelet",
-        allocate,
-        "codelet-verify" if options.prove else "",
-        "convert-codelet-to-mnemonic",
+        *(
+            ("convert-nest-to-loops",)
+            if load_target(target).control == "loops"
+            else (
+                "nest-tile",
+                "nest-map",
+                "convert-nest-to-codelet",
+                allocate,
+                "codelet-verify" if options.prove else "",
+                "convert-codelet-to-mnemonic",
+            )
+        ),
     )
     return ",".join(stage for stage in stages if stage)
 
@@ -302,7 +310,8 @@ def run(
         program = load_program(Path(model))
     else:
         program = compile(module, target, options=compile_options, progress=progress)
-    inputs = choose_inputs(program, options)
+    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
+    inputs = choose_inputs(signature, options)
     folder.mkdir(parents=True, exist_ok=True)
     trace = folder / "trace.json" if options.trace else None
     result = simulate(program, inputs, trace=trace, progress=progress)
@@ -313,9 +322,10 @@ def run(
     return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, time.process_time() - start)
 
 
-def choose_inputs(program: Program, options: RunOptions) -> dict[str, Array]:
-    """The program's inputs, from the file of `options` and its seed."""
-    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
+def choose_inputs(
+    signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], options: RunOptions
+) -> dict[str, Array]:
+    """Inputs of these shapes and types, from the file of `options` and its seed."""
     made = make_inputs(signature, options.seed)
     given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
     unknown = [name for name in given if name not in signature]

@@ -32,22 +32,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import RunOptions, run
+    from ..frontends.acg import load_target
 
+    options = RunOptions(
+        arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
+    )
+    folder = arguments.output or default_folder(arguments.model)
+    if (machine := load_target(arguments.target)).packets is not None:
+        from ..packet_run import run_packets
+
+        return run_packets(arguments.model, machine, folder=folder, options=options).as_dict()
     with progress_bar(arguments.json) as progress:
         return run(
             arguments.model,
             arguments.target,
-            folder=arguments.output or default_folder(arguments.model),
+            folder=folder,
             compile_options=compile_options(arguments),
-            options=RunOptions(
-                arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
-            ),
+            options=options,
             progress=progress,
         ).as_dict()
 
 
 def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
+    if "packets" in answer:
+        _show_packets(answer)
+        return
     rows = [
         ["latency", number(answer["cycles"], "cycles")],
         ["energy", energy(answer["energy_pj"])],
@@ -66,6 +76,26 @@ def show(answer: dict[str, Any]) -> None:
     _show_units(counts["units"], utilization)
     if answer["regions"]:
         _show_regions(answer["regions"])
+
+
+def _show_packets(answer: dict[str, Any]) -> None:
+    qemu = answer["qemu"]
+    missing = f"not run: {', '.join(answer['missing_tools'])} not installed"
+    rows = [
+        ["packets", number(answer["packets"])],
+        ["words of them used", _share(answer["utilization"]["words"])],
+        ["packets of code", number(answer["code_packets"])],
+        *_error_rows(answer),
+        ["independent run", missing if qemu is None else "equal" if qemu["equal"] else "differs"],
+        *(
+            [["its packets", number(qemu["packets"])], ["its instructions", number(qemu["instructions"])]]
+            if qemu
+            else []
+        ),
+        ["outputs", answer["outputs"]],
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table("Run", ["what", "value"], rows)
 
 
 def _show_regions(regions: list[dict[str, Any]]) -> None:

@@ -146,7 +146,10 @@ class Kernel:
             self.multiply.flip,
         )  # fmt: skip
         size = packing.size_bytes(c.vector_shape)
-        self.x = storage.tensor(c.scalar, "input", self.types[1], c.scalar_shape, c.scalar_strides, c.scalar_bytes)
+        self.x = storage.tensor(
+            c.scalar, "input", self.types[1], c.scalar_shape, c.scalar_strides, c.scalar_bytes,
+            origin_bytes=c.scalar_origin_bytes,
+        )  # fmt: skip
         strides = (0,) * len(c.vector_shape)
         self.y = storage.tensor(c.vector, "input", self.types[2], c.vector_shape, strides, size, packing)
         rows = c.row_count * c.batches

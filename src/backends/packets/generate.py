@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -42,14 +42,18 @@ def generate(
     extents: Mapping[str, int],
     types: Mapping[str, str],
     switches: Switches | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> PacketProgram:
-    """The program that computes `statement`; `TilewrightError` where the target has no way to."""
+    """The program that computes `statement`; `TilewrightError` where the target has no way to.
+
+    Tensors are of `shapes`, or as large as their indices reach; what a sum of products reads outside them is 0.
+    """
     switches = switches or Switches()
     isa = Isa(machine)
     if is_elementwise(statement):
         return _elementwise(isa, statement, extents, types, switches)
     if is_contraction(statement):
-        return _contraction(isa, contraction_of(statement, extents), types, switches)
+        return _contraction(isa, contraction_of(statement, extents, shapes), types, switches)
     raise TilewrightError(
         "unsupported", print_statement(statement), "an elementwise statement or a sum of products", "another"
     )

@@ -72,7 +72,8 @@ class Stored:
     """A tensor in the program's memory: `shape` elements of `dtype` with byte `strides`, from `address` on.
 
     `role` is input, output or scratch.  An input may be stored several times, in different forms; `padding` is what
-    lies between and around its elements.  With a `packing` the memory holds that form instead.
+    lies between and around its elements.  With a `packing` the memory holds that form instead.  Its
+    first element is `origin_bytes` after the address.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Stored:
     address: int
     size_bytes: int
     packing: Packing | None = None
+    origin_bytes: int = 0
 
 
 @dataclass(frozen=True)

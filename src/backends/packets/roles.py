@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Call, Name, Statement
+from ...algebra.expr import Access, Call, Name, Num, Statement
 from ...algebra.printer import print_statement
 from ...errors import TilewrightError
 
@@ -49,6 +49,7 @@ class Contraction:
     scalar_shape: tuple[int, ...]
     scalar_strides: tuple[int, ...]
     scalar_bytes: int
+    scalar_origin_bytes: int  # from the first byte to the tensor's first element, filling before it
     vector_axes: tuple[int, ...]  # axes of the vector operand: batch, reduced, lanes
     vector_shape: tuple[int, ...]
     target_order: tuple[str, ...]  # "batch", "row" or "lane" for each axis of the target
@@ -77,8 +78,13 @@ def is_contraction(statement: Statement) -> bool:
     return statement.reduce == "+=" and pair and isinstance(statement.target, Access)
 
 
-def contraction_of(statement: Statement, extents: Mapping[str, int]) -> Contraction:
-    """The roles of a sum of products; `TilewrightError` where no operand can lie in lanes."""
+def contraction_of(
+    statement: Statement, extents: Mapping[str, int], shapes: Mapping[str, Sequence[int]] | None = None
+) -> Contraction:
+    """The roles of a sum of products; `TilewrightError` where no operand can lie in lanes.
+
+    Tensors are of `shapes`, or as large as their indices reach; what lies outside the scalar operand is 0.
+    """
     value, target = statement.value, statement.target
     assert isinstance(value, Call)
     assert isinstance(target, Access)
@@ -87,7 +93,8 @@ def contraction_of(statement: Statement, extents: Mapping[str, int]) -> Contract
     for scalar, vector in ((0, 1), (1, 0)):
         lanes = _only(names[0], names[1 + vector], _dims(accesses[scalar]))
         if lanes and names[0] and names[1 + vector]:
-            found = _roles(target, accesses[scalar], accesses[vector], extents)
+            shape = tuple((shapes or {}).get(accesses[scalar].tensor, ()))
+            found = _roles(target, accesses[scalar], accesses[vector], extents, shape)
             if found is not None:
                 return found
     raise TilewrightError(
@@ -99,9 +106,10 @@ def contraction_of(statement: Statement, extents: Mapping[str, int]) -> Contract
 
 
 def _plain(access: Access) -> tuple[str, ...]:
-    """The dims of an access all of whose indices are dims, each once; else none."""
+    """The dims of an access all of whose indices are dims, each once, or 0; else none."""
     names = [index.id for index in access.indices if isinstance(index, Name)]
-    return tuple(names) if len(set(names)) == len(access.indices) else ()
+    zeros = sum(index == Num(0) for index in access.indices)
+    return tuple(names) if len(set(names)) + zeros == len(access.indices) else ()
 
 
 def _dims(access: Access) -> set[str]:
@@ -112,7 +120,9 @@ def _only(first: Sequence[str], second: Sequence[str], without: set[str]) -> lis
     return [name for name in first if name in second and name not in without]
 
 
-def _roles(target: Access, scalar: Access, vector: Access, extents: Mapping[str, int]) -> Contraction | None:
+def _roles(
+    target: Access, scalar: Access, vector: Access, extents: Mapping[str, int], shape: tuple[int, ...]
+) -> Contraction | None:
     out, packed, used = _plain(target), _plain(vector), _dims(scalar)
     lanes = _only(out, packed, used)
     batch = [dim for dim in out if dim in packed and dim in used]
@@ -124,10 +134,14 @@ def _roles(target: Access, scalar: Access, vector: Access, extents: Mapping[str,
     channel = next((i for i in reversed(range(len(forms))) if _is_dim(forms[i], reduced)), None)
     if channel is None:
         return None
-    sizes = [form.range(extents)[1] + 1 for form in forms]
+    ranges = [form.range(extents) for form in forms]
+    shape = shape or tuple(high + 1 for _, high in ranges)
+    origins = [max(0, -low) for low, _ in ranges]
+    sizes = [o + max(n, high + 1) for o, n, (_, high) in zip(origins, shape, ranges, strict=True)]
     strides = _strides(sizes, channel)
     steps = {dim: sum(f.coefficient(dim) * s for f, s in zip(forms, strides, strict=True)) for dim in used}
-    base = sum(form.const * stride for form, stride in zip(forms, strides, strict=True))
+    origin = sum(o * stride for o, stride in zip(origins, strides, strict=True))
+    base = origin + sum(form.const * stride for form, stride in zip(forms, strides, strict=True))
     inner = forms[channel].names[0]
     dims = [inner, *(dim for dim in reduced if dim != inner)]
     run, segments, points = _reduction(dims, steps, extents, _filled(sizes[channel]))
@@ -145,9 +159,10 @@ def _roles(target: Access, scalar: Access, vector: Access, extents: Mapping[str,
         tuple(base + offset for offset in segments),
         run,
         sources,
-        tuple(sizes),
+        shape,
         strides,
         max(s * n for s, n in zip(strides, sizes, strict=True)) + 8,
+        origin,
         tuple(axes),
         tuple(extents[dim] for dim in packed),
         tuple(roles[dim] for dim in out),

@@ -55,10 +55,12 @@ class Storage:
         strides: Sequence[int],
         size_bytes: int,
         packing: Packing | None = None,
+        origin_bytes: int = 0,
     ) -> Stored:
         """A tensor with the given byte strides in `size_bytes` bytes."""
         dtype = ELEMENT_TYPES[type_name].name
-        placed = Stored(name, role, dtype, tuple(shape), tuple(strides), self.take(size_bytes), size_bytes, packing)
+        address = self.take(size_bytes)
+        placed = Stored(name, role, dtype, tuple(shape), tuple(strides), address, size_bytes, packing, origin_bytes)
         self.stored.append(placed)
         return placed
 
@@ -83,5 +85,7 @@ def outputs_of(program: PacketProgram, memory: Array) -> dict[str, Array]:
 
 
 def _view(memory: Array, tensor: Stored) -> Array:
-    part: Any = memory[tensor.address : tensor.address + tensor.size_bytes].view(np.dtype(tensor.dtype))
+    part: Any = memory[tensor.address + tensor.origin_bytes : tensor.address + tensor.size_bytes].view(
+        np.dtype(tensor.dtype)
+    )
     return as_strided(part, tensor.shape, tensor.strides)

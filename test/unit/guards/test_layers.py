@@ -28,7 +28,7 @@ LAYERS = (
     {"passes"},
     {"targets", "universe"},
     {"driver"},
-    {"mapping", "partitioning", "scheduling"},
+    {"mapping", "packet_run", "partitioning", "scheduling"},
     {"cli", "opt"},
     {"__init__"},
 )

@@ -37,13 +37,12 @@ REDUCTIONS = {"=": -1, "+=": x.ADD, "max=": x.MAX, "min=": x.MIN}
 
 @dataclass(frozen=True)
 class Encoded:
-    """Arrays of int64, and where memories begin in the state: those of registers by name, then the off-chip one."""
+    """Arrays of int64, and where the off-chip memory begins in the state."""
 
     code: Array
     instructions: Array
     kinds: Array
     ops: Array
-    begins: dict[str, int]
     memory: int
 
 
@@ -70,8 +69,9 @@ class Encoder:
         self.walk(code)
         arrays = (self.code, self.instructions, self.rows, self.ops or [(0, 0)])
         columns = (3, x.INSTRUCTION_COLUMNS, x.KIND_COLUMNS, 2)
-        parts = [np.array(rows, np.int64).reshape(-1, n) for rows, n in zip(arrays, columns, strict=True)]
-        return Encoded(*parts, self.begins, self.memory)
+        tables = (np.array(rows, np.int64).reshape(-1, n) for rows, n in zip(arrays, columns, strict=True))
+        one, two, three, four = tables
+        return Encoded(one, two, three, four, self.memory)
 
     def walk(self, code: Code) -> None:
         for item in code:

@@ -104,8 +104,8 @@ def apply(op: int, a: int, b: int) -> int:
 def evaluate(ops: Array, first: int, count: int, immediate: int, values: Array) -> int:
     """The value of postfix operations on an element of each operand, which are the last of `values`."""
     if count == 3 and ops[first, 0] == PUSH and ops[first + 1, 0] == PUSH:
-        two = MOST_VALUES + ops[first, 1], MOST_VALUES + ops[first + 1, 1]
-        return apply(ops[first + 2, 0], values[two[0]], values[two[1]])
+        one, other = values[MOST_VALUES + ops[first, 1]], values[MOST_VALUES + ops[first + 1, 1]]
+        return apply(ops[first + 2, 0], int(one), int(other))
     top = -1
     for i in range(first, first + count):
         op, argument = ops[i, 0], ops[i, 1]

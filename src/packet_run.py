@@ -1,0 +1,240 @@
+"""A kernel on a machine of control model `packets`: generated, simulated, and run on independent tools where there are.
+
+Such machines run one kernel at a time: einsum text, a layer by name, or a module that lowers to one `nest.kernel`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from .algebra.expr import Access, Statement
+from .algebra.statement import accesses_of
+from .arrays import Array, Comparison, compare, write_arrays
+from .backends.hexagon import QemuResult, missing_tools, run_program
+from .backends.packets.generate import Switches, generate
+from .backends.packets.isa import Isa
+from .backends.packets.program import Code, Loop, PacketProgram, packets_of
+from .backends.packets.simulator import PacketRun, simulate_packets
+from .backends.packets.text import assembly
+from .dialects import nest
+from .dialects.types import dtype_of, element_of, element_type_name, shape_of
+from .driver import (
+    RunOptions,
+    choose_inputs,
+    expected_outputs,
+    is_kernel,
+    load_model,
+    make_context,
+    parse_passes,
+)
+from .errors import TilewrightError
+from .frontends.einsum import einsum_module, parse_einsum
+from .interpreters.graph import argument_names, find_function, result_names
+from .machine import Machine
+
+EXECUTORS = {"hexagon": (missing_tools, run_program)}
+"""What `executor` in a target's file may name: its missing tools, and a run."""
+
+
+@dataclass(frozen=True)
+class PacketKernel:
+    """A statement with what generating and feeding it needs.
+
+    `inputs` are the function's names with the kernel's, shapes and NumPy types; `output` the result's name and shape.
+    """
+
+    statement: Statement
+    extents: Mapping[str, int]
+    types: Mapping[str, str]
+    shapes: Mapping[str, tuple[int, ...]]
+    inputs: Mapping[str, tuple[str, tuple[int, ...], np.dtype[Any]]]
+    output: tuple[str, tuple[int, ...]]
+
+
+def kernel_of(module: ModuleOp) -> PacketKernel:
+    """The one kernel of a module in the nest dialect; `TilewrightError` where there are more or other things."""
+    kernels = [op for op in module.walk() if isinstance(op, nest.KernelOp)]
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    function = find_function(module)
+    arguments = list(function.body.block.args)
+    if len(kernels) != 1 or len(groups) != 1 or any(value not in arguments for value in groups[0].inputs):
+        found = f"{len(kernels)} kernels in {len(groups)} groups"
+        raise TilewrightError("unsupported", "a program of packets", "one kernel of inputs", found, "run it by layers")
+    kernel, group = kernels[0], groups[0]
+    target = kernel.statement.data.target
+    if any(kernel.pads.values()) or kernel.init is not None or not isinstance(target, Access):
+        raise TilewrightError("unsupported", "a program of packets", "padding with 0 and a new result", "another")
+    outside = {id(inner): outer for inner, outer in zip(group.body.block.args, group.inputs, strict=True)}
+    names = {id(value): name for value, name in zip(arguments, argument_names(function), strict=True)}
+    values = {target.tensor: kernel.result, **kernel.operands_by_name}
+    inputs = {
+        names[id(outside[id(value)])]: (name, shape_of(value), dtype_of(element_of(value)))
+        for name, value in kernel.operands_by_name.items()
+    }
+    return PacketKernel(
+        kernel.statement.data,
+        group.extents,
+        {name: element_type_name(element_of(value)) for name, value in values.items()},
+        {name: shape_of(value) for name, value in values.items()},
+        inputs,
+        (result_names(function)[0], shape_of(kernel.result)),
+    )
+
+
+def integer_types(statement: Statement) -> dict[str, str]:
+    """Element types for a statement that says nothing of them, on a machine without floats.
+
+    Products sum u8 by i8 (first factor, second) into i32; everything else is i32.
+    """
+    assert isinstance(statement.target, Access)
+    factors = [access.tensor for access in accesses_of(statement.value) if isinstance(access, Access)]
+    types = {statement.target.tensor: "i32", **dict.fromkeys(factors, "i32")}
+    if statement.reduce == "+=" and len(set(factors)) == 2:
+        types |= dict(zip(factors, ("u8", "i8"), strict=True))
+    return types
+
+
+@dataclass(frozen=True)
+class PacketResult:
+    """A run: in simulation, on independent tools (`qemu`, None without them), and compared with `compared_with`.
+
+    `words` are those of the packets that were issued, `words_share` their share of what packets hold.
+    """
+
+    program: PacketProgram
+    simulated: PacketRun
+    words: int
+    words_share: float
+    qemu: QemuResult | None
+    missing: tuple[str, ...]
+    outputs: dict[str, Array]
+    qemu_outputs: dict[str, Array]
+    memory: str
+    cpu_s: float = 0.0
+    file: Path | None = None
+    compared_with: str = ""
+    comparison: Comparison | None = None
+    expected: Mapping[str, Array] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer of `tilewright run --json`; time is in packets, energies are not known of such machines."""
+        comparison, qemu = self.comparison, self.qemu
+        return {
+            "cycles": self.simulated.packets,
+            "packets": self.simulated.packets,
+            "energy_pj": None,
+            "dram_bytes": None,
+            "peak_bytes": {self.memory: self.program.memory_bytes},
+            "utilization": {"words": self.words_share},
+            "code_packets": sum(1 for _ in packets_of(self.program.code)),
+            "outputs": str(self.file),
+            "trace": None,
+            "compared_with": self.compared_with,
+            "max_abs_error": comparison.max_abs_error if comparison is not None else None,
+            "max_rel_error": comparison.max_rel_error if comparison is not None else None,
+            "equal": comparison.equal if comparison is not None else None,
+            "qemu": None
+            if qemu is None
+            else {"equal": self.qemu_equal, "instructions": qemu.instructions, "packets": qemu.packets},
+            "missing_tools": list(self.missing),
+            "cpu_s": self.cpu_s,
+        }
+
+    @property
+    def qemu_equal(self) -> bool:
+        """Whether the independent run gave the outputs and the packets of the simulated one, and what was expected."""
+        assert self.qemu is not None
+        pairs = [(self.outputs, self.qemu_outputs)]
+        pairs += [(self.expected, self.qemu_outputs)] if self.expected is not None else []
+        same = all(np.array_equal(one[name], other[name]) for one, other in pairs for name in other)
+        return same and self.qemu.packets == self.simulated.packets
+
+
+def execute_kernel(
+    machine: Machine, kernel: PacketKernel, inputs: Mapping[str, Array], switches: Switches | None = None
+) -> PacketResult:
+    """Generates the kernel's program and runs it, on the inputs of the function."""
+    isa = Isa(machine)
+    program = generate(machine, kernel.statement, kernel.extents, kernel.types, switches, kernel.shapes)
+    given = {name: inputs[outer] for outer, (name, _, _) in kernel.inputs.items()}
+    simulated = simulate_packets(isa, program, given)
+    words = executed_words(isa, program.code)
+    missing: tuple[str, ...] = ("an executor",)
+    qemu = None
+    if isa.packets.executor in EXECUTORS:
+        absent, execute = EXECUTORS[isa.packets.executor]
+        missing = tuple(absent())
+        qemu = None if missing else execute(assembly(isa, program.code), program, given)
+    return PacketResult(
+        program,
+        simulated,
+        words,
+        words / (simulated.packets * isa.packets.words),
+        qemu,
+        missing,
+        _named(kernel, simulated.outputs),
+        _named(kernel, qemu.outputs) if qemu is not None else {},
+        isa.memory,
+    )
+
+
+def executed_words(isa: Isa, code: Code) -> int:
+    """The words of the packets that an execution issues."""
+    words = 0
+    for item in code:
+        if isinstance(item, Loop):
+            end = isa.mnemonics[item.end.mnemonic].words if item.end is not None else 0
+            words += item.trips * (executed_words(isa, item.body) + end)
+        else:
+            words += sum(isa.mnemonics[instruction.mnemonic].words for instruction in item)
+    return words
+
+
+def _named(kernel: PacketKernel, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    (array,) = outputs.values()
+    name, shape = kernel.output
+    return {name: array.reshape(shape)}
+
+
+def packet_module(model: str | Path) -> tuple[ModuleOp, ModuleOp]:
+    """A model as a module, and lowered to the nest dialect; a kernel without types gets `integer_types`."""
+    if is_kernel(str(model)):
+        statement, _ = parse_einsum(str(model))
+        module = einsum_module(str(model), integer_types(statement))
+        return module, module
+    module = load_model(model)
+    lowered = load_model(module)
+    parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), lowered)
+    return module, lowered
+
+
+def run_packets(
+    model: str | Path, machine: Machine, *, folder: Path, options: RunOptions | None = None
+) -> PacketResult:
+    """Runs a kernel or a layer by name; writes `outputs.npz` to `folder`."""
+    options = options or RunOptions()
+    start = time.process_time()
+    module, lowered = packet_module(model)
+    kernel = kernel_of(lowered)
+    inputs = choose_inputs({name: (shape, dtype) for name, (_, shape, dtype) in kernel.inputs.items()}, options)
+    result = execute_kernel(machine, kernel, inputs)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_arrays(folder / "outputs.npz", result.outputs)
+    compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
+    comparison = compare(result.outputs, expected) if expected is not None else None
+    spent = time.process_time() - start
+    return replace(
+        result,
+        cpu_s=spent,
+        file=folder / "outputs.npz",
+        compared_with=compared_with,
+        comparison=comparison,
+        expected=expected,
+    )
