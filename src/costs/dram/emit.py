@@ -78,8 +78,8 @@ from .workspace import (
 )
 
 FITS, UNCUTTABLE, TOO_BIG_FOR_CORES, TOO_MANY, OVERFLOW = range(5)
-"""Outcomes: a fused group that cannot be cut so, a tile no blocking of which fits the cores' buffers, more tiles than
-there is room for in the workspace, and more than the buffer at some position.
+"""Outcomes: a fused group that cannot be cut so, a tile no blocking of which fits the cores' buffers, more tiles or
+loads than there is room for in the workspace, and more than the buffer at some position.
 """
 
 
@@ -285,6 +285,9 @@ def _emit_tile(
         layer = state[ORDER, place]
         if changed and not _price(net, model, splits, work, layer, (row, column)):
             return TOO_BIG_FOR_CORES
+        loads = work.tally[LOADS] + 1 + net.first_edge[layer + 1] - net.first_edge[layer]
+        if loads > work.loads.shape[1]:
+            return TOO_MANY
         position = stages[FIRST, layer] + tile * stages[STEP, layer]
         work.positions[CYCLES, position] = stages[TILE_CYCLES, layer]
         work.energy[len(work.energy) - 1] += work.energy[layer]

@@ -1,0 +1,114 @@
+"""A bound from what must be loaded before a layer begins: whole weights, and the inputs that its first tile needs.
+
+When the first tile of a layer begins, a tile of every layer that it depends on has run, so all their weights are there
+(SoMa, HPCA 2025, section IV-A: weights come whole), and the parts of the network's inputs that one pixel depends on.
+All work of the layer and of what depends on it is still to come.  Of an input that is read pixel by pixel a part x may
+have come, if 1 - x of the work that follows it pixel by pixel is left: the bound takes the x that is best.
+"""
+
+from __future__ import annotations
+
+from ...zoo.schedule_networks.layers import Network
+from .floors import members
+from .relatives import Case
+
+MOST_LOOKED_AT = 64
+"""Layers whose inputs are looked at, those first that bound most without."""
+
+
+def order_bound(case: Case) -> tuple[float, str]:
+    """The largest of the bounds over layers with weights, and its reason."""
+    network, rate = case.network, case.model.bandwidth
+    plain: list[tuple[float, int]] = []
+    for number, layer in enumerate(network.layers):
+        if layer.has_macs and case.weights[number]:
+            loaded = case.weight(case.before[number]) + (0 if case.model.exact else case.weights[number])
+            plain.append((loaded / rate + case.work(case.after[number] | 1 << number), number))
+    best = 0.0, "nothing"
+    for value, number in sorted(plain, reverse=True)[:MOST_LOOKED_AT]:
+        name = network.layers[number].name
+        reason = f"weights and inputs up to {name}, then its work and all that depends on it"
+        best = max(best, (value + _inputs(case, number), reason))
+    return best
+
+
+def _inputs(case: Case, number: int) -> float:
+    """Cycles of loads of network inputs before layer `number` begins, or of work of its producers left then."""
+    needed, rate = needed_pixels(case.network, number), case.model.bandwidth
+    upstream = case.before[number] | 1 << number
+    edges = [(size, i, reader) for reader in members(upstream) for i, size in case.floors[reader].inputs]
+    found, used, seen = 0.0, 1 << number, set[int]()
+    for size, i, reader in sorted(edges, reverse=True):
+        if case.model.exact and i in seen:
+            continue
+        seen.add(i)
+        rows, columns = needed_input(case.network, reader, needed[reader])
+        least = min(size, case.network.inputs[i][1].channels * rows * columns)
+        chain = _chain(case, reader, upstream) & ~used if _pixelwise(case.network, reader) else 0
+        used |= chain
+        work = sum(case.floors[item].linear for item in members(chain))
+        whole, part = size / rate, least / rate
+        found += whole if work >= whole else part + (1 - least / size) * work
+    return found
+
+
+def _pixelwise(network: Network, number: int) -> bool:
+    """Whether a layer's pixel reads its inputs at that pixel, and no less of them than it has pixels."""
+    layer, given = network.layers[number], network.input_shapes[number]
+    plain = layer.kind in ("eltwise", "pointwise") or (
+        layer.kind in ("conv", "group_conv") and layer.kernel == (1, 1) and layer.stride == (1, 1)
+    )
+    return plain and given[1:] == layer.shape[1:]
+
+
+def _chain(case: Case, first: int, upstream: int) -> int:
+    """`first` and the layers of `upstream` whose pixels need the same pixels of it, as bits."""
+    found = 1 << first
+    for number in members(upstream & case.after[first]):
+        layer = case.network.layers[number]
+        follows = any(found >> producer & 1 for producer in layer.inputs)
+        alike = case.floors[number].pixels == case.floors[first].pixels
+        if follows and alike and _pixelwise(case.network, number):
+            found |= 1 << number
+    return found
+
+
+def needed_pixels(network: Network, number: int) -> dict[int, tuple[int, int]]:
+    """For layer `number` and those that it depends on, rows and columns at least that one of its pixels needs."""
+    found = {number: (1, 1)}
+    for reader in range(number, -1, -1):
+        if reader not in found:
+            continue
+        layer = network.layers[reader]
+        for producer in layer.producers:
+            shape = network.layers[producer].shape
+            rows, columns = shape.height, shape.width
+            if producer not in layer.weights_from:
+                rows, columns = needed_input(network, reader, found[reader])
+            before = found.get(producer, (0, 0))
+            found[producer] = max(before[0], min(rows, shape.height)), max(before[1], min(columns, shape.width))
+    return found
+
+
+def needed_input(network: Network, reader: int, pixels: tuple[int, int]) -> tuple[int, int]:
+    """Rows and columns of its input that `reader` needs at least for so many neighbouring rows and columns."""
+    layer, given = network.layers[reader], network.input_shapes[reader]
+    if layer.kind in ("fc", "rearrange"):
+        return given.height, given.width
+    if layer.kind in ("eltwise", "pointwise"):
+        return pixels
+    if layer.kind == "transpose":
+        extents = layer.shape.channels, *pixels
+        found = {axis: extents[place] for place, axis in enumerate(layer.permutation)}
+        return found[1], found[2]
+    if layer.kind == "upsample":
+        times = layer.shape.height // given.height, layer.shape.width // given.width
+        return -(-pixels[0] // times[0]), -(-pixels[1] // times[1])
+    sizes = [_window(layer.shape[1 + i], given[1 + i], pixels[i], layer.kernel[i], layer.stride[i]) for i in (0, 1)]
+    return sizes[0], sizes[1]
+
+
+def _window(extent: int, given: int, pixels: int, kernel: int, stride: int) -> int:
+    """Places that windows at `pixels` neighbouring ones of `extent` reach at least, some of them in the padding."""
+    padding = max(0, (extent - 1) * stride + kernel - given)
+    return max(1, min(given, (pixels - 1) * stride + kernel - padding))

@@ -1,0 +1,51 @@
+"""A network with what bounds over all its schedules ask for: weights, and which layers depend on which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...zoo.schedule_networks.layers import Network
+from .floors import Floor, members
+from .tables import Model
+
+
+@dataclass(frozen=True)
+class Case:
+    """`batch` samples of a network in a model, with the floor of each layer."""
+
+    network: Network
+    model: Model
+    batch: int
+    floors: list[Floor]
+
+    @cached_property
+    def weights(self) -> list[int]:
+        """Bytes of weights that DRAM holds, by layer."""
+        return [self.network.weight_bytes(number) for number in range(len(self.network.layers))]
+
+    @cached_property
+    def before(self) -> list[int]:
+        """For each layer those that it depends on, as bits."""
+        found = [0] * len(self.network.layers)
+        for number, layer in enumerate(self.network.layers):
+            for producer in layer.producers:
+                found[number] |= found[producer] | 1 << producer
+        return found
+
+    @cached_property
+    def after(self) -> list[int]:
+        """For each layer those that depend on it, as bits."""
+        found = [0] * len(self.network.layers)
+        for number in reversed(range(len(found))):
+            for producer in self.network.layers[number].producers:
+                found[producer] |= found[number] | 1 << number
+        return found
+
+    def work(self, layers: int) -> float:
+        """Least cycles of a set of layers."""
+        return sum(self.floors[number].cycles for number in members(layers))
+
+    def weight(self, layers: int) -> int:
+        """Bytes of weights of a set of layers."""
+        return sum(self.weights[number] for number in members(layers))
