@@ -53,8 +53,9 @@ class Alone:
         found: list[Floats] = []
         pieces = counts_of_pieces(self.layer.groups if self.layer.groups > 1 else self.layer.shape.channels)
         for tile, row, spent in zip(tiles, table, energy, strict=True):
-            if tile[1] == 0:
+            if tile[1] == 0 and tiles[:, 1].any():
                 continue
+            tile = tile if tile[1] else np.array((tile[0], self.extent(self.v, 1)))
             for bands in self.bands():
                 for samples in self.samples(bands):
                     cut = self.cut(row, tile, pieces, bands, samples)
