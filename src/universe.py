@@ -35,9 +35,14 @@ PASSES = (
     "dram-schedule",
     "dram-allocate",
     "dram-verify",
+    "codelet-unroll",
+    "codelet-parallelize",
+    "codelet-pipeline",
     "codelet-allocate",
     "codelet-verify",
     "convert-codelet-to-mnemonic",
+    "convert-dram-to-mnemonic",
+    "convert-nest-to-loops",
 )
 
 TARGETS = ("acg", "assembly")

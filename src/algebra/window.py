@@ -71,3 +71,21 @@ def step_of(forms: Sequence[Affine], extents: Mapping[str, int]) -> int:
     if any(form != forms[0] for form in forms):
         return 1
     return gcd(*(c for dim, c in forms[0].terms if extents[dim] > 1)) or 1
+
+
+Share = tuple[tuple[str, int, int | None], ...]
+"""Dim, iterations left out at its beginning, iterations at most (None: all that are left)."""
+
+
+def narrowed(ranges: Mapping[str, Range], share: Share) -> Mapping[str, Range] | None:
+    """The ranges of a share; None where nothing is left of one of them."""
+    if not share:
+        return ranges
+    found = dict(ranges)
+    for dim, skip, take in share:
+        whole = ranges[dim]
+        extent = whole.extent - skip if take is None else min(take, whole.extent - skip)
+        if extent < 1:
+            return None
+        found[dim] = Range(whole.start + skip, extent)
+    return found

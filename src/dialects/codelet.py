@@ -214,11 +214,15 @@ class CodeletOp(IRDLOperation):
 
 @irdl_op_definition
 class LoopOp(IRDLOperation):
-    """Runs its body for each piece of `step` iterations of the current range of `dim`; the last may be shorter."""
+    """Runs its body for each piece of `step` iterations of the current range of `dim`; the last may be shorter.
+
+    `ahead`: what an iteration begins with is done before the rest of the one before it (`codelet_schedule`).
+    """
 
     name = "codelet.loop"
     dim = prop_def(StringAttr)
     step = prop_def(IntegerAttr)
+    ahead = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
 
@@ -325,7 +329,7 @@ class ComputeOp(IRDLOperation):
     iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from
     its identity where all its reduced dims are at their beginning; with `keep` it always goes on from the target.
     `borders` names operands that may be read out of their bounds; the tensors after the operands, of one element each,
-    have what such reads give.
+    have what such reads give.  `skip` and `take` narrow ranges (`codelet_schedule`).
     """
 
     name = "codelet.compute"
@@ -335,6 +339,8 @@ class ComputeOp(IRDLOperation):
     functions = opt_prop_def(BindingAttr)
     immediates = opt_prop_def(ValuesAttr)
     spread = opt_prop_def(BindingAttr)
+    skip = opt_prop_def(DimsAttr)
+    take = opt_prop_def(DimsAttr)
     keep = opt_prop_def(UnitAttr)
     borders = opt_prop_def(ArrayAttr[StringAttr])
     tensors = var_operand_def(SurrogateType)

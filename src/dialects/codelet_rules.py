@@ -16,6 +16,7 @@ from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
 from ..algebra.window import Axis, window
 from ..errors import TilewrightError
+from .codelet_schedule import verify_ahead, verify_share
 from .types import is_element_type
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def verify_loop(op: LoopOp) -> None:
         raise VerifyException(f"expected a dim among {', '.join(dims)}, found {op.dim.data}")
     if op.step.value.data < 1:
         raise VerifyException(f"expected a positive step of dim {op.dim.data}, found {op.step.value.data}")
+    verify_ahead(op)
 
 
 def verify_local(op: LocalOp) -> None:
@@ -234,6 +236,7 @@ def verify_compute(op: ComputeOp) -> None:
     for axis, dim in op.spread.data if op.spread is not None else ():
         if axis not in ("x", "y") or dim not in slots:
             raise VerifyException(f"expected axis x or y to spread a bound dim of the capability, found {axis} = {dim}")
+    verify_share(op)
 
 
 def _verify_access(access: object, value: SSAValue, extents: Mapping[str, int]) -> None:

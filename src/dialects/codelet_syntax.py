@@ -23,6 +23,7 @@ from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .roles import Role
 from .syntax import (
+    Bindings,
     parse_attributes,
     parse_bindings,
     parse_body,
@@ -142,16 +143,18 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
 
 
 def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
-    """`dim step 8 {body}`."""
+    """`dim step 8 [ahead] {body}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_keyword("step")
     properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
+    if parser.parse_optional_keyword("ahead"):
+        properties["ahead"] = UnitAttr()
     return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_loop(op: LoopOp, printer: Printer) -> None:
     """See `parse_loop`."""
-    printer.print_string(f" {op.dim.data} step {op.step.value.data}")
+    printer.print_string(f" {op.dim.data} step {op.step.value.data}{' ahead' if op.ahead is not None else ''}")
     print_attributes(op, printer)
     print_body(op.body, printer)
 
@@ -185,7 +188,14 @@ def print_local(op: LocalOp, printer: Printer) -> None:
     printer.print_attribute(op.result.type)
 
 
-_BINDINGS = {"dims": BindingAttr, "functions": BindingAttr, "immediates": ValuesAttr, "spread": BindingAttr}
+_BINDINGS: Bindings = {
+    "dims": BindingAttr,
+    "functions": BindingAttr,
+    "immediates": ValuesAttr,
+    "spread": BindingAttr,
+    "skip": DimsAttr,
+    "take": DimsAttr,
+}
 
 
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
@@ -216,7 +226,7 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
     printer.print_string(" ")
     with printer.in_parens():
         printer.print_list(op.tensors, printer.print_ssa_value)
-    values = (op.dims, op.functions, op.immediates, op.spread)
+    values = (op.dims, op.functions, op.immediates, op.spread, op.skip, op.take)
     print_bindings(zip(_BINDINGS, values, strict=True), printer)
     if op.keep is not None:
         printer.print_string(" keep")

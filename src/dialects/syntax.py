@@ -9,9 +9,9 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from .nest_attributes import BindingAttr, ValuesAttr
+from .nest_attributes import BindingAttr, DimsAttr, ValuesAttr
 
-Bindings = Mapping[str, type[BindingAttr] | type[ValuesAttr]]
+Bindings = Mapping[str, type[BindingAttr] | type[ValuesAttr] | type[DimsAttr]]
 """Keyword, which is the property's name -> attribute."""
 
 
@@ -69,7 +69,9 @@ def parse_bindings(bindings: Bindings, parser: Parser) -> dict[str, Attribute]:
     return found
 
 
-def print_bindings(bindings: Iterable[tuple[str, BindingAttr | ValuesAttr | None]], printer: Printer) -> None:
+def print_bindings(
+    bindings: Iterable[tuple[str, BindingAttr | ValuesAttr | DimsAttr | None]], printer: Printer
+) -> None:
     """See `parse_bindings`."""
     for key, value in bindings:
         if value is not None:

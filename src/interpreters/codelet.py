@@ -5,7 +5,7 @@ Addresses are not used, so a program can be run before and after allocation.  Fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -13,15 +13,16 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_strided
 from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
 from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
-from ..algebra.window import Axis, Range
+from ..algebra.window import Axis, Range, narrowed
 from ..dialects import codelet
 from ..dialects.codelet_rules import local_axes, surrogate
+from ..dialects.codelet_schedule import leading, share_of
 from ..dialects.roles import Role
 from ..dialects.types import dtype_of
 
@@ -88,7 +89,7 @@ def run_codelet(op: codelet.CodeletOp, tensors: list[Array]) -> None:
     """Runs a codelet on its tensors in place."""
     args = op.body.block.args
     places = {a: _Place(array, (0,) * array.ndim) for a, array in zip(args, tensors, strict=True)}
-    _Run(places, {dim: Range(0, extent) for dim, extent in op.dims.data}).block(op.body.block)
+    _Run(places, {dim: Range(0, extent) for dim, extent in op.dims.data}).ops(op.body.block.ops)
 
 
 @dataclass
@@ -96,8 +97,8 @@ class _Run:
     places: dict[Any, _Place]
     ranges: dict[str, Range]
 
-    def block(self, block: Block) -> None:
-        for op in block.ops:
+    def ops(self, ops: Iterable[Operation]) -> None:
+        for op in ops:
             match op:
                 case codelet.LoopOp():
                     self.loop(op)
@@ -116,10 +117,30 @@ class _Run:
         dim, step = op.dim.data, op.step.value.data
         whole = self.ranges[dim]
         end = whole.start + whole.extent
-        for start in range(whole.start, end, step):
-            self.ranges[dim] = Range(start, min(step, end - start))
-            self.block(op.body.block)
+        pieces = [Range(start, min(step, end - start)) for start in range(whole.start, end, step)]
+        if op.ahead is None:
+            for piece in pieces:
+                self.ranges[dim] = piece
+                self.ops(op.body.block.ops)
+        else:
+            self.ahead(op, pieces)
         self.ranges[dim] = whole
+
+    def ahead(self, op: codelet.LoopOp, pieces: list[Range]) -> None:
+        head = leading(op)
+        rest = [inner for inner in op.body.block.ops if inner not in head]
+        following: list[dict[Any, _Place]] = []
+        for index, piece in enumerate(pieces):
+            for ahead in pieces[: index + 2][len(following) :]:
+                self.ranges[op.dim.data] = ahead
+                self.ops(head)
+                following.append(dict(self.places))
+            self.ranges[op.dim.data] = piece
+            self.places.update(
+                {inner.results[0]: following[index][inner.results[0]] for inner in head if inner.results}
+            )
+            self.ops(rest)
+            following[index] = {}
 
     def transfer(self, op: codelet.TransferOp) -> None:
         source, destination = self.places[op.source], self.places[op.destination]
@@ -136,6 +157,14 @@ class _Run:
         destination.array[_positions(destination, inside)] = source.array[_positions(source, inside)]
 
     def compute(self, op: codelet.ComputeOp) -> None:
+        whole = self.ranges
+        ranges = narrowed(whole, share_of(op))
+        if ranges is not None:
+            self.ranges = dict(ranges)
+            self.issue(op)
+            self.ranges = whole
+
+    def issue(self, op: codelet.ComputeOp) -> None:
         statement = op.statement.data
         names = tensors_of(statement)
         extents = {dim: current.extent for dim, current in self.ranges.items()}

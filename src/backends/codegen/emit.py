@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...algebra.window import Range
+from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
 from .held import Box, Cutter
 from .isa import Binding, Isa
-from .order import Order, Span
+from .order import BLOCK_BYTES, Order, Span
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
@@ -60,7 +60,8 @@ class Emitter:
     def __init__(self, machine: Machine) -> None:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
-        self.order = Order(len(self.isa.units), len(machine.memories))
+        blocks = [min(memory.align_bytes, BLOCK_BYTES) for memory in machine.memories]
+        self.order = Order(len(self.isa.units), len(machine.memories), blocks)
         self.steps = 0
         self.code = Code([], [[] for _ in machine.mnemonics])
 
@@ -107,10 +108,31 @@ class Emitter:
     def _loop(self, codelet: Codelet, loop: Loop, state: State) -> None:
         whole = state.ranges[loop.dim]
         end = whole.start + whole.extent
-        for start in range(whole.start, end, loop.step):
-            state.ranges[loop.dim] = Range(start, min(loop.step, end - start))
-            self._body(codelet, loop.body, state)
+        pieces = [Range(start, min(loop.step, end - start)) for start in range(whole.start, end, loop.step)]
+        if loop.ahead:
+            self._ahead(codelet, loop, pieces, state)
+        else:
+            for piece in pieces:
+                state.ranges[loop.dim] = piece
+                self._body(codelet, loop.body, state)
         state.ranges[loop.dim] = whole
+
+    def _ahead(self, codelet: Codelet, loop: Loop, pieces: Sequence[Range], state: State) -> None:
+        """The loop with the head of each piece before the rest of the piece before it."""
+
+        def head(piece: Range) -> tuple[list[int], list[tuple[int, ...]]]:
+            state.ranges[loop.dim] = piece
+            self._body(codelet, loop.body[: loop.ahead], state)
+            return state.addresses.copy(), state.origins.copy()
+
+        following = head(pieces[0])
+        for piece, after in zip(pieces, (*pieces[1:], None), strict=True):
+            here = following
+            if after is not None:
+                following = head(after)
+            state.ranges[loop.dim] = piece
+            state.addresses[:], state.origins[:] = here
+            self._body(codelet, loop.body[loop.ahead :], state)
 
     def _define(self, codelet: Codelet, local: int, state: State) -> None:
         surrogate = codelet.surrogates[local]
@@ -158,7 +180,8 @@ class Emitter:
             plan = plan_compute(self.isa, codelet, node)
             known = state.computes[id(node)] = plan, Cutter(codelet, plan)
         plan, cutter = known
-        for box in cutter.boxes(state.ranges):
+        ranges = narrowed(state.ranges, node.share)
+        for box in cutter.boxes(ranges) if ranges is not None else ():
             self._box(codelet, node, state, plan, box)
 
     def _box(self, codelet: Codelet, node: Issue, state: State, plan: ComputePlan, box: Box) -> None:

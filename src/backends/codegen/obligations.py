@@ -186,7 +186,7 @@ class _Builder:
                 self._inside(index, number, form, ranges, what)
         limits = {dim.name: dim.limit for dim in find_capability(self.machine, node.node, node.capability).dims}
         for slot, dim in node.dims:
-            extent, limit = ranges[dim].extent, limits.get(slot, 1)
+            extent, limit = _shared(node, dim, ranges[dim].extent), limits.get(slot, 1)
             what, need = f"compute {node.node}.{node.capability}, dim {slot}", f"at most {limit} iterations"
             fact = Affine(limit) - extent
             self._add("limit", what, need, node.node, (fact,), demand=extent, bound=limit, unit=f"iterations of {dim}")
@@ -258,6 +258,14 @@ class _Builder:
         unit: str = "B",
     ) -> None:
         self.found.append(Obligation(kind, subject, need, memory, facts, value, modulus, demand, bound, unit))
+
+
+def _shared(node: Issue, dim: str, extent: Affine) -> Affine:
+    """At least the iterations of a dim that a compute takes."""
+    for name, skip, take in node.share:
+        if name == dim:
+            return extent - Affine(skip) if take is None else Affine(take)
+    return extent
 
 
 def _meet(live: Mapping[int, tuple[int, int]], a: int, b: int) -> bool:

@@ -1,12 +1,13 @@
 """Which instructions an instruction must wait for: dependences through bytes of memory, as counts per unit.
 
-Sound on 64-byte blocks: two accesses of one block, one of them a write, are ordered.  An access is an interval of
+Sound on blocks of bytes: two accesses of one block, one of them a write, are ordered.  An access is an interval of
 bytes, so strided accesses that interleave are ordered as well.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 BLOCK_BYTES = 64
 
@@ -46,9 +47,11 @@ class _Memory:
 class Order:
     """Hands out, instruction by instruction in program order, the waits that make concurrent units safe."""
 
-    def __init__(self, units: int, memories: int) -> None:
+    def __init__(self, units: int, memories: int, blocks: Sequence[int] = ()) -> None:
+        """`blocks`: the bytes of a block in each memory (64 if not said)."""
         self.units = units
         self.memories = [_Memory(units) for _ in range(memories)]
+        self.blocks = blocks or (BLOCK_BYTES,) * memories
         self.issued = [0] * units
         self.known: list[Counts] = [(0,) * units for _ in range(units)]
         self.clocks: list[list[Counts]] = [[(0,) * units] for _ in range(units)]
@@ -67,8 +70,8 @@ class Order:
         return self._wait(unit, count, needs)
 
     def _read(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        memory = self.memories[span[0]]
-        first, last = memory.segments(span[1] & -BLOCK_BYTES, -(-span[2] // BLOCK_BYTES) * BLOCK_BYTES)
+        memory, block = self.memories[span[0]], self.blocks[span[0]]
+        first, last = memory.segments(span[1] // block * block, -(-span[2] // block) * block)
         readers = memory.readers
         for i in range(first, last):
             _raise_to(needs, memory.writers[i])
@@ -76,8 +79,8 @@ class Order:
             readers[i] = (*old[:unit], count, *old[unit + 1 :])
 
     def _write(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        memory = self.memories[span[0]]
-        first, last = memory.segments(span[1] & -BLOCK_BYTES, -(-span[2] // BLOCK_BYTES) * BLOCK_BYTES)
+        memory, block = self.memories[span[0]], self.blocks[span[0]]
+        first, last = memory.segments(span[1] // block * block, -(-span[2] // block) * block)
         for i in range(first, last):
             _raise_to(needs, memory.writers[i])
             _raise_to(needs, memory.readers[i])

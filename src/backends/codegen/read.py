@@ -22,6 +22,7 @@ from ...dialects.codelet import (
 )
 from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
 from ...dialects.codelet_rules import access_axes, local_axes, surrogate
+from ...dialects.codelet_schedule import leading, share_of
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer
@@ -162,7 +163,8 @@ class _Reader:
         for op in block.ops:
             match op:
                 case LoopOp():
-                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block)))
+                    ahead = 0 if op.ahead is None else len(leading(op))
+                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block), ahead))
                 case LocalOp():
                     nodes.append(self._local(op))
                 case TransferOp():
@@ -200,6 +202,7 @@ class _Reader:
             op.spread.data if op.spread is not None else (),
             op.keep is not None,
             op.border_names,
+            share_of(op),
         )
 
     def _at(self, value: SSAValue) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...algebra.element import element_dtype
 from ...algebra.expr import Statement
-from ...algebra.window import Axis
+from ...algebra.window import Axis, Share
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ class Issue:
     spread: tuple[tuple[str, str], ...] = ()
     keep: bool = False
     borders: tuple[str, ...] = ()
+    share: Share = ()
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Loop:
-    """`body` for each piece of `step` iterations of the current range of `dim`."""
+    """`body` for each piece of `step` iterations of the current range of `dim`.
+
+    The first `ahead` nodes of a piece are done before the rest of the piece before it.
+    """
 
     dim: str
     step: int
     body: tuple[Node, ...]
+    ahead: int = 0
 
 
 Node = Define | Transfer | Fill | Issue | Part | Loop

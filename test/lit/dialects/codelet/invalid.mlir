@@ -309,3 +309,82 @@ codelet.program @main {
     codelet.compute @VPU::@binary "O[m] = A[m] * v" (%l, %l) dims {a = m} : (!codelet.surrogate<2xf32, @GBUF>, !codelet.surrogate<2xf32, @GBUF>)
   }
 }
+
+// -----
+
+// CHECK: expected two buffers of X[m], which is loaded ahead, found 1
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @c dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %y : !codelet.surrogate<16xf32, @DRAM>) {
+    codelet.loop m step 4 ahead {
+      %a = codelet.local "X[m]" buffers 1 : !codelet.surrogate<4xf32, @GBUF>
+      codelet.transfer %X -> %a : !codelet.surrogate<16xf32, @DRAM> -> !codelet.surrogate<4xf32, @GBUF>
+      codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%a, %a) dims {a = m} : (!codelet.surrogate<4xf32, @GBUF>, !codelet.surrogate<4xf32, @GBUF>)
+      codelet.transfer %a -> %Y : !codelet.surrogate<4xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected loads at the beginning of a loop that is `ahead`, and work after them
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @c dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %y : !codelet.surrogate<16xf32, @DRAM>) {
+    codelet.loop m step 4 ahead {
+      %a = codelet.local "X[m]" buffers 2 : !codelet.surrogate<4xf32, @GBUF>
+        codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%a, %a) dims {a = m} : (!codelet.surrogate<4xf32, @GBUF>, !codelet.surrogate<4xf32, @GBUF>)
+      codelet.transfer %a -> %Y : !codelet.surrogate<4xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected loads ahead of what the loop does not write, found one of %X
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @c dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %x : !codelet.surrogate<16xf32, @DRAM>) {
+    codelet.loop m step 4 ahead {
+      %a = codelet.local "X[m]" buffers 2 : !codelet.surrogate<4xf32, @GBUF>
+      codelet.transfer %X -> %a : !codelet.surrogate<16xf32, @DRAM> -> !codelet.surrogate<4xf32, @GBUF>
+      codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%a, %a) dims {a = m} : (!codelet.surrogate<4xf32, @GBUF>, !codelet.surrogate<4xf32, @GBUF>)
+      codelet.transfer %a -> %Y : !codelet.surrogate<4xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected a share of a bound dim that indexes the target, found n
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @c dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %y : !codelet.surrogate<16xf32, @DRAM>) {
+    codelet.loop m step 4 {
+      %a = codelet.local "X[m]" buffers 2 : !codelet.surrogate<4xf32, @GBUF>
+      codelet.transfer %X -> %a : !codelet.surrogate<16xf32, @DRAM> -> !codelet.surrogate<4xf32, @GBUF>
+      codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%a, %a) dims {a = m} take {n = 1} : (!codelet.surrogate<4xf32, @GBUF>, !codelet.surrogate<4xf32, @GBUF>)
+      codelet.transfer %a -> %Y : !codelet.surrogate<4xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected at least one iteration of m to take, found 0
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @c dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %y : !codelet.surrogate<16xf32, @DRAM>) {
+    codelet.loop m step 4 {
+      %a = codelet.local "X[m]" buffers 2 : !codelet.surrogate<4xf32, @GBUF>
+      codelet.transfer %X -> %a : !codelet.surrogate<16xf32, @DRAM> -> !codelet.surrogate<4xf32, @GBUF>
+      codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%a, %a) dims {a = m} take {m = 0} : (!codelet.surrogate<4xf32, @GBUF>, !codelet.surrogate<4xf32, @GBUF>)
+      codelet.transfer %a -> %Y : !codelet.surrogate<4xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}

@@ -53,6 +53,26 @@ codelet.program @convolution {
   }
 }
 
+// Loads ahead, and a tile that two nodes share.
+// CHECK-LABEL: codelet.program @shared {
+codelet.program @shared {
+  %x = codelet.tensor "x" input : !codelet.surrogate<16xf32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<16xf32, @DRAM>
+  codelet.codelet @relu dims {m = 16} (%X = %x : !codelet.surrogate<16xf32, @DRAM>, %Y = %y : !codelet.surrogate<16xf32, @DRAM>) {
+    // CHECK: codelet.loop m step 5 ahead attributes {note} {
+    codelet.loop m step 5 ahead attributes {note} {
+      %a = codelet.local "X[m]" buffers 2 : !codelet.surrogate<5xf32, @GBUF>
+      codelet.transfer %X -> %a : !codelet.surrogate<16xf32, @DRAM> -> !codelet.surrogate<5xf32, @GBUF>
+      %b = codelet.local "Y[m]" buffers 2 : !codelet.surrogate<5xf32, @GBUF>
+      // CHECK: dims {a = m} functions {F = relu} take {m = 4} : (
+      codelet.compute @VPU::@unary "O[m] = relu(A[m])" (%b, %a) dims {a = m} functions {F = relu} take {m = 4} : (!codelet.surrogate<5xf32, @GBUF>, !codelet.surrogate<5xf32, @GBUF>)
+      // CHECK: dims {a = m} functions {F = relu} skip {m = 4} take {m = 1} : (
+      codelet.compute @PE::@unary "O[m] = relu(A[m])" (%b, %a) dims {a = m} functions {F = relu} skip {m = 4} take {m = 1} : (!codelet.surrogate<5xf32, @GBUF>, !codelet.surrogate<5xf32, @GBUF>)
+      codelet.transfer %b -> %Y : !codelet.surrogate<5xf32, @GBUF> -> !codelet.surrogate<16xf32, @DRAM>
+    }
+  }
+}
+
 // CHECK: "attributes"
 // CHECK-SAME: !codelet.surrogate<2x3xui8, @SPAD>
 // CHECK-SAME: #codelet<role temp>

@@ -1,0 +1,24 @@
+// RUN: tilewright-opt %s -p 'load-target{target="uneven"},codelet-unroll' | filecheck %s
+
+// Work that is looped over keeps its steps.
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<25xi32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<25xi32, @DRAM>
+  codelet.codelet @relu dims {i = 25} (%X = %x : !codelet.surrogate<25xi32, @DRAM>, %Y = %y : !codelet.surrogate<25xi32, @DRAM>) {
+    codelet.loop i step 5 {
+      %a = codelet.local "X[i]" : !codelet.surrogate<5xi32, @MEM>
+      codelet.transfer %X -> %a : !codelet.surrogate<25xi32, @DRAM> -> !codelet.surrogate<5xi32, @MEM>
+      %c = codelet.local "Y[i]" : !codelet.surrogate<5xi32, @MEM>
+      codelet.loop i step 1 {
+        codelet.compute @SIMD::@unary "O[i] = relu(A[i])" (%c, %a) dims {b = i} functions {F = relu} : (!codelet.surrogate<5xi32, @MEM>, !codelet.surrogate<5xi32, @MEM>)
+      }
+      codelet.transfer %c -> %Y : !codelet.surrogate<5xi32, @MEM> -> !codelet.surrogate<25xi32, @DRAM>
+    }
+  }
+}
+
+// CHECK: codelet.loop i step 20 {
+// CHECK: codelet.transfer %X -> %a : !codelet.surrogate<25xi32, @DRAM> -> !codelet.surrogate<20xi32, @MEM>
+// CHECK: codelet.loop i step 5 {
+// CHECK-NEXT: codelet.loop i step 1 {
+// CHECK-NEXT: codelet.compute @SIMD::@unary "O[i] = relu(A[i])" (%c, %a) dims {b = i} functions {F = relu} : (!codelet.surrogate<20xi32, @MEM>, !codelet.surrogate<20xi32, @MEM>)

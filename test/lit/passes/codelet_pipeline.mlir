@@ -1,0 +1,23 @@
+// RUN: tilewright-opt %s -p 'load-target{target="uneven"},codelet-pipeline' | filecheck %s
+
+// Two copies of what moves, and the next tile's load before this tile's work and store.
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<25xi32, @DRAM>
+  %y = codelet.tensor "y" output : !codelet.surrogate<25xi32, @DRAM>
+  codelet.codelet @relu dims {i = 25} (%X = %x : !codelet.surrogate<25xi32, @DRAM>, %Y = %y : !codelet.surrogate<25xi32, @DRAM>) {
+    codelet.loop i step 5 {
+      %a = codelet.local "X[i]" : !codelet.surrogate<5xi32, @MEM>
+      codelet.transfer %X -> %a : !codelet.surrogate<25xi32, @DRAM> -> !codelet.surrogate<5xi32, @MEM>
+      %c = codelet.local "Y[i]" : !codelet.surrogate<5xi32, @MEM>
+      codelet.compute @SIMD::@unary "O[i] = relu(A[i])" (%c, %a) dims {b = i} functions {F = relu} : (!codelet.surrogate<5xi32, @MEM>, !codelet.surrogate<5xi32, @MEM>)
+      codelet.transfer %c -> %Y : !codelet.surrogate<5xi32, @MEM> -> !codelet.surrogate<25xi32, @DRAM>
+    }
+  }
+}
+
+// CHECK: codelet.loop i step 5 ahead {
+// CHECK-NEXT: %a = codelet.local "X[i]" buffers 2 : !codelet.surrogate<5xi32, @MEM>
+// CHECK-NEXT: codelet.transfer %X -> %a : !codelet.surrogate<25xi32, @DRAM> -> !codelet.surrogate<5xi32, @MEM>
+// CHECK-NEXT: %c = codelet.local "Y[i]" buffers 2 : !codelet.surrogate<5xi32, @MEM>
+// CHECK-NEXT: codelet.compute @SIMD::@unary "O[i] = relu(A[i])" (%c, %a)
+// CHECK-NEXT: codelet.transfer %c -> %Y : !codelet.surrogate<5xi32, @MEM> -> !codelet.surrogate<25xi32, @DRAM>
