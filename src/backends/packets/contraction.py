@@ -16,8 +16,8 @@ from .storage import Storage
 from .tiles import Plan, Pointers, Tile, counts, names
 
 MOST_ROWS, MOST_VECTORS, STEPS = 16, 8, (2, 4, 8, 1)
-POINTERS = 9
-"""Scalar registers that tiles need beside operands, at least."""
+POINTERS = 8
+"""Scalar registers that tiles need beside operands and loops, at least."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,17 @@ def _row_plans(
     outer = contraction.row_count // extent
     registers = emitter.isa.files[emitter.vectors].count
     scalars = emitter.isa.files[emitter.scalars]
+    pointers = POINTERS + 2 * len(contraction.rows) + len(contraction.batch)
     priced: dict[int, tuple[float, Plan]] = {}
     for rows in range(1, min(MOST_ROWS, extent) + 1 if unroll else 2):
-        for steps in STEPS if unroll else STEPS[:1]:
+        for steps in STEPS if unroll else sorted(STEPS):
             plan = Plan(rows, width, steps)
             if (rows + steps) * width + (not multiply.flip) > registers:
                 continue
-            if rows * steps * multiply.group + POINTERS * scalars.width_bytes > scalars.count * scalars.width_bytes:
+            if rows * steps * multiply.group + pointers * scalars.width_bytes > scalars.count * scalars.width_bytes:
                 continue
             packets = tile_packets(emitter, contraction, multiply, plan)
-            if packets is not None and (rows not in priced or packets < priced[rows][0]):
+            if packets is not None and (rows not in priced or (unroll and packets < priced[rows][0])):
                 priced[rows] = packets, plan
     plans: list[tuple[Plan, Plan | None, float]] = []
     for rows, (packets, plan) in priced.items():

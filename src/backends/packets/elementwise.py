@@ -54,12 +54,26 @@ class _Body:
                 if item is None:
                     what = f"{fn} of {len(args)} {self.type_name}"
                     raise TilewrightError("unsupported", what, "a vector instruction for it", "none")
+                for arg in args:
+                    _check_closed(arg, self.type_name)
                 registers = [self.value(arg, offset, known) for arg in args]
                 result = emitter.pool.take(emitter.vectors)
                 self.made.append(emitter.place(item, [result, *registers]))
                 return result
             case _:
                 raise TilewrightError("unsupported", print_expr(expr), "tensors, numbers and functions", "a name")
+
+
+CLOSED = ("max", "min", "relu")
+"""Functions whose values are among their arguments' range: they never leave a type."""
+
+
+def _check_closed(expr: Expr, type_name: str) -> None:
+    """A value inside another is exact, and no register holds more than its type; so it may not leave the type."""
+    if isinstance(expr, Call) and expr.fn not in CLOSED:
+        found = print_expr(expr)
+        lever = "write it as a statement of its own"
+        raise TilewrightError("unsupported", found, f"a value inside others that stays {type_name}", found, lever)
 
 
 def constants_of(expr: Expr) -> list[float]:

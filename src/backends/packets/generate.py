@@ -97,6 +97,6 @@ def _align(isa: Isa) -> int:
 
 def finish(emitter: Emitter, storage: Storage, regions: list[Region], switches: Switches) -> PacketProgram:
     """Schedules the regions; the program with its memory."""
-    lowering = Lowering(emitter.isa, emitter.pool.left(emitter.scalars), Options(switches.pack, switches.pipeline))
+    lowering = Lowering(emitter.isa, emitter.pool.untouched(emitter.scalars), Options(switches.pack, switches.pipeline))
     code = lowering.code(regions)
     return PacketProgram(code, tuple(storage.stored), storage.end + SLACK_BYTES, tuple(storage.images))

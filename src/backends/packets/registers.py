@@ -12,6 +12,7 @@ class Pool:
     def __init__(self, isa: Isa) -> None:
         self.isa = isa
         self.taken: set[Granule] = set(isa.granules(isa.packets.base, 0))
+        self.used = set(self.taken)
 
     def take(self, file: str) -> int:
         """A free register of the file."""
@@ -19,6 +20,7 @@ class Pool:
             granules = self.isa.granules(file, number)
             if self.taken.isdisjoint(granules):
                 self.taken.update(granules)
+                self.used.update(granules)
                 return number
         count = self.isa.files[file].count
         raise InfeasibleError(f"registers {file}", count + 1, count, "registers", "smaller tiles")
@@ -27,7 +29,7 @@ class Pool:
         """The register is free again."""
         self.taken.difference_update(self.isa.granules(file, number))
 
-    def left(self, file: str) -> list[int]:
-        """The free registers of a file."""
+    def untouched(self, file: str) -> list[int]:
+        """The registers of a file that were never taken."""
         numbers = range(self.isa.files[file].count)
-        return [n for n in numbers if self.taken.isdisjoint(self.isa.granules(file, n))]
+        return [n for n in numbers if self.used.isdisjoint(self.isa.granules(file, n))]

@@ -1,0 +1,101 @@
+"""llvm-mc judges packets, qemu-hexagon runs programs; both where they are installed."""
+
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright import load_target
+from tilewright.backends.hexagon import missing_tools, run_program
+from tilewright.backends.hexagon.run import ASSEMBLE, link
+from tilewright.backends.packets.generate import generate
+from tilewright.backends.packets.isa import Isa
+from tilewright.backends.packets.program import Instruction, executed_packets
+from tilewright.backends.packets.simulator import simulate_packets
+from tilewright.backends.packets.text import assembly, packet_text
+from tilewright.errors import TilewrightError
+from tilewright.frontends.einsum import parse_einsum
+from tilewright.packet_run import integer_types
+
+MISSING = missing_tools()
+needs_tools = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+ISA = Isa(load_target("hvx"))
+
+
+def random_packet(rng: random.Random) -> tuple[Instruction, ...]:
+    """One to four instructions on registers of their own, so that only slots and resources decide."""
+    packet: list[Instruction] = []
+    numbers = {"V": 0, "W": 8, "R": 1, "D": 6}
+    for _ in range(rng.randint(1, 4)):
+        mnemonic = rng.choice([m for m in ISA.packets.mnemonics if m.loop is None])
+        values: list[tuple[str, int]] = []
+        for field, file in mnemonic.registers:
+            numbers[file] += 1
+            values.append((field, numbers[file] - 1))
+        values += [(field.name, rng.choice([0, 1]) * mnemonic.align_bytes) for field in mnemonic.fields[:1]
+                   if mnemonic.name in ("LOADD", "LOADW")]  # fmt: skip
+        values += [(field.name, 1) for field in mnemonic.fields if field.name not in dict(values)]
+        packet.append(Instruction(mnemonic.name, tuple(values)))
+    return tuple(packet)
+
+
+@needs_tools
+def test_llvm_mc_takes_every_packet_that_fits(tmp_path: Path):
+    """And refuses nearly all of the others: the file asks for more than the machine in few cases."""
+    rng = random.Random(5)
+    packets = [random_packet(rng) for _ in range(1500)]
+    source = tmp_path / "packets.s"
+    source.write_text("".join(f"{packet_text(ISA, packet)}\n" for packet in packets))
+    done = subprocess.run(
+        ["llvm-mc", *ASSEMBLE, str(source), "-o", str(tmp_path / "o")], capture_output=True, text=True, check=False
+    )
+    refused = {int(line) for line in re.findall(r"packets\.s:(\d+):\d+: error", done.stderr)}
+    fitting = {i for i, packet in enumerate(packets, 1) if ISA.fits(item.mnemonic for item in packet)}
+    assert [packet_text(ISA, packets[i - 1]) for i in sorted(fitting & refused)] == []
+    assert len(fitting) > 300
+    allowed = set(range(1, len(packets) + 1)) - refused
+    assert len(fitting) >= 0.95 * len(allowed)
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    "text",
+    [
+        "O[i] = A[i] + B[i]; i=1000",
+        "O[m,n] += A[m,k] * B[k,n]; m=9 n=70 k=37",
+        "O[h,m,n] += A[h,m,k] * B[h,k,n]; h=2 m=5 n=9 k=16",
+        "O[p,q,k] += A[2*p + r, 2*q + s, c] * B[r,s,c,k]; p=5 q=4 k=40 r=3 s=3 c=16",
+    ],
+)
+def test_qemu_gives_what_we_simulate(text: str):
+    statement, extents = parse_einsum(text)
+    program = generate(ISA.machine, statement, extents, integer_types(statement))
+    rng = np.random.default_rng(1)
+    inputs = {
+        t.name: rng.integers(np.iinfo(t.dtype).min, np.iinfo(t.dtype).max, t.shape, t.dtype, endpoint=True)
+        for t in program.stored
+        if t.role == "input"
+    }
+    ran = run_program(assembly(ISA, program.code), program, inputs)
+    simulated = simulate_packets(ISA, program, inputs)
+    np.testing.assert_array_equal(ran.outputs["O"], simulated.outputs["O"])
+    assert ran.packets == simulated.packets == executed_packets(program.code)
+    assert ran.instructions > ran.packets
+
+
+@needs_tools
+def test_what_the_assembler_refuses_is_told(tmp_path: Path):
+    with pytest.raises(TilewrightError, match="llvm-mc"):
+        link("{ v0 = vmem(r0+#0); v1 = vmem(r0+#1) }\n", tmp_path)
+
+
+def test_without_tools_the_first_missing_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "")
+    statement, extents = parse_einsum("O[i] = A[i]; i=4")
+    statement, extents = parse_einsum("O[i] = max(A[i], 0); i=4")
+    program = generate(ISA.machine, statement, extents, integer_types(statement))
+    with pytest.raises(TilewrightError, match="llvm-mc"):
+        run_program("", program, {})
