@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -21,16 +22,18 @@ STARTS = 3
 """Random mappings that are climbed from."""
 
 
-def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequence[LoopMapping] = ()) -> Mapped:
     """A good mapping soon: Sunstone's, and the best of some random ones, each refined to a local optimum.
 
+    `starts` are refined first.
     Honours the whole space of the request: bypass, imperfect factors and splits where it has them.  Raises
     InfeasibleError if nothing that fits was found.
     """
     pricer = Pricer(arch, problem, request)
     climber = Climber(arch, problem, pricer)
     best: tuple[float, LoopMapping] | None = None
-    for start in _starts(arch, problem, request, pricer):
+    given = (pack(arch, problem, [mapping]) for mapping in starts)
+    for start in chain(given, _starts(arch, problem, request, pricer)):
         if pricer.late and best is not None:
             break
         value, mapping = climber.climb(start)

@@ -9,18 +9,24 @@ are then bounded by those for loops of any length.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .grids import Sizes, cells_of, grid_of, sizes_of, swept
-from .inward import Layer, Step, kept_at
+from .inward import Layer, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
 from .tables import Tables
-from .walk import Beyond, Skeleton
+from .walk import Beyond, Grid, Skeleton
 
 MAX_INNER = 1 << 15
 """Cells of the grid of an inner memory."""
+
+
+MAX_CODES = 4096
+"""Combinations of pending tensors that have a table at most."""
 
 
 class Ahead:
@@ -28,22 +34,80 @@ class Ahead:
 
     def __init__(self, model: Model, tables: Tables, outer: Outer) -> None:
         self._model, self._tables, self._outer = model, tables, outer
-        self._dims = tables.dims
+        self._dims, self._tensors = tables.dims, len(model.full)
         self._every = (1 << self._dims) - 1
         self._orders = Orders(model)
-        self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
         self._outcomes: dict[int, list[Outcome]] = {}
+        self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
+        self._nobody: Pending = (-1,) * self._tensors
 
-    def layers(self, skeleton: Skeleton) -> list[Layer]:
-        """Tables of all memories but the outermost, innermost first."""
+    def start(self, skeleton: Skeleton) -> float:
+        """Take up a skeleton; the least energy of all words between its memories."""
         last = self._outer.last
-        found = [Layer(self._outer.grid, self._outer.energies(kept_at(skeleton, last - 1)))]
-        for level in range(last - 2, -1, -1):
-            found.insert(0, self._inner(skeleton, level, found[0]))
-        return found
+        self._skeleton = skeleton
+        self._grids = [self._grid(level) for level in range(last - 1)] + [self._outer.grid]
+        self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
+        self._steps = [self._step(level) for level in range(last - 1)]
+        self._terms: Terms | None = None
+        grid = self._grids[0]
+        begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if last == 1 else 1)
+        places = tuple(slice(int(cells_of(grid, d, begin[d : d + 1])[0]), None) for d in range(self._dims))
+        return float(self._layer(0, self._nobody)[places].min())
 
-    def beyond(self, layers: list[Layer], skeleton: Skeleton) -> Beyond:
-        """The tables that a walk reads."""
+    def _layer(self, level: int, pending: Pending) -> Floats:
+        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors."""
+        if pending not in self._layers[level]:
+            kept = kept_at(self._skeleton, level)
+            if level < self._outer.last - 1:
+                found = self._steps[level].least(pending)
+                found[
+                    np.broadcast_to(~self._fits(level, kept, sizes_of(self._grids[level], high=False)), found.shape)
+                ] = np.inf
+            elif pending == self._nobody:
+                found = self._outer.energies(kept)
+            else:
+                found = self._last(kept, pending)
+            self._layers[level][pending] = found
+        return self._layers[level][pending]
+
+    def _last(self, kept: int, pending: Pending) -> Floats:
+        """The same at the last memory, where only loops of the outermost one come."""
+        level, grid = self._outer.last - 1, self._outer.grid
+        if self._terms is None:
+            spread = self._skeleton.spread[level + 1]
+            tile = tuple(np.maximum(1, size // int(spread[d])) for d, size in enumerate(sizes_of(grid, high=True)))
+            self._terms = Terms(self._tables, self._skeleton, level, tile)
+        alive = {t: low if low >= 0 else level for t, low in enumerate(pending) if low >= 0 or kept >> t & 1}
+        best = np.full(tuple(grid.size.tolist()), np.inf)
+        for outcome in self._orders_of(sum(1 << t for t in alive)):
+            total = np.zeros((1,) * self._dims)
+            for t, low in alive.items():
+                total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
+            np.minimum(best, total, out=best)
+        best[np.isinf(self._outer.energies(kept))] = np.inf
+        return best
+
+    def _orders_of(self, tensors: int) -> list[Outcome]:
+        if tensors not in self._outcomes:
+            self._outcomes[tensors] = outcomes_of(self._model, tensors)
+        return self._outcomes[tensors]
+
+    def _grid(self, level: int) -> Grid:
+        skeleton, model = self._skeleton, self._model
+        outside: list[int] = (skeleton.inside[-1] // skeleton.inside[level + 1]).tolist()
+        reach = [-(-n // o) for n, o in zip(self._tables.bounds, outside, strict=True)]
+        most = [self._most(skeleton, level, d, end) for d, end in enumerate(reach)]
+        return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most)
+
+    def _step(self, level: int) -> Step:
+        grids = self._grids[level], self._grids[level + 1]
+        after = partial(self._layer, level + 1)
+        return Step(self._model, self._tables, self._skeleton, level, *grids, after, self._orders_of)
+
+    def beyond(self) -> Beyond:
+        """The tables that a walk of the skeleton reads."""
+        skeleton = self._skeleton
+        layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
         masks = [self._orders.masks(kept) for kept in self._inside(skeleton)]
         parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
         kept = kept_at(skeleton, len(layers) - 1)
@@ -62,7 +126,8 @@ class Ahead:
             which[level] = start + best_masks(masks[level], self._dims) * int(layer.grid.size.prod())
             start = start + parts[level].size if level + 2 < len(layers) else 0
         inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
-        return Beyond(inner, self._outermost[kept, masks[-1]].reshape(-1), which, size, low, stride, scale)
+        outer = self._outermost[kept, masks[-1]].reshape(-1)
+        return Beyond(inner, outer, which, size, low, stride, scale, *self._closing())
 
     def _inside(self, skeleton: Skeleton) -> list[int]:
         """Per memory but the outermost, the tensors that may rest when its loops begin: those kept further in."""
@@ -84,28 +149,23 @@ class Ahead:
             done[mask] = table
         return np.stack([done[mask] for mask in masks])
 
-    def least(self, layers: list[Layer], skeleton: Skeleton) -> float:
-        """Least energy of all words between memories."""
-        layer = layers[0]
-        start = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if len(layers) == 1 else 1)
-        places = tuple(slice(int(cells_of(layer.grid, d, start[d : d + 1])[0]), None) for d in range(self._dims))
-        return float(layer.energy[places].min())
+    def _closing(self) -> tuple[Floats, Ints]:
+        """Tables by cell for walks at the end of a memory's loops, and where they begin by memory and pending tensors.
 
-    def _inner(self, skeleton: Skeleton, level: int, after: Layer) -> Layer:
-        model = self._model
-        outside: list[int] = (skeleton.inside[-1] // skeleton.inside[level + 1]).tolist()
-        reach = [-(-n // o) for n, o in zip(self._tables.bounds, outside, strict=True)]
-        most = [self._most(skeleton, level, d, end) for d, end in enumerate(reach)]
-        grid = grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most)
-        kept = kept_at(skeleton, level)
-        if kept not in self._outcomes:
-            self._outcomes[kept] = outcomes_of(model, kept)
-        step = Step(model, self._tables, skeleton, level, grid, after)
-        best = np.full(tuple(grid.size.tolist()), np.inf)
-        for outcome in self._outcomes[kept]:
-            np.minimum(best, step.least(outcome, kept), out=best)
-        best[np.broadcast_to(~self._fits(level, kept, sizes_of(grid, high=False)), best.shape)] = np.inf
-        return Layer(grid, best)
+        Of these each counts as the number of its memory (from 1, 0 if it is not pending), a digit each.
+        """
+        base = self._outer.last + 1
+        codes = base**self._tensors
+        if codes > MAX_CODES:
+            return np.zeros(0), np.full((len(self._layers), 1), -1, np.int64)
+        where = np.full((len(self._layers), codes), -1, np.int64)
+        parts, start = list[Floats](), 0
+        for level, found in enumerate(self._layers):
+            for pending, energy in found.items():
+                where[level, sum((low + 1) * base**t for t, low in enumerate(pending))] = start
+                parts.append(energy.reshape(-1))
+                start += energy.size
+        return np.concatenate(parts), where
 
     def _most(self, skeleton: Skeleton, level: int, d: int, end: int) -> int:
         """The largest tile along `d` that fits with tiles of one elsewhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....costs.compiled import compiled, inner
 from .model import UNRELATED, WINDOW, Ints
-from .promise import Task, fits, promising
+from .promise import Task, fits, may_close, promising
 from .settle import finish, settle_group, unavoidable
 from .skeleton import busy_rows
 from .walk import Frames, State
@@ -305,6 +305,8 @@ def next_option(task: Task, frames: Frames) -> None:
     if kind == CLOSE:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
+            return
+        if not may_close(task, level, alive, energy):
             return
         resting = open_level(task, level + 1, alive)
         if resting >= 0:

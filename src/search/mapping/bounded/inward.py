@@ -1,16 +1,29 @@
-"""One step inwards: the least energy from a memory on, given that of the next memory outwards."""
+"""One step inwards: the least energy from a memory on, given that of the next memory outwards.
+
+Tensors that rest when a memory's loops are over are pending: their words are known when a loop outside moves them, and
+depend on nothing but the tile at that moment.  So tables are kept by pending tensors, each with the innermost memory
+whose tile of it rests.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from .grids import cells_of, grown, sizes_of
-from .model import PLAIN, Floats, Ints, Model
+from .grids import Sizes, cells_of, grown, sizes_of
+from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .outcomes import Outcome
 from .tables import Boundary, Tables, along
 from .walk import Grid, Skeleton
+
+Pending = tuple[int, ...]
+"""For each tensor the innermost memory whose tile of it rests, -1 if none does."""
+
+MAX_TOGETHER = 4
+"""Tensors that are looked at together; if more may rest, their words count nothing."""
 
 
 class Layer(NamedTuple):
@@ -25,139 +38,188 @@ def kept_at(skeleton: Skeleton, level: int) -> int:
     return sum(1 << t for t, keeps in enumerate(skeleton.kept[level].tolist()) if keeps)
 
 
-class Step:
-    """From memory `level`, with tiles of `grid`, to the one outside it, whose table is `after`."""
+class Terms:
+    """Energy of tensors that rest in a tile of memory `level` until a loop further out moves them."""
 
-    def __init__(self, model: Model, tables: Tables, skeleton: Skeleton, level: int, grid: Grid, after: Layer) -> None:
-        self.model, self.tables, self.skeleton, self.level, self.grid, self.after = (
-            model, tables, skeleton, level, grid, after,
-        )  # fmt: skip
+    def __init__(self, tables: Tables, skeleton: Skeleton, level: int, tile: Sizes) -> None:
+        self.tables, self.skeleton, self.level, self.tile = tables, skeleton, level, tile
         self.dims, self.last = tables.dims, len(skeleton.kept) - 1
-        self.low, self.high = (sizes_of(grid, high=high) for high in (False, True))
-        self.spread = skeleton.spread[level + 1]
-        self.scale = skeleton.spread[self.last] if level + 1 == self.last - 1 else np.ones(self.dims, np.int64)
-        maps = [
-            [cells_of(after.grid, d, sizes[d] * self.spread[d] * self.scale[d]) for d in range(self.dims)]
-            for sizes in (self.low, self.high)
-        ]
-        self.map_low, self.map_high = maps
-        outside = skeleton.inside[-1] // skeleton.inside[level + 2]
+        outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
-        self._grown: dict[int, Floats] = {}
-        self._terms: dict[tuple[int, int, int, bool], Floats] = {}
+        self._found: dict[tuple[object, ...], Floats] = {}
 
-    def least(self, outcome: Outcome, kept: int) -> Floats:
-        """Least energy by cell if loops of this outcome come next."""
-        mine = [(t, run, first) for t, (run, first) in enumerate(outcome) if kept >> t & 1]
-        resting = 0
-        fixed: Floats = np.zeros((1,) * self.dims)
-        for t, run, first in mine:
-            resting |= run
-            if not run:
-                fixed = fixed + self.term(t, 0, first, "tile")
-        if not resting:
-            found = self.table(0)[np.ix_(*self.map_low)] + fixed
-        else:
-            running = [(t, run, first) for t, run, first in mine if run]
-            found = np.minimum(self._here(running, resting), self._through(running, resting)) + fixed
+    def energy(self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool) -> Floats:
+        """Energy of tensor `t` between memories from `low` to `level` and their parents.
+
+        It rests in the loops `run`, to the bound or to tiles `ends` of this memory; `first` is the sliding loop that
+        moves it.  With `whole` the next loops are the outermost.
+        """
+        key = t, low, run, first, tuple(ends)
+        if key not in self._found:
+            tile = list(self.tile)
+            for d in range(self.dims):
+                if run >> d & 1:
+                    tile[d] = ends[d] if d in ends else np.full_like(tile[d], self.tables.bounds[d])
+            total: Floats = np.zeros((1,) * self.dims)
+            for memory in range(low, self.level + 1):
+                if self.skeleton.kept[memory, t]:
+                    total = total + self._settled(t, memory, run, first, tile, whole)
+            self._found[key] = total
+        return self._found[key]
+
+    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+        inside, skeleton = self.skeleton.inside, self.skeleton
+        parent = int(skeleton.parent[memory + 1, t])
+        own = inside[self.level + 1]
+        up, down = (
+            tuple(np.maximum(1, size * inside[m + 1, d] // own[d]) for d, size in enumerate(tile))
+            for m in (parent, memory)
+        )
+        owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
+        spread = skeleton.spread[self.level + 1]
+        step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
+        there = 1.0 - self._ragged(t, memory, run, step)
+        boxes = [Boundary(size, down, step, self.free, whole) for size in (up, down)]
+        words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
+        return self.tables.settled(t, memory, parent, words[0], words[1], owned)
+
+    def _ragged(self, t: int, memory: int, run: int, step: Sizes) -> Floats | float:
+        """Most of the words that ragged ends may leave in place, as a share: see `words.ragged_share`."""
+        if self.tables.model.perfect:
+            return 0.0
+        most: Floats = np.zeros((1,) * self.dims)
+        inside = self.skeleton.inside
+        for d, n in enumerate(self.tables.bounds):
+            if self.tables.kind[t][d] != PLAIN or run >> d & 1:
+                continue
+            blocks = -(-n // step[d])
+            more = np.maximum(blocks - 1, 1)
+            children = int(inside[self.level + 2, d] // inside[memory + 1, d])
+            alone = np.where(blocks > 2, 1.0 / more, 0.0)
+            idle = np.where(blocks > 1, (1.0 - 1.0 / children) / more, 0.0)
+            most = np.maximum(most, along(np.maximum(alone, idle), d, self.dims))
+        return most
+
+
+class Step:
+    """From memory `level`, with tiles of `grid`, to the one outside it, whose layers are `after` by pending tensors."""
+
+    def __init__(
+        self,
+        model: Model,
+        tables: Tables,
+        skeleton: Skeleton,
+        level: int,
+        grid: Grid,
+        outer: Grid,
+        after: Callable[[Pending], Floats],
+        outcomes: Callable[[int], list[Outcome]],
+    ) -> None:
+        self.model, self.skeleton, self.level, self.grid, self.outer = model, skeleton, level, grid, outer
+        self.after, self.outcomes = after, outcomes
+        self.dims, last = tables.dims, len(skeleton.kept) - 1
+        low, high = (sizes_of(grid, high=upper) for upper in (False, True))
+        self.terms = Terms(tables, skeleton, level, high)
+        scale = skeleton.spread[last] if level + 1 == last - 1 else np.ones(self.dims, np.int64)
+        times = [int(s) for s in skeleton.spread[level + 1] * scale]
+        self.map_low, self.map_high = (
+            [cells_of(outer, d, sizes[d] * times[d]) for d in range(self.dims)] for sizes in (low, high)
+        )
+        ends = sizes_of(outer, high=True)
+        self.ends = {d: np.maximum(1, ends[d] // times[d]) for d in range(self.dims)}
+        self._grown: dict[tuple[Pending, int], Floats] = {}
+
+    def least(self, pending: Pending) -> Floats:
+        """Least energy by cell of all that is not settled when this memory's loops are over."""
+        kept = self.skeleton.kept[self.level].tolist()
+        alive = {t: low if low >= 0 else self.level for t, low in enumerate(pending) if low >= 0 or kept[t]}
+        nobody: Pending = (-1,) * len(pending)
+        if len(alive) > MAX_TOGETHER:
+            return self._at_least(self._table(nobody, 0))
+        found = self._settled(alive, nobody)
+        for size in range(1, len(alive) + 1):
+            for some in combinations(alive, size):
+                surviving = tuple(alive[t] if t in some else -1 for t in range(len(pending)))
+                np.minimum(found, self._surviving(alive, some, surviving), out=found)
         return found
 
-    def _here(self, running: list[tuple[int, int, int]], resting: int) -> Floats:
-        """Loops of the next memory end the rest."""
-        after = self.after.grid
-        places = [np.arange(after.size[d]) if resting >> d & 1 else self.map_low[d] for d in range(self.dims)]
-        total = self.table(resting)[np.ix_(*places)]
-        for t, run, first in running:
-            total = total + self.term(t, run, first, "next", resting)
-        mixed = self._mixed(resting)
-        swept = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
-        back = [self.map_low[d] if resting >> d & 1 else np.arange(self.grid.size[d]) for d in range(self.dims)]
-        return swept[np.ix_(*back)]
+    def _settled(self, alive: dict[int, int], nobody: Pending) -> Floats:
+        """All tensors are moved by loops of the next memory."""
+        best = np.full(tuple(self.grid.size.tolist()), np.inf)
+        for outcome in self.outcomes(sum(1 << t for t in alive)):
+            resting = 0
+            fixed: Floats = np.zeros((1,) * self.dims)
+            for t, low in alive.items():
+                run, first = outcome[t]
+                resting |= run
+                if not run:
+                    fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False)
+            running = [(t, low, *outcome[t]) for t, low in alive.items() if outcome[t][0]]
+            found = self._run(running, resting, nobody) if resting else self._at_least(self._table(nobody, 0))
+            np.minimum(best, found + fixed, out=best)
+        return best
 
-    def _through(self, running: list[tuple[int, int, int]], resting: int) -> Floats:
-        """The next memory has no loops but those of `resting`, and the rest goes on outside."""
-        every = (1 << self.dims) - 1
-        table = self.table(every & ~resting)
+    def _run(self, running: list[tuple[int, int, int, int]], resting: int, nobody: Pending) -> Floats:
+        """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
+        size = self.outer.size
+        places = [np.arange(size[d]) if resting >> d & 1 else self.map_low[d] for d in range(self.dims)]
+        total = self._table(nobody, resting)[np.ix_(*places)]
+        for t, low, run, first in running:
+            ends = {d: self.ends[d] for d in range(self.dims) if resting >> d & 1}
+            total = total + self.terms.energy(t, low, run | resting & self._unrelated(t), first, ends, whole=False)
+        mixed = self._mixed(resting)
+        total = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
+        back = [self.map_low[d] if resting >> d & 1 else np.arange(self.grid.size[d]) for d in range(self.dims)]
+        return total[np.ix_(*back)]
+
+    def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
+        """The tensors `some` rest in all loops of the next memory, which move the others."""
+        looping = (1 << self.dims) - 1
+        for t in some:
+            looping &= self._unrelated(t)
+        if looping == 0 and len(some) < len(alive):
+            return np.inf
+        total = self._exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
+        for t, low in alive.items():
+            if t in some:
+                continue
+            run = looping & self._unrelated(t)
+            firsts = [-1, *(d for d in range(self.dims) if looping >> d & 1 and self.model.window[t, d] >= 0)]
+            total = total + np.minimum.reduce(
+                np.broadcast_arrays(*(self.terms.energy(t, low, run, first, {}, whole=False) for first in firsts))
+            )
+        return total
+
+    def _unrelated(self, t: int) -> int:
+        return sum(1 << d for d in range(self.dims) if self.model.kind[t, d] == UNRELATED)
+
+    def _at_least(self, table: Floats) -> Floats:
+        """By cell, from the next memory's cells of the smallest tile."""
+        return table[np.ix_(*self.map_low)].copy()
+
+    def _exactly(self, table: Floats, looping: int) -> Floats:
+        """By cell, the least over the next memory's cells where a tile of the cell may lie."""
         for d in range(self.dims):
             low, high = self.map_low[d], self.map_high[d]
             found = np.take(table, low, axis=d)
-            if not resting >> d & 1:
+            if not looping >> d & 1:
                 for more in range(1, int((high - low).max()) + 1):
                     found = np.minimum(found, np.take(table, np.minimum(low + more, high), axis=d))
             table = found
-        for t, run, first in running:
-            table = table + self.term(t, run, first, "all")
         return table
 
-    def table(self, fixed: int) -> Floats:
+    def _table(self, pending: Pending, fixed: int) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""
-        if fixed not in self._grown:
-            self._grown[fixed] = grown(self.after.grid, self.after.energy, fixed)
-        return self._grown[fixed]
+        if (pending, fixed) not in self._grown:
+            self._grown[pending, fixed] = grown(self.outer, self.after(pending), fixed)
+        return self._grown[pending, fixed]
 
     def _mixed(self, resting: int) -> Grid:
         """A grid of this memory's tiles, but for dimensions of `resting`: of the next one's."""
-        chosen = [self.after.grid if resting >> d & 1 else self.grid for d in range(self.dims)]
+        chosen = [self.outer if resting >> d & 1 else self.grid for d in range(self.dims)]
         size = np.array([grid.size[d] for d, grid in enumerate(chosen)], np.int64)
         low = np.zeros((self.dims, int(size.max())), np.int64)
         for d, grid in enumerate(chosen):
             low[d, : size[d]] = grid.low[d, : size[d]]
         stride = np.array([int(np.prod(size[d + 1 :])) for d in range(self.dims)], np.int64)
-        return Grid(size, low, low, stride, self.after.grid.perfect)
-
-    def term(self, t: int, run: int, first: int, where: str, resting: int = 0) -> Floats:
-        """Energy of tensor `t` between this memory and its parent if it rests in the loops `run`.
-
-        `where` tells the tile that ends the rest: this memory's own (`tile`), any of the next one (`next`, by its cell
-        along `resting`), or the whole (`all`), where the loop that moves it is anywhere further out.
-        """
-        key = t, run if where != "next" else run | resting << self.dims, first, where == "all"
-        if key not in self._terms:
-            inside, level = self.skeleton.inside, self.level
-            parent = int(self.skeleton.parent[level + 1, t])
-            up, down, step = list[Ints](), list[Ints](), list[Ints]()
-            for d in range(self.dims):
-                size = self.high[d]
-                if where == "next" and resting >> d & 1:
-                    size = np.maximum(1, self._next(d) // self.spread[d])
-                elif where == "all" and run >> d & 1:
-                    size = np.full_like(size, self.tables.bounds[d])
-                up.append(size * (inside[parent + 1, d] // inside[level + 1, d]))
-                down.append(size)
-                step.append(size * self.spread[d])
-            steps = [step]
-            if where == "all":
-                factors = [inside[m + 1] // inside[level + 2] for m in range(level + 2, self.last + 1)]
-                steps += [[size * int(f[d]) for d, size in enumerate(step)] for f in factors if (f > 1).any()]
-            owned = float(self.skeleton.owned[parent, t]), float(self.skeleton.owned[level, t])
-            best: Floats | None = None
-            for chosen in steps:
-                there = 1.0 - self._ragged(t, run, down, chosen)
-                boxes = [Boundary(tuple(tile), tuple(down), tuple(chosen), self.free) for tile in (up, down)]
-                words = [self.tables.sent(t, box, first, loops=True) * there for box in boxes]
-                energy = self.tables.settled(t, level, parent, words[0], words[1], owned)
-                best = energy if best is None else np.minimum(best, energy)
-            assert best is not None
-            self._terms[key] = best
-        return self._terms[key]
-
-    def _next(self, d: int) -> Ints:
-        """The largest tiles of the next memory's cells."""
-        return sizes_of(self.after.grid, high=True)[d] // self.scale[d]
-
-    def _ragged(self, t: int, run: int, tile: list[Ints], step: list[Ints]) -> Floats | float:
-        """Most of the words that ragged ends may leave in place, as a share: see `words.ragged_share`."""
-        if self.model.perfect:
-            return 0.0
-        most: Floats = np.zeros((1,) * self.dims)
-        for d, n in enumerate(self.tables.bounds):
-            if self.model.kind[t, d] != PLAIN or run >> d & 1:
-                continue
-            blocks = -(-n // step[d])
-            more = np.maximum(blocks - 1, 1)
-            # a cell's smallest tile leaves most at the end
-            rest = (n - more * (step[d] // tile[d]) * self.low[d]) / n
-            alone = np.where(blocks > 2, np.minimum(1.0 / more, np.maximum(rest, 0.0)), 0.0)
-            idle = np.where(blocks > 1, (1.0 - tile[d] / step[d]) / more, 0.0)
-            most = np.maximum(most, along(np.maximum(alone, idle), d, self.dims))
-        return most
+        return Grid(size, low, low, stride, self.outer.perfect)

@@ -159,6 +159,16 @@ def cell_of(beyond: Beyond, level: int, d: int, tile: int) -> int:
 
 
 @inner
+def cell_at(task: Task, level: int) -> int:
+    """The cell of the tile of a memory."""
+    beyond, found = task.beyond, 0
+    for d in range(task.model.bounds.shape[0]):
+        tile = min(task.state.tile[level, d] * beyond.scale[level, d], task.model.bounds[d])
+        found += beyond.stride[level, d] * cell_of(beyond, level, d, tile)
+    return found
+
+
+@inner
 def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
     """Least energy of all that is not settled yet."""
     model, skeleton, state, beyond = task.model, task.skeleton, task.state, task.beyond
@@ -169,13 +179,30 @@ def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
             if skeleton.kept[c, t]:
                 total += skeleton.least[c, t]
     if level < last:
-        cell = 0
-        for d in range(model.bounds.shape[0]):
-            tile = state.tile[level, d] * beyond.scale[level, d]
-            cell += beyond.stride[level, d] * cell_of(beyond, level, d, min(tile, model.bounds[d]))
-        cell += beyond.which[level, fixed]
-        total += beyond.outer[cell] if level == last - 1 else beyond.inner[cell]
+        begin: int = beyond.which[level, fixed]
+        cell = begin + cell_at(task, level)
+        ahead: float = beyond.outer[cell] if level == last - 1 else beyond.inner[cell]
+        total += ahead
     return total
+
+
+@inner
+def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
+    """Whether a mapping may be better than the best if the loops of memory `level` are over."""
+    beyond, code, digit = task.beyond, 0, 1
+    if level >= beyond.where.shape[0]:
+        return True
+    for t in range(task.model.kind.shape[0]):
+        if (alive >> t) & 1:
+            code += digit * (task.state.low[level, t] + 1)
+        digit *= task.skeleton.kept.shape[0]
+    if code >= beyond.where.shape[1] or beyond.where[level, code] < 0:
+        return True
+    begin: int = beyond.where[level, code]
+    waiting: float = beyond.closing[begin + cell_at(task, level)]
+    energy += waiting
+    cycles = compute_cycles(task, level, task.state.tile[level])
+    return value_of(task.objective, energy, cycles) < task.best.value[0] * (1 - 1e-9)
 
 
 @inner

@@ -1,390 +1,93 @@
-"""The search: skeletons in the order of their bounds, until no bound is below the best mapping."""
+"""The exact mapper: perfect factors first, good mappings of other searches to compare with, and the whole space."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations, product
-from math import ceil, factorial, inf, prod
+from math import inf
 from time import process_time
 
-import numpy as np
-
-from ....costs.bounds import bounds_of
-from ....costs.exact.batch import workspace
-from ....costs.exact.batch_kernel import Batch, price_all
-from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ....costs.bounds import Bounds, bounds_of
+from ....costs.hierarchy import Architecture, LoopMapping, Problem
+from ....errors import InfeasibleError
 from ..exact.solve import solve as three_memories
-from ..factors import divisors_of
-from ..values import OBJECTIVES, Mapped, Request
-from .ahead import Ahead
-from .descend import start, walk
-from .limits import check, check_timeloop, infeasible
-from .model import Ints, model_of
-from .outer import Outer
-from .promise import Task
-from .skeleton import fill, new_skeleton
-from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
-from .tables import Tables
-from .walk import Best, Choice, new_frames, new_leaves, new_state
+from ..refine import solve as refine
+from ..values import Mapped, Request
+from .limits import check, check_timeloop
+from .search import Search
 
-ROUNDING = 1e-9
-"""Relative slack of bounds, for rounding in sums."""
+PERFECT_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.25, 0.2
+"""Parts of a time limit: for perfect factors before others, before a search gets help, and for that help."""
 
-GROWTH = 1.25
-"""Spreads are ranked in classes of steps that differ by this factor at most."""
-
-MAX_ORDERS = 720
-"""Orders of one mapping's loops that are priced to settle which is the best."""
-
-PATIENCE = 3_000_000
-"""Nodes after which a search without a time limit answers with what it has."""
-
-LEAVES = 16
-"""Mappings that are priced together."""
-
-SLICE = 2000
-"""Nodes between two looks at the clock."""
-
-Spread = tuple[Factors, ...]
-Kept = tuple[tuple[int, ...], ...]
-Node = tuple[float, Spread, Kept | None]
+HELP_NODES = 200_000
+"""Nodes after which a search without a time limit gets help."""
 
 
-class Search:
-    """One problem on one machine: what all skeletons share, and the best mapping so far."""
+class _Clock:
+    """Shares of a request's time limit."""
 
-    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
-        self.arch, self.problem, self.request = arch, problem, request
-        self.objective = OBJECTIVES.index(request.objective)
-        self.model, self.dims = model_of(arch, problem, request.space)
-        self.perfect = request.space.factors == "perfect"
-        self.bounds: Factors = tuple(self.model.bounds.tolist())
-        self.levels, self.tensors = len(arch.levels), len(problem.tensors)
-        self.meshes = [arch.fan_out(level) for level in range(self.levels)]
-        self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
-        self.chains = hold_choices(self.may, bypass=request.space.bypass)
-        self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
-        self.chain_table, self.chain_count = chain_arrays(self.chains)
-        tables = Tables(self.model)
-        self.outer = Outer(self.model, tables, prod(self.meshes[-1]))
-        self.ahead = Ahead(self.model, tables, self.outer)
-        self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
-        self.state = new_state(self.levels, len(self.dims), self.tensors)
-        self.frames = new_frames(self.levels, len(self.dims))
-        self.choice = choice_of(self.bounds, perfect=self.perfect)
-        self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
-        self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
-        self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
-        self.hops = any(level.hop_energy_pj for level in arch.levels)
-        self.timed = bool(np.isfinite(self.model.bandwidth).any())
-        self.nodes = self.unsettled = 0
-        self.evaluated, self.complete, self.began = 0, True, process_time()
-        self.limits = bounds_of(arch, problem)
+    def __init__(self, request: Request) -> None:
+        self.began, self.limit_s = process_time(), request.time_limit_s
 
-    def cycles(self, spread: Spread) -> int:
-        """Least steps with these spatial loops."""
-        steps = prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
-        return max(steps, self.limits.cycles)
-
-    def value(self, energy: float, cycles: float) -> float:
-        """What is minimised."""
-        return (energy * cycles, energy, cycles)[self.objective]
-
-    def least_energy(self) -> float:
-        """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
-        shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
-        alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
-        found = inf
-        for kept in product(*self.chains):
-            operands = self.set_up(shared, kept)[0]
-            first, both = self.set_up(alone, kept)
-            found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
-        return max(found, self.limits.energy_pj)
-
-    def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
-        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds."""
-        spreads = self.spreads.between(low, high)
-        while spreads is None:
-            high = low + (high - low) / 2 if low > 0 else high / 1.1
-            spreads = self.spreads.between(low, high)
-        outer = np.array([self.outer.least(mask) for mask in range(1 << self.tensors)])
-        energies = rank(self.model, self.skeleton, spreads, self.chain_table, self.chain_count, outer)
-        found: list[Node] = []
-        for energy, spread in zip(energies.tolist(), spreads.tolist(), strict=True):
-            chosen = tuple(tuple(row) for row in spread)
-            bound = self.value(energy, self.cycles(chosen))
-            if bound < self.best_value:
-                found.append((bound, chosen, None))
-        return high, found
-
-    def skeletons(self, spread: Spread) -> list[Node]:
-        """The skeletons of a spread that may hold something better."""
-        if self.layouts(spread) is None:
-            return []
-        cycles = self.cycles(spread)
-        found: list[Node] = []
-        for kept in product(*self.chains):
-            energy = self.set_up(spread, kept)[1] + self.outer.least(self.last_kept(kept))
-            bound = self.value(energy, cycles)
-            if bound < self.best_value * (1 - ROUNDING):
-                found.append((bound, spread, kept))
-        return found
-
-    def layouts(self, spread: Spread) -> list[Layout] | None:
-        """How the instances are placed, or None if the mesh has no room."""
-        found: list[Layout] = []
-        for factors, mesh in zip(spread, self.meshes, strict=True):
-            layout = layout_of(factors, mesh, split=self.request.space.split_axes)
-            if layout is None:
-                return None
-            found.append(layout)
-        return found
-
-    def start_from(self, other: Search) -> None:
-        """Take over what a search of a smaller space has found."""
-        self.best_value, self.best_mapping = other.best_value, other.best_mapping
-        self.best_energy, self.best_cycles = other.best_energy, other.best_cycles
-        self.evaluated, self.began = other.evaluated, other.began
-
-    def run(self) -> float:
-        """Search in the order of bounds; returns a lower bound of everything."""
-        least = self.least_energy()
-        if least == inf:
-            return inf
-        most = float(self.model.points)
-        fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING))
-        reached, ahead = 0.0, fewest
-        queue: list[Node] = []
-        low = inf
-        while True:
-            front = queue[0][0] if queue else inf
-            beyond = self.value(least, max(reached, fewest, self.limits.cycles)) if reached < most else inf
-            if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
-                return min(low, self.best_value)
-            if self.late():
-                return min(low, front, beyond)
-            if beyond < front:
-                ahead = min(most, max(ahead * GROWTH, reached * GROWTH))
-                reached, found = self.more_spreads(reached, ahead)
-                queue += found
-                heapq.heapify(queue)
-                continue
-            bound, spread, kept = heapq.heappop(queue)
-            if kept is None:
-                for node in self.skeletons(spread):
-                    heapq.heappush(queue, node)
-            else:
-                improved = self.improved(spread, kept)
-                if improved > bound * (1 + ROUNDING) and queue and improved > queue[0][0]:
-                    heapq.heappush(queue, (improved, spread, kept))
-                    continue
-                found_low = self.explore(spread, kept)
-                low = min(low, found_low if self.complete else max(bound, improved))
-
-    def answer(self, low: float) -> Mapped:
-        """What was found."""
-        if self.best_value == inf:
-            raise infeasible(self.arch, self.problem)
-        unit = 1e-12 if self.objective == 0 else 1.0
-        return Mapped(
-            self.best_mapping,
-            self.best_energy * self.best_cycles * 1e-12,
-            self.best_energy,
-            self.best_cycles,
-            low * unit,
-            low >= self.best_value * (1 - ROUNDING),
-            self.evaluated,
-            process_time() - self.began,
-        )
-
-    def set_up(self, spread: Spread, kept: Kept) -> tuple[float, float]:
-        """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
-        skeleton = self.skeleton
-        skeleton.spread[:] = spread
-        skeleton.kept[-1] = 1
-        for t, chain in enumerate(kept):
-            skeleton.kept[:-1, t] = chain
-        first, both = fill(self.model, skeleton).tolist()
-        return first, both
-
-    def improved(self, spread: Spread, kept: Kept) -> float:
-        """A better bound of a skeleton, by tables of all its memories."""
-        base = self.set_up(spread, kept)[0]
-        self.layers = self.ahead.layers(self.skeleton)
-        return self.value(base + self.ahead.least(self.layers, self.skeleton), self.cycles(spread))
-
-    def last_kept(self, kept: Kept) -> int:
-        return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
-
-    def explore(self, spread: Spread, kept: Kept) -> float:
-        """Search one skeleton; returns a lower bound of what it holds that may be better than the best so far."""
-        base = self.set_up(spread, kept)[0]
-        layout = self.layouts(spread)
-        assert layout is not None
-        layouts = [layout]
-        best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
-        beyond = self.ahead.beyond(self.layers, self.skeleton)
-        self.leaves.number[0] = 0
-        self.settled: set[bytes] = set()
-        task = Task(
-            self.model, self.skeleton, beyond, self.choice, self.state, best, self.leaves,
-            self.objective, base, float(self.cycles(spread)), self.timed,
-        )  # fmt: skip
-        start(task, self.frames)
-        low, done = inf, False
-        while not done:
-            before = int(best.counted[0])
-            done = bool(walk(task, self.frames, SLICE))
-            self.nodes += int(best.counted[0]) - before
-            low = min(low, self.price_leaves(layouts, kept))
-            best.value[0] = self.best_value
-            if not done and self.late():
-                self.complete = False
-                break
-        return min(self.best_value, low)
-
-    def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
-        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
-        leaves, number = self.leaves, int(self.leaves.number[0])
-        if number == 0:
-            return inf
-        leaves.number[0] = 0
-        unsettled: list[tuple[float, Ints]] = []
-        rows = self.rows(layouts, leaves.temporal[:number], leaves.order[:number])
-        room = self.room
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
-        self.evaluated += number
-        for n in range(number):
-            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
-            value = self.value(energy, cycles)
-            if energy > leaves.bound[n, 1] * (1 + ROUNDING):
-                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy()))
-            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
-                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
-                self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
-        return min([inf, *(self.settle(bound, factors, layouts, kept) for bound, factors in unsettled)])
-
-    def settle(self, bound: float, factors: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
-        """Try all orders of a mapping's loops; returns a lower bound of what is not covered by that."""
-        if bound >= self.best_value * (1 - ROUNDING):
-            return inf
-        key = factors.tobytes()
-        if key in self.settled:
-            return inf if self.perfect and not self.hops else bound
-        loops = [[d for d, factor in enumerate(row) if factor > 1] for row in factors.tolist()]
-        loops[0] = []
-        if prod(factorial(len(found)) for found in loops) > MAX_ORDERS:
-            self.unsettled += 1
-            return bound
-        self.settled.add(key)
-        rest = [[d for d in range(len(self.dims)) if d not in found] for found in loops]
-        orders = [
-            [[*order, *left] for order, left in zip(chosen, rest, strict=True)]
-            for chosen in product(*(permutations(found) for found in loops))
-        ]
-        for start_at in range(0, len(orders), LEAVES):
-            part = np.array(orders[start_at : start_at + LEAVES], np.int64)
-            self.price_orders(np.repeat(factors[None], len(part), 0), part, layouts, kept)
-        if self.perfect and not self.hops:
-            return inf
-        self.unsettled += 1
-        return bound
-
-    def price_orders(self, factors: Ints, orders: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> None:
-        """Price mappings (N, L, D), keep the best."""
-        room = self.room
-        rows = self.rows(layouts, factors, orders)
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
-        self.evaluated += len(factors)
-        for n in range(len(factors)):
-            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
-            value = self.value(energy, cycles)
-            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
-                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
-                self.best_mapping = self.mapping(factors[n], orders[n], layouts[0], kept)
-
-    def late(self) -> bool:
-        """Whether the time is up, or patience where there is no limit (and there is an answer)."""
-        limit = self.request.time_limit_s
-        if self.best_value == inf:
-            return False
-        return self.nodes > PATIENCE if limit is None else process_time() - self.began > limit
-
-    def rows(self, layouts: Sequence[Sequence[Layout]], factors: Ints, orders: Ints) -> Batch:
-        """Mappings (N, L, D) of the skeleton, to be priced."""
-        shape = factors.shape
-        plain = np.broadcast_to(np.arange(shape[2]), shape).copy()
-        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (shape[0], self.levels, self.tensors)).copy()
-        x, y = (np.array([[level[axis] for level in layouts[0]]] * shape[0], np.int64) for axis in (0, 1))
-        return Batch(factors, orders, x, plain, y, plain, kept)
-
-    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Layout], kept: Kept) -> LoopMapping:
-        """A mapping as a value."""
-        levels: list[LevelMapping] = []
-        for level, (x, y) in enumerate(layout):
-            away = frozenset(
-                tensor.name
-                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
-                if level < self.levels - 1 and not chain[level]
-            )
-            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
-            levels.append(LevelMapping(temporal, self._loops(x, range(len(x))), self._loops(y, range(len(y))), away))
-        return LoopMapping(tuple(levels))
-
-    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
-        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
-
-
-def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
-    """Ways to keep tensors as (T, K, L), and how many there are (T,); the outermost memory keeps all."""
-    many = np.array([len(found) for found in chains], np.int64)
-    table = np.ones((len(chains), int(many.max()), len(chains[0][0]) + 1), np.int64)
-    for t, found in enumerate(chains):
-        table[t, : len(found), :-1] = found
-    return table, many
-
-
-def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
-    """The problem without all dimensions but `dims`."""
-    tensors = tuple(
-        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
-        for tensor in problem.tensors
-    )
-    bounds = tuple(problem.bounds[d] for d in dims)
-    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
-
-
-def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
-    """The factors that loops may have."""
-    lists = [divisors_of(bound) if perfect else [1] for bound in bounds]
-    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
-    for d, found in enumerate(lists):
-        table[d, : len(found)] = found
-    return Choice(perfect, table, np.array([len(found) for found in lists], np.int64))
+    def after(self, share: float) -> float:
+        """Processor time when this share is over; inf without a limit."""
+        return inf if self.limit_s is None else self.began + share * self.limit_s
 
 
 def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """The best mapping of `problem` on `arch`, a lower bound over the space, and whether that is proven.
 
-    Timeloop's model is priced on machines of three memories, with perfect factors.  Raises `InfeasibleError` where
-    nothing fits, `TilewrightError` beyond the limits.
+    The bound is the larger one of the search's own and of `costs.bounds`.  Timeloop's model is priced on machines of
+    three memories, with perfect factors.  Raises `InfeasibleError` where nothing fits, `TilewrightError` beyond the
+    limits.
     """
     if request.model == "timeloop":
         check_timeloop(request)
         return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
-    search = Search(arch, problem, request)
+    clock = _Clock(request)
+    limits = bounds_of(arch, problem)
+    least = {"edp": limits.edp_j_cycle * 1e12, "energy": limits.energy_pj, "latency": float(limits.cycles)}
+    floor = least[request.objective]
+    evaluated = 0
+    search: Search | None = None
     if request.space.factors == "imperfect":
-        search.start_from(perfect_first(arch, problem, request))
-    return search.answer(search.run())
+        perfect = replace(request, space=replace(request.space, factors="perfect"))
+        first = _searched(arch, problem, perfect, limits, clock, PERFECT_SHARE, None)
+        search = _searched(arch, problem, request, limits, clock, 1.0, first)
+        evaluated = first.evaluated
+    else:
+        search = _searched(arch, problem, request, limits, clock, 1.0, None)
+    search.evaluated += evaluated
+    return search.answer(min(max(search.low, floor), search.best_value), clock.began)
 
 
-def perfect_first(arch: Architecture, problem: Problem, request: Request) -> Search:
-    """The search over perfect factors, which is much smaller, for at most half of the time."""
-    limit = None if request.time_limit_s is None else request.time_limit_s / 2
-    space = replace(request.space, factors="perfect")
-    search = Search(arch, problem, replace(request, space=space, time_limit_s=limit))
-    search.run()
+def _searched(
+    arch: Architecture,
+    problem: Problem,
+    request: Request,
+    limits: Bounds,
+    clock: _Clock,
+    share: float,
+    first: Search | None,
+) -> Search:
+    """Search a space up to a share of the time, from what `first` has found; a search that takes long gets help."""
+    search = Search(arch, problem, request, limits)
+    starts: list[LoopMapping] = []
+    if first is not None and first.best_value < inf:
+        search.take(first.best_mapping, first.best_energy, first.best_cycles)
+        starts.append(first.best_mapping)
+    begun = process_time() - clock.began
+    wait = inf if clock.limit_s is None else process_time() + HELP_SHARE * max(0.0, share * clock.limit_s - begun)
+    if search.run(wait, HELP_NODES):
+        return search
+    help_s = None if clock.limit_s is None else REFINE_SHARE * share * clock.limit_s
+    try:
+        found = refine(arch, problem, replace(request, time_limit_s=help_s, report=None), starts)
+    except InfeasibleError:
+        found = None
+    if found is not None:
+        search.take(found.mapping, found.energy, found.cycles)
+        search.evaluated += found.evaluated
+    end = clock.after(share)
+    search.run(end if search.best_value < inf else inf)
     return search

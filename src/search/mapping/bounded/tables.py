@@ -146,7 +146,9 @@ class Tables:
         for d, kind in enumerate(self.kind[t]):
             if kind == PLAIN:
                 if not self.model.perfect:
-                    all_back = np.maximum(all_back, along(box.step[d] < self.bounds[d], d, self.dims))
+                    all_back = np.maximum(
+                        all_back, along((box.step[d] < self.bounds[d]).astype(np.int64), d, self.dims)
+                    )
             elif d != first:
                 count = along(-(-self.bounds[d] // (box.tile if kind == UNRELATED else box.step)[d]), d, self.dims)
                 if self.window[t][d] in (-1, w):
@@ -174,7 +176,19 @@ class Tables:
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
             out = np.zeros((places.shape[1], 7))
-            window_rows(self.model, t, w, *boxes, first, np.ascontiguousarray(bounds), box.free, box.once, out)
+            window_rows(
+                self.model,
+                t,
+                w,
+                boxes[0],
+                boxes[1],
+                boxes[2],
+                first,
+                np.ascontiguousarray(bounds),
+                box.free,
+                box.once,
+                out,
+            )
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
             self._rows[key] = out.reshape([*full, 7])
         return self._rows[key]

@@ -1,0 +1,378 @@
+"""Skeletons in the order of their bounds, until no bound is below the best mapping."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations, product
+from math import ceil, factorial, inf, prod
+from time import process_time
+
+import numpy as np
+
+from ....costs.bounds import Bounds
+from ....costs.exact.batch import workspace
+from ....costs.exact.batch_kernel import Batch, price_all
+from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ..factors import divisors_of
+from ..values import OBJECTIVES, Mapped, Request
+from .ahead import Ahead
+from .alike import first_of_its_kind, members, symmetries
+from .descend import start, walk
+from .limits import infeasible
+from .model import Ints, model_of
+from .outer import Outer
+from .promise import Task
+from .skeleton import fill, new_skeleton
+from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
+from .tables import Tables
+from .walk import Best, Choice, new_frames, new_leaves, new_state
+
+ROUNDING = 1e-9
+"""Relative slack of bounds, for rounding in sums."""
+
+GROWTH = 1.25
+"""Spreads are ranked in classes of steps that differ by this factor at most."""
+
+MAX_ORDERS = 720
+"""Orders of one mapping's loops that are priced to settle which is the best."""
+
+PATIENCE = 3_000_000
+"""Nodes after which a search without a time limit answers with what it has."""
+
+LEAVES = 16
+"""Mappings that are priced together."""
+
+SLICE = 2000
+"""Nodes between two looks at the clock."""
+
+Spread = tuple[Factors, ...]
+Kept = tuple[tuple[int, ...], ...]
+Node = tuple[float, Spread, Kept | None]
+
+
+class Search:
+    """One problem on one machine: what all skeletons share, and the best mapping so far."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request, limits: Bounds) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.objective = OBJECTIVES.index(request.objective)
+        self.model, self.dims = model_of(arch, problem, request.space)
+        self.perfect = request.space.factors == "perfect"
+        self.bounds: Factors = tuple(self.model.bounds.tolist())
+        self.levels, self.tensors = len(arch.levels), len(problem.tensors)
+        self.meshes = [arch.fan_out(level) for level in range(self.levels)]
+        self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
+        self.chains = hold_choices(self.may, bypass=request.space.bypass)
+        self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
+        self.chain_table, self.chain_count = chain_arrays(self.chains)
+        tables = Tables(self.model)
+        self.outer = Outer(self.model, tables, prod(self.meshes[-1]))
+        self.ahead = Ahead(self.model, tables, self.outer)
+        self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
+        self.state = new_state(self.levels, len(self.dims), self.tensors)
+        self.frames = new_frames(self.levels, len(self.dims))
+        self.choice = choice_of(self.bounds, perfect=self.perfect)
+        self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
+        self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
+        self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
+        self.hops = any(level.hop_energy_pj for level in arch.levels)
+        self.timed = bool(np.isfinite(self.model.bandwidth).any())
+        self.nodes = self.unsettled = 0
+        self.evaluated, self.limits = 0, limits
+        self.symmetries = symmetries(reduced(problem, self.dims))
+        self.queue: list[Node] = []
+        self.reached, self.ahead_steps, self.low, self.settled_low = 0.0, 0.0, 0.0, inf
+        self.least = self.least_energy()
+        self.until, self.patience = inf, PATIENCE
+
+    def cycles(self, spread: Spread) -> int:
+        """Least steps with these spatial loops."""
+        steps = prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
+        return max(steps, self.limits.cycles)
+
+    def value(self, energy: float, cycles: float) -> float:
+        """What is minimised."""
+        return (energy * cycles, energy, cycles)[self.objective]
+
+    def least_energy(self) -> float:
+        """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
+        shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
+        alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
+        found = inf
+        for kept in product(*self.chains):
+            operands = self.set_up(shared, kept)[0]
+            first, both = self.set_up(alone, kept)
+            found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
+        return max(found, self.limits.energy_pj)
+
+    def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
+        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds."""
+        spreads = self.spreads.between(low, high)
+        while spreads is None:
+            high = low + (high - low) / 2 if low > 0 else high / 1.1
+            spreads = self.spreads.between(low, high)
+        outer = np.array([self.outer.least(mask) for mask in range(1 << self.tensors)])
+        energies = rank(self.model, self.skeleton, spreads, self.chain_table, self.chain_count, outer)
+        found: list[Node] = []
+        for energy, spread in zip(energies.tolist(), spreads.tolist(), strict=True):
+            chosen = tuple(tuple(row) for row in spread)
+            if not first_of_its_kind(chosen, self.symmetries):
+                continue
+            bound = self.value(energy, self.cycles(chosen))
+            if bound < self.best_value:
+                found.append((bound, chosen, None))
+        return high, found
+
+    def skeletons(self, spread: Spread) -> list[Node]:
+        """The skeletons of a spread that may hold something better."""
+        if self.layouts(spread) is None:
+            return []
+        cycles = self.cycles(spread)
+        found: list[Node] = []
+        for kept in product(*self.chains):
+            energy = self.set_up(spread, kept)[1] + self.outer.least(self.last_kept(kept))
+            bound = self.value(energy, cycles)
+            if bound < self.best_value * (1 - ROUNDING):
+                found.append((bound, spread, kept))
+        return found
+
+    def layouts(self, spread: Spread) -> list[Layout] | None:
+        """How the instances are placed, or None if the mesh has no room."""
+        found: list[Layout] = []
+        for factors, mesh in zip(spread, self.meshes, strict=True):
+            layout = layout_of(factors, mesh, split=self.request.space.split_axes)
+            if layout is None:
+                return None
+            found.append(layout)
+        return found
+
+    def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
+        """Take over a mapping that is known, if it is better than the best."""
+        if self.value(energy, cycles) < self.best_value * (1 - ROUNDING):
+            self.best_value, self.best_energy, self.best_cycles = self.value(energy, cycles), energy, cycles
+            self.best_mapping = mapping
+
+    def run(self, until: float, patience: int = PATIENCE) -> bool:
+        """Search in the order of bounds until some processor time, or for so many nodes; whether it is over.
+
+        A search that stopped goes on at the next call.  `low` is a lower bound of everything.
+        """
+        self.until, self.patience = until, self.nodes + patience
+        if self.least == inf:
+            return True
+        most = float(self.model.points)
+        fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
+        while True:
+            front = self.queue[0][0] if self.queue else inf
+            beyond = self.value(self.least, max(self.reached, fewest)) if self.reached < most else inf
+            self.low = min(self.settled_low, front, beyond, self.best_value)
+            if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
+                return True
+            if self.late():
+                return False
+            if beyond < front:
+                ahead = min(most, max(fewest, self.reached, self.ahead_steps) * GROWTH)
+                self.reached, found = self.more_spreads(self.reached, ahead)
+                self.ahead_steps = ahead
+                self.queue += found
+                heapq.heapify(self.queue)
+            else:
+                self.step(*heapq.heappop(self.queue))
+
+    def step(self, bound: float, spread: Spread, kept: Kept | None) -> None:
+        """Look into the most promising node."""
+        if kept is None:
+            for node in self.skeletons(spread):
+                heapq.heappush(self.queue, node)
+            return
+        improved = max(bound, self.improved(spread, kept))
+        if self.queue and improved > max(bound * (1 + ROUNDING), self.queue[0][0]):
+            heapq.heappush(self.queue, (improved, spread, kept))
+            return
+        low, complete = self.explore(spread, kept)
+        if complete:
+            self.settled_low = min(self.settled_low, low)
+        else:
+            heapq.heappush(self.queue, (improved, spread, kept))
+
+    def answer(self, low: float, began: float) -> Mapped:
+        """What was found; `low` bounds everything from below."""
+        if self.best_value == inf:
+            raise infeasible(self.arch, self.problem)
+        unit = 1e-12 if self.objective == 0 else 1.0
+        return Mapped(
+            self.best_mapping,
+            self.best_energy * self.best_cycles * 1e-12,
+            self.best_energy,
+            self.best_cycles,
+            low * unit,
+            low >= self.best_value * (1 - ROUNDING),
+            self.evaluated,
+            process_time() - began,
+        )
+
+    def set_up(self, spread: Spread, kept: Kept) -> tuple[float, float]:
+        """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
+        skeleton = self.skeleton
+        skeleton.spread[:] = spread
+        skeleton.kept[-1] = 1
+        for t, chain in enumerate(kept):
+            skeleton.kept[:-1, t] = chain
+        first, both = fill(self.model, skeleton).tolist()
+        return first, both
+
+    def improved(self, spread: Spread, kept: Kept) -> float:
+        """A better bound of a skeleton, by tables of all its memories."""
+        base = self.set_up(spread, kept)[0]
+        return self.value(base + self.ahead.start(self.skeleton), self.cycles(spread))
+
+    def last_kept(self, kept: Kept) -> int:
+        return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
+
+    def explore(self, spread: Spread, kept: Kept) -> tuple[float, bool]:
+        """Search one skeleton; a lower bound of what it holds that may be better than the best, and whether all is
+        covered by that."""
+        base = self.set_up(spread, kept)[0]
+        layout = self.layouts(spread)
+        assert layout is not None
+        layouts = [layout]
+        best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
+        beyond = self.ahead.beyond()
+        self.leaves.number[0] = 0
+        self.settled: dict[bytes, float] = {}
+        task = Task(
+            self.model, self.skeleton, beyond, self.choice, self.state, best, self.leaves,
+            self.objective, base, float(self.cycles(spread)), self.timed,
+        )  # fmt: skip
+        start(task, self.frames)
+        low, done = inf, False
+        while not done:
+            before = int(best.counted[0])
+            done = bool(walk(task, self.frames, SLICE))
+            self.nodes += int(best.counted[0]) - before
+            low = min(low, self.price_leaves(layouts, kept))
+            best.value[0] = self.best_value
+            if not done and self.late():
+                break
+        return min(self.best_value, low), done
+
+    def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
+        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
+        leaves, number = self.leaves, int(self.leaves.number[0])
+        if number == 0:
+            return inf
+        leaves.number[0] = 0
+        unsettled: list[tuple[float, Ints]] = []
+        rows = self.rows(layouts, leaves.temporal[:number], leaves.order[:number])
+        room = self.room
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += number
+        for n in range(number):
+            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
+            value = self.value(energy, cycles)
+            if energy > leaves.bound[n, 1] * (1 + ROUNDING):
+                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy()))
+            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
+                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
+                self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
+        return min([inf, *(self.settle(bound, factors, layouts, kept) for bound, factors in unsettled)])
+
+    def settle(self, bound: float, factors: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
+        """Try all orders of a mapping's loops; returns a lower bound of what is not covered by that."""
+        if bound >= self.best_value * (1 - ROUNDING):
+            return inf
+        key = factors.tobytes()
+        every = [factors] if self.perfect else members(self.bounds, self.skeleton.spread, factors, MAX_ORDERS)
+        if key in self.settled:
+            return self.settled[key]
+        loops = [[d for d, factor in enumerate(row) if factor > 1] for row in factors.tolist()]
+        loops[0] = []
+        count = prod(factorial(len(found)) for found in loops)
+        if every is None or len(every) * count > MAX_ORDERS:
+            self.unsettled += 1
+            return bound
+        rest = [[d for d in range(len(self.dims)) if d not in found] for found in loops]
+        orders = [
+            [[*order, *left] for order, left in zip(chosen, rest, strict=True)]
+            for chosen in product(*(permutations(found) for found in loops))
+        ]
+        pairs = list(product(every, orders))
+        for start_at in range(0, len(pairs), LEAVES):
+            if self.late():
+                return bound
+            part = pairs[start_at : start_at + LEAVES]
+            chosen = np.array([one for one, _ in part], np.int64)
+            self.price_orders(chosen, np.array([order for _, order in part], np.int64), layouts, kept)
+        self.settled[key] = bound if self.hops else inf
+        return self.settled[key]
+
+    def price_orders(self, factors: Ints, orders: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> None:
+        """Price mappings (N, L, D), keep the best."""
+        room = self.room
+        rows = self.rows(layouts, factors, orders)
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += len(factors)
+        for n in range(len(factors)):
+            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
+            value = self.value(energy, cycles)
+            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
+                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
+                self.best_mapping = self.mapping(factors[n], orders[n], layouts[0], kept)
+
+    def late(self) -> bool:
+        """Whether it is time to stop."""
+        return process_time() > self.until or self.nodes > self.patience
+
+    def rows(self, layouts: Sequence[Sequence[Layout]], factors: Ints, orders: Ints) -> Batch:
+        """Mappings (N, L, D) of the skeleton, to be priced."""
+        shape = factors.shape
+        plain = np.broadcast_to(np.arange(shape[2]), shape).copy()
+        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (shape[0], self.levels, self.tensors)).copy()
+        x, y = (np.array([[level[axis] for level in layouts[0]]] * shape[0], np.int64) for axis in (0, 1))
+        return Batch(factors, orders, x, plain, y, plain, kept)
+
+    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Layout], kept: Kept) -> LoopMapping:
+        """A mapping as a value."""
+        levels: list[LevelMapping] = []
+        for level, (x, y) in enumerate(layout):
+            away = frozenset(
+                tensor.name
+                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
+                if level < self.levels - 1 and not chain[level]
+            )
+            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
+            levels.append(LevelMapping(temporal, self._loops(x, range(len(x))), self._loops(y, range(len(y))), away))
+        return LoopMapping(tuple(levels))
+
+    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
+        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
+
+
+def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
+    """Ways to keep tensors as (T, K, L), and how many there are (T,); the outermost memory keeps all."""
+    many = np.array([len(found) for found in chains], np.int64)
+    table = np.ones((len(chains), int(many.max()), len(chains[0][0]) + 1), np.int64)
+    for t, found in enumerate(chains):
+        table[t, : len(found), :-1] = found
+    return table, many
+
+
+def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
+    """The problem without all dimensions but `dims`."""
+    tensors = tuple(
+        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
+        for tensor in problem.tensors
+    )
+    bounds = tuple(problem.bounds[d] for d in dims)
+    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
+
+
+def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
+    """The factors that loops may have."""
+    lists = [divisors_of(bound) if perfect else [1] for bound in bounds]
+    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
+    for d, found in enumerate(lists):
+        table[d, : len(found)] = found
+    return Choice(perfect, table, np.array([len(found) for found in lists], np.int64))
