@@ -92,6 +92,9 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
                 "nest-tile",
                 "nest-map",
                 "convert-nest-to-codelet",
+                "codelet-unroll",
+                "codelet-parallelize",
+                "codelet-pipeline",
                 allocate,
                 "codelet-verify" if options.prove else "",
                 "convert-codelet-to-mnemonic",
@@ -151,8 +154,10 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
 
         return einsum_module(model)
     if isinstance(model, str):
-        from .frontends.layers import named_module
+        from .frontends.layers import named_module, operator_file
 
+        if model.startswith("operator:"):
+            return parse_mlir(operator_file(model.removeprefix("operator:")))
         if (named := named_module(model)) is not None:
             return named
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":

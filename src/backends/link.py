@@ -49,6 +49,7 @@ def _placement(op: TensorOp) -> TensorPlacement:
         tensor.get_shape(),
         op.memory.root_reference.data,
         op.address.value.data,
+        op.layout.data if op.layout is not None else None,
     )
 
 

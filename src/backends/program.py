@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.blocked import BlockedLayout
 from ..errors import TilewrightError
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
@@ -31,10 +32,13 @@ class TensorPlacement:
     shape: tuple[int, ...]
     memory: str
     address: int
+    layout: BlockedLayout | None = None  # row-major where there is none
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the tensor."""
+        """Bytes from the first of the tensor to its last."""
+        if self.layout is not None:
+            return self.layout.size_bytes(self.shape, np.dtype(self.dtype).itemsize)
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
@@ -111,9 +115,16 @@ def load_program(folder: str | Path) -> Program:
 def _placement(entry: Mapping[str, Any]) -> TensorPlacement:
     dtype = np.dtype(str(entry["dtype"])).name
     shape = tuple(int(n) for n in entry["shape"])
+    layout = _layout(entry["layout"]) if entry.get("layout") is not None else None
     return TensorPlacement(
-        str(entry["name"]), str(entry["role"]), dtype, shape, str(entry["memory"]), int(entry["address"])
+        str(entry["name"]), str(entry["role"]), dtype, shape, str(entry["memory"]), int(entry["address"]), layout
     )
+
+
+def _layout(entry: Mapping[str, Any]) -> BlockedLayout:
+    pads = tuple((int(before), int(after)) for before, after in entry["pads"])
+    blocks, order, pitches = (tuple(int(n) for n in entry[name]) for name in ("blocks", "order", "pitches"))
+    return BlockedLayout(pads, blocks, order, int(entry["fill"]), pitches)
 
 
 def check_tensors(machine: Machine, tensors: Iterable[TensorPlacement]) -> None:

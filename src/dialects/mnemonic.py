@@ -53,6 +53,8 @@ from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..algebra.blocked import BlockedLayout
+from ..errors import TilewrightError
 from ..machine import Machine
 from .acg import GraphOp, graph_of
 from .roles import Role
@@ -87,6 +89,39 @@ class ValuesAttr(Data[tuple[tuple[str, int | str], ...]]):
             printer.print_string(", ".join(f"{name} = {value}" for name, value in self.data))
 
 
+@irdl_attr_definition
+class LayoutAttr(Data[BlockedLayout]):
+    """Axes padded, cut into blocks and put into order: `#mnemonic.layout<[0 0, 0 6], [0, 64], [0, 1, 2], 0, []>`."""
+
+    name = "mnemonic.layout"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> BlockedLayout:
+        def numbers() -> tuple[int, ...]:
+            return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+
+        def pair() -> tuple[int, int]:
+            return parser.parse_integer(allow_negative=False), parser.parse_integer(allow_negative=False)
+
+        with parser.in_angle_brackets():
+            pads = tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, pair))
+            parser.parse_punctuation(",")
+            blocks = numbers()
+            parser.parse_punctuation(",")
+            order = numbers()
+            parser.parse_punctuation(",")
+            fill = parser.parse_integer()
+            parser.parse_punctuation(",")
+            return BlockedLayout(pads, blocks, order, fill, numbers())
+
+    def print_parameter(self, printer: Printer) -> None:
+        data = self.data
+        pads = ", ".join(f"{before} {after}" for before, after in data.pads)
+        with printer.in_angle_brackets():
+            lists = f"{list(data.blocks)}, {list(data.order)}, {data.fill}, {list(data.pitches)}"
+            printer.print_string(f"[{pads}], {lists}")
+
+
 @irdl_op_definition
 class TensorOp(IRDLOperation):
     """A tensor of the program, row-major from byte `address` of `memory`; weights take their bytes from resources."""
@@ -97,11 +132,15 @@ class TensorOp(IRDLOperation):
     memory = prop_def(FlatSymbolRefAttrConstr)
     address = prop_def(IntegerAttr.constr(i64))
     tensor = prop_def(TensorType)
+    layout = opt_prop_def(LayoutAttr)
     traits = lazy_traits_def(lambda: (HasParent(ProgramOp),))
-    assembly_format = "$tensor_name $role `in` $memory `at` $address attr-dict `:` $tensor"
+    assembly_format = "$tensor_name $role `in` $memory `at` $address (`layout` $layout^)? attr-dict `:` $tensor"
 
-    def __init__(self, name: str, role: Role, tensor: Tensor, memory: str, address: int) -> None:
-        properties: dict[str, Attribute] = {
+    def __init__(
+        self, name: str, role: Role, tensor: Tensor, memory: str, address: int, layout: BlockedLayout | None = None
+    ) -> None:
+        properties: dict[str, Attribute | None] = {
+            "layout": LayoutAttr(layout) if layout is not None else None,
             "tensor_name": StringAttr(name),
             "role": RoleAttr(role),
             "memory": SymbolRefAttr(memory),
@@ -115,6 +154,8 @@ class TensorOp(IRDLOperation):
         """Bytes of the tensor."""
         tensor = self.tensor
         size = dtype_of(tensor.element_type).itemsize
+        if self.layout is not None:
+            return self.layout.data.size_bytes(tensor.get_shape(), size)
         for extent in tensor.get_shape():
             size *= extent
         return size
@@ -123,6 +164,11 @@ class TensorOp(IRDLOperation):
         tensor = self.tensor
         if not is_element_type(tensor.element_type) or min(tensor.get_shape(), default=0) < 0:
             raise VerifyException(f"expected a static tensor of numbers, found {tensor}")
+        if self.layout is not None:
+            try:
+                self.layout.data.strides(tensor.get_shape(), 1)
+            except (TilewrightError, ValueError) as error:
+                raise VerifyException(f"expected a layout of {tensor}, found another ({error})") from error
         if self.address.value.data < 0:
             raise VerifyException(f"expected an address of at least 0, found {self.address.value.data}")
 
@@ -254,4 +300,4 @@ def packed(code: bytes) -> DenseIntOrFPElementsAttr:
     return DenseIntOrFPElementsAttr(TensorType(i8, [len(code)]), BytesAttr(code))
 
 
-Mnemonic = Dialect("mnemonic", [ProgramOp, TensorOp, InstrOp], [RoleAttr, ValuesAttr])
+Mnemonic = Dialect("mnemonic", [ProgramOp, TensorOp, InstrOp], [RoleAttr, ValuesAttr, LayoutAttr])

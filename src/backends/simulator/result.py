@@ -69,4 +69,7 @@ class SimulationResult:
 
 def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) -> NDArray[Any]:
     """A copy of a placed tensor's value."""
-    return storages[placement.memory].read(placement.address, np.dtype(placement.dtype), tuple(placement.shape))
+    storage, dtype, shape = storages[placement.memory], np.dtype(placement.dtype), tuple(placement.shape)
+    if placement.layout is not None:
+        return placement.layout.unpack(placement.layout.view(storage.data, placement.address, shape, dtype), shape)
+    return storage.read(placement.address, dtype, shape)

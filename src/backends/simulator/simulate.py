@@ -117,6 +117,8 @@ def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], fun
     _check_apart(given)
     for tensor in given:
         array = _value(program, tensor, inputs) if functional else None
+        if array is not None and tensor.layout is not None:
+            array = tensor.layout.pack(array)
         by_name[tensor.memory].place(tensor.address, array, tensor.size_bytes)
 
 

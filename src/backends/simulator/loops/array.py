@@ -83,27 +83,30 @@ class ArrayRun:
         return transfer.base + sum(i * stride for i, stride in zip(indices, moves, strict=True))
 
     def move(self, transfer: Transfer, indices: Sequence[int]) -> None:
-        """Carries a transfer out."""
+        """Carries a transfer out: each iteration of its outermost loop begins at a row, whose rest a load clears."""
         if transfer.program:
             return
-        chip, name, total = self.chip, transfer.memory, self.bytes_of(transfer)
+        chip, name = self.chip, transfer.memory
         row = chip.row_bytes(name)
-        rows = -(-total // row)
-        chip.check_rows(transfer.step, name, 0, rows)
-        size = total // points(transfer.loops)
+        size = self.bytes_of(transfer) // points(transfer.loops)
+        outer = transfer.loops[0][0] if transfer.loops else 1
+        length = self.bytes_of(transfer) // outer
+        rows = -(-length // row)
+        chip.check_rows(transfer.step, name, 0, outer * rows)
         pieces, flags = chip.view(self.address(transfer, indices), transfer.loops, size)
-        buffer = chip.data[name]
+        buffer = chip.data[name][: outer * rows * row].reshape(outer, rows * row)
         if transfer.store:
-            chip.check_written(transfer.step, name, np.arange(rows))
-            pieces[...] = buffer[:total].reshape(pieces.shape)
+            chip.check_written(transfer.step, name, np.arange(outer * rows))
+            pieces[...] = buffer[:, :length].reshape(pieces.shape)
             flags[...] = True
             return
-        buffer[:total] = _interleaved(pieces.reshape(-1), row, self.interleave.get(name, 1))
-        known = np.zeros(rows * row, np.bool_)
-        known[:total] = flags.reshape(-1)
-        known[total:] = True
+        turned = _interleaved(pieces.reshape(-1), row, self.interleave.get(name, 1))
+        buffer[:, :length] = turned.reshape(outer, length)
+        buffer[:, length:] = 0
+        known = np.ones((outer, rows * row), np.bool_)
+        known[:, :length] = flags.reshape(outer, length)
         chip.written[name][:] = False
-        chip.written[name][:rows] = known.reshape(rows, row).all(axis=1)
+        chip.written[name][: outer * rows] = known.reshape(outer * rows, row).all(axis=1)
 
     def compute(self, first: bool) -> None:
         """The sums of one tile."""

@@ -59,7 +59,7 @@ def simulate_loops(
     every = list(steps(machine, program.code))
     levels = {unit.name: _levels(unit.engine.levels if unit.engine else ()) for unit in machine.units}
     groups = read_groups(every, levels)
-    storage = _dram(program, groups, inputs)
+    storage = _dram(program, groups, inputs, functional)
     chip = Chip(machine, storage.data)
     for tensor in program.tensors:
         if tensor.role in ("input", "weight"):
@@ -73,7 +73,7 @@ def simulate_loops(
             progress("simulate", number, len(groups))
         with np.errstate(all="ignore"):
             _Pair(state, array, vector).run()
-    cycles = state.time.finish()
+    cycles = state.time.end
     if trace is not None:
         _write_trace(trace, machine, state.time.slices)
     return _result(program, state, storage, cycles, len(every))
@@ -114,7 +114,7 @@ def _result(program: Program, state: _Machine, storage: Storage, cycles: int, co
     )
 
 
-def _dram(program: Program, groups: Sequence[Group], inputs: Mapping[str, NDArray[Any]]) -> Storage:
+def _dram(program: Program, groups: Sequence[Group], inputs: Mapping[str, NDArray[Any]], functional: bool) -> Storage:
     """The one memory off chip, as far as tensors and transfers reach, with the tensors that are given."""
     from ..simulate import place_tensors
 
@@ -125,8 +125,8 @@ def _dram(program: Program, groups: Sequence[Group], inputs: Mapping[str, NDArra
     reach = max([reach, *(_reach(program.machine, group) for group in groups)])
     if reach > MAX_DRAM_BYTES:
         raise InfeasibleError("host memory", reach, MAX_DRAM_BYTES, "bytes", "use lower addresses", offchip[0].name)
-    storage = Storage(offchip[0], reach, True)
-    place_tensors(program, inputs, [storage])
+    storage = Storage(offchip[0], reach, functional)
+    place_tensors(program, inputs, [storage], functional)
     return storage
 
 
@@ -206,18 +206,18 @@ class _Pair:
         if tile.first and all(transfer.memory != sums for transfer in tile.loads):
             ready = max(ready, time.begin(sums))
         cycles = array.issues * self._issue_cycles(array)
-        _, end = time.run(array.group.unit, ready, cycles, "sums", array.group.step.index)
+        occupied = cycles + array.engine.latency_cycles
+        _, end = time.run(array.group.unit, ready, occupied, "sums", array.group.step.index)
         for name in inputs:
             time.buffers[name].use(end)
         self._count_sums(array, cycles)
         if state.functional:
             array.compute(tile.first)
         if tile.last:
-            self._finish(array, tile, sums, end + array.engine.latency_cycles)
+            self._finish(array, tile, sums, end)
 
     def _finish(self, array: ArrayRun, tile: Tile, sums: str, ready: int) -> None:
         time = self.state.time
-        time.note(array.group.unit, "drain", array.group.step.index, ready - array.engine.latency_cycles, ready)
         time.buffers[sums].use(ready)
         for transfer in tile.stores:
             self._store(array.bytes_of(transfer), transfer, ready)

@@ -1,14 +1,16 @@
 """When things happen on a machine of loops: one DRAM channel, the array and the vector engine work at the same time.
 
-A transfer starts when DRAM is free and one of the copies of its memory (`buffering`) is: the tile that used it
-`buffering` loads before has ended.  The array starts a tile when what the tile reads has come and a copy of its sums is
-free; it takes a cycle an issue, and the sums are there a latency later.  The vector engine starts when the sums are
-there and what it wrote before has been stored.  Stores go to DRAM as they become ready, loads before them where those
-are ready earlier.  Each instruction takes the engine that it configures a cycle, before the group starts.
+DRAM serves transfers in bursts: each takes the channel's idle cycles from when one of the copies of its memory
+(`buffering`) is free, that is, when the tile that used it `buffering` loads before has ended; transfers that come first
+in the program take theirs first.  The array starts a tile when what the tile reads has come and a copy of its sums is
+free; it takes a cycle an issue and its latency to fill and drain.  The vector engine starts when the sums are there and
+what it wrote before has been stored.  Each instruction takes the engine that it configures a cycle, before the group
+starts.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 
@@ -36,14 +38,37 @@ class Buffer:
         self.uses[-1] = max(self.uses[-1], cycle)
 
 
-@dataclass(frozen=True)
-class _Store:
-    ready: int
-    cycles: int
-    name: str
-    index: int
-    memory: str
-    content: int  # number of the content of the memory that it reads
+@dataclass
+class Channel:
+    """The idle cycles of DRAM: gaps (start, end), increasing, and the cycle from which on all are idle."""
+
+    gaps: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    tail: int = 0
+
+    def take(self, ready: int, cycles: int) -> tuple[int, int]:
+        """The first so many idle cycles from `ready` on; where they begin and end."""
+        at = bisect_right(self.gaps, (ready, 1 << 62))
+        if at and self.gaps[at - 1][1] > ready:
+            at -= 1
+        begun = -1
+        while cycles and at < len(self.gaps):
+            start, end = self.gaps[at]
+            first = max(start, ready)
+            used = min(end - first, cycles)
+            rest = [(start, first)] if start < first else []
+            rest += [(first + used, end)] if first + used < end else []
+            self.gaps[at : at + 1] = rest
+            begun = first if begun < 0 else begun
+            cycles -= used
+            at += len(rest)
+            last = first + used
+            if not cycles:
+                return begun, last
+        first = max(self.tail, ready)
+        if first > self.tail:
+            self.gaps.append((self.tail, first))
+        self.tail = first + cycles
+        return (first if begun < 0 else begun), self.tail
 
 
 class Timeline:
@@ -52,9 +77,8 @@ class Timeline:
     def __init__(self, copies: dict[str, int], channel: str) -> None:
         self.buffers = {name: Buffer(count) for name, count in copies.items()}
         self.channel = channel
-        self.dram = 0
+        self.dram = Channel()
         self.engines: dict[str, int] = {}
-        self.stores: list[_Store] = []
         self.slices: list[Slice] = []
         self.end = 0
 
@@ -66,33 +90,20 @@ class Timeline:
         """Begins a new content of a memory; the cycle from which a copy is free for it."""
         buffer = self.buffers[memory]
         oldest = len(buffer.uses) - buffer.copies
-        while any(store.memory == memory and store.content <= oldest for store in self.stores):
-            self._store_next()
         buffer.uses.append(0)
         return buffer.uses[oldest] if oldest >= 0 else 0
 
     def load(self, memory: str, cycles: int, name: str, index: int) -> None:
         """A transfer that is a new content of a memory."""
-        free = self.begin(memory)
-        while self.stores and max(self.stores[0].ready, self.dram) <= max(free, self.dram):
-            self._store_next()
-        self.buffers[memory].ready = self._use_dram(free, cycles, name, index)
+        self.buffers[memory].ready = self._use_dram(self.begin(memory), cycles, name, index)
 
     def store(self, memory: str, ready: int, cycles: int, name: str, index: int) -> None:
         """A transfer out of a memory, whose content is in use until it ends."""
-        content = len(self.buffers[memory].uses) - 1
-        self.stores.append(_Store(ready, cycles, name, index, memory, content))
-
-    def _store_next(self) -> None:
-        store = self.stores.pop(0)
-        end = self._use_dram(store.ready, store.cycles, store.name, store.index)
-        uses = self.buffers[store.memory].uses
-        uses[store.content] = max(uses[store.content], end)
+        self.buffers[memory].use(self._use_dram(ready, cycles, name, index))
 
     def _use_dram(self, ready: int, cycles: int, name: str, index: int) -> int:
-        start = max(ready, self.dram)
-        self.dram = start + cycles
-        return self.note(self.channel, name, index, start, self.dram)
+        start, end = self.dram.take(ready, cycles)
+        return self.note(self.channel, name, index, start, end)
 
     def run(self, unit: str, ready: int, cycles: int, name: str, index: int) -> tuple[int, int]:
         """An engine at work from when it is free and everything is ready; start and end."""
@@ -106,9 +117,3 @@ class Timeline:
             self.slices.append(Slice(row, name, index, start, end))
         self.end = max(self.end, end)
         return end
-
-    def finish(self) -> int:
-        """Stores that are left; the cycle in which everything has ended."""
-        while self.stores:
-            self._store_next()
-        return self.end

@@ -119,3 +119,10 @@ mnemonic.program @unknown_enumerator {
 mnemonic.program @name_in_ifield {
   mnemonic.instr @FILL <D = f32>
 }
+
+// -----
+
+// CHECK: expected a layout of tensor<40xsi8>, found another (layout: expected an extent that 64 divides, found 40)
+mnemonic.program @extent_that_no_block_divides {
+  mnemonic.tensor "w" weight in @DRAM at 64 layout <[0 0], [64], [0, 1], 0, []> : tensor<40xsi8>
+}

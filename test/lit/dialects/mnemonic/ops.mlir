@@ -13,6 +13,15 @@ mnemonic.program @packed code dense<[1, 2, 3]> : tensor<3xi8> predicted {cycles 
 // CHECK-NEXT: }
 }
 
+// CHECK-LABEL: mnemonic.program @blocked {
+mnemonic.program @blocked {
+  // CHECK-NEXT: mnemonic.tensor "w" weight in @DRAM at 64 layout <[0 24, 0 0], [64, 5], [0, 2, 3, 1], -1, []> : tensor<40x5xsi8>
+  mnemonic.tensor "w" weight in @DRAM at 64 layout <[0 24, 0 0], [64, 5], [0, 2, 3, 1], -1, []> : tensor<40x5xsi8>
+  // CHECK-NEXT: mnemonic.tensor "p" temp in @DRAM at 4096 layout <[0 0], [0], [0], 0, [128]> : tensor<4xsi8>
+  mnemonic.tensor "p" temp in @DRAM at 4096 layout <[0 0], [0], [0], 0, [128]> : tensor<4xsi8>
+// CHECK-NEXT: }
+}
+
 // CHECK-LABEL: mnemonic.program @written {
 mnemonic.program @written {
   // CHECK-NEXT: mnemonic.instr @LOAD <TAG = 1, DST = 64, SB = -3>

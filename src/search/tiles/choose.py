@@ -1,0 +1,130 @@
+"""The tiles with the least product of cycles and DRAM traffic.
+
+All sizes `ceil(extent / i)` of every dim are tried with all orders of the loops over more than one tile.  Sums stay on
+chip: the loop over blocks of sums is innermost, and its tiles are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import prod
+
+from ...errors import InfeasibleError
+from .values import LOOPS, Block, Buffers, SumProblem, Tiling, depends, sizes
+
+MAX_CANDIDATES = 20_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tiling with its predicted cycles and DRAM traffic, and the traffic that no tiling can go below."""
+
+    tiling: Tiling
+    cycles: float
+    dram_bytes: int
+    compulsory_bytes: int
+
+
+def choose(problem: SumProblem, buffers: Buffers) -> Choice:
+    """The best tiling; `InfeasibleError` where not even the smallest tiles fit."""
+    best: tuple[float, float, Choice] | None = None
+    least = compulsory(problem)
+    for tile in _tiles(problem, buffers):
+        for order in _orders(problem, tile):
+            tiling = Tiling(tile, order)
+            cycles, traffic = price(problem, buffers, tiling)
+            score = (cycles * traffic, cycles)
+            if best is None or score < best[:2]:
+                best = (*score, Choice(tiling, cycles, traffic, least))
+    if best is None:
+        ones = sizes(problem, dict.fromkeys(LOOPS, 1))
+        rooms = {"input": buffers.input_rows, "weight": buffers.weight_rows, "output": buffers.output_rows}
+        name = max(ones, key=lambda n: ones[n] / max(rooms[n], 1))
+        raise InfeasibleError(name, ones[name], rooms[name], "rows", "shrink the taps or enlarge the memory")
+    return best[2]
+
+
+def compulsory(problem: SumProblem) -> int:
+    """Bytes of inputs that are touched, weights and results, each once."""
+    extents = dict(problem.extents)
+    rows = sizes(problem, extents)
+    scale = {"input": problem.input_bytes, "weight": problem.weight_bytes, "output": problem.output_bytes}
+    batch = {"input": 1 if problem.shared_input else problem.batch, "weight": problem.batch, "output": problem.batch}
+    return sum(rows[name] * scale[name] * batch[name] for name in rows)
+
+
+def steps(extent: int) -> list[int]:
+    """The sizes that cut an extent into 1, 2, 3, ... parts, decreasing."""
+    found: list[int] = []
+    parts = 1
+    while parts <= extent:
+        size = -(-extent // parts)
+        found.append(size)
+        parts = max(parts + 1, -(-extent // max(size - 1, 1))) if size > 1 else extent + 1
+    return found
+
+
+def _tiles(problem: SumProblem, buffers: Buffers) -> Iterator[dict[str, int]]:
+    """Sizes that fit, the largest first; for each of the others the largest `x` that fits and those below it."""
+    divisors = [k for k in range(problem.k, 0, -1) if problem.k % k == 0]
+    tried = 0
+    for k, n, y in product(divisors, steps(problem.n), steps(problem.y.extent)):
+        for x in steps(problem.x.extent):
+            tile = {"batch": 1, "n": n, "y": y, "x": x, "k": k}
+            rows = sizes(problem, tile)
+            if rows["weight"] > buffers.weight_rows or tried >= MAX_CANDIDATES:
+                break
+            if rows["input"] <= buffers.input_rows and rows["output"] <= buffers.output_rows:
+                tried += 1
+                yield tile
+
+
+def _orders(problem: SumProblem, tile: dict[str, int]) -> list[tuple[str, ...]]:
+    """Orders of the loops over several tiles, the others outside; sums innermost."""
+    cut = [dim for dim in LOOPS[:-1] if problem.extents[dim] > tile[dim]]
+    whole = [dim for dim in LOOPS[:-1] if dim not in cut]
+    return [(*whole, *order, "k") for order in permutations(cut)]
+
+
+def price(problem: SumProblem, buffers: Buffers, tiling: Tiling) -> tuple[float, int]:
+    """Cycles and DRAM traffic of a tiling, block after block.
+
+    While the array sums one tile, DRAM brings what the next needs: a block takes the longer of both, the vector engine
+    included; what cannot overlap is the first load, the last store, and the latency of the array.
+    """
+    cycles, traffic = 0.0, 0
+    for number, block in enumerate(tiling.blocks(problem)):
+        moved, first, requests = block_traffic(problem, tiling.order, block)
+        compute = prod(block.tile.values()) * prod(block.count.values()) * problem.y.taps * problem.x.taps
+        compute += prod(block.count.values()) * buffers.latency_cycles
+        outputs = prod(block.count[d] * block.tile[d] for d in ("batch", "n", "y", "x"))
+        vector = outputs * problem.vector_cycles
+        total = sum(moved.values())
+        waits = requests * buffers.request_cycles
+        cycles += max(compute, vector, total / buffers.dram_bytes_per_cycle + waits)
+        last = moved["output"] / prod(block.count[d] for d in ("batch", "n", "y", "x"))
+        ends = first if number == 0 else 0
+        cycles += (ends + last) / buffers.dram_bytes_per_cycle
+        traffic += total
+    return cycles, traffic
+
+
+def block_traffic(problem: SumProblem, order: tuple[str, ...], block: Block) -> tuple[dict[str, int], int, int]:
+    """Bytes that a box of tiles moves by tensor, those before the first tile can start, and the number of requests.
+
+    A tile of a tensor is loaded anew at each iteration of the loops down to the innermost that moves it.
+    """
+    rows = sizes(problem, block.tile)
+    scale = {"input": problem.input_bytes, "weight": problem.weight_bytes, "output": problem.output_bytes}
+    moved: dict[str, int] = {}
+    requests = 0
+    for name, dims in depends(problem).items():
+        deepest = max((i for i, dim in enumerate(order) if dim in dims and block.count[dim] > 1), default=-1)
+        loads = prod(block.count[dim] for dim in order[: deepest + 1])
+        if name == "output":
+            loads = prod(block.count[dim] for dim in dims)
+        moved[name] = loads * rows[name] * scale[name]
+        requests += loads
+    return moved, rows["input"] * scale["input"] + rows["weight"] * scale["weight"], requests
