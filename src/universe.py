@@ -22,6 +22,7 @@ PASSES = (
     "load-target",
     "graph-normalize",
     "graph-quantize",
+    "graph-integers",
     "graph-fuse",
     "graph-partition",
     "graph-verify",

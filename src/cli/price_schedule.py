@@ -1,7 +1,9 @@
-"""Price the DRAM schedules of a file with SoMa's model.
+"""Price the DRAM schedules of a file.
 
 FILE holds `runs` in JSON: SoMa's command line under `args`, and the encodings of its two stages.  The answer has
-latency, energy, largest buffer and DRAM tensors of each stage, one result per run.
+latency, energy, largest buffer and DRAM tensors of each stage, one result per run, by SoMa's model.
+
+A .mlir file, as `tilewright schedule -o` writes it, holds one schedule in the dram dialect and names its model.
 """
 
 from __future__ import annotations
@@ -14,11 +16,15 @@ from .tables import energy, number, print_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="a .json file of schedules")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a .json file of schedules, or a .mlir file")
     parser.add_argument("--model", choices=["soma"], default="soma", help="cost model (default: soma)")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.file.suffix == ".mlir":
+        from ..scheduled_runs import price_schedule_ir
+
+        return price_schedule_ir(arguments.file)
     from ..costs.soma import price_schedule_file
 
     return price_schedule_file(arguments.file)
@@ -36,6 +42,6 @@ def show(answer: dict[str, Any]) -> None:
         ]
         for index, result in enumerate(answer["results"])
         for stage, prices in result.items()
-        if stage in ("stage1", "stage2")
+        if stage in ("stage1", "stage2", "schedule")
     ]
     print_table("Schedules", ["run", "valid", "latency in cycles", "energy", "largest buffer", "DRAM tensors"], rows)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .command_line import UsageError
 from .compile import add_compile_options, compile_options, default_folder
 from .tables import energy, number, print_table, progress_bar, size
+
+if TYPE_CHECKING:
+    from ..driver import RunOptions
 
 Counts = dict[str, dict[str, Any]]
 
@@ -28,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
     add_compile_options(parser)
+    group = parser.add_argument_group("networks by name, scheduled (see `tilewright schedule`), with made weights")
+    group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
+    group.add_argument("--batch", type=int, metavar="B", help="samples at once (default: 1)")
+    group.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
+    group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk of the search")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -38,6 +47,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
     )
     folder = arguments.output or default_folder(arguments.model)
+    if arguments.schedule is not None:
+        return _run_scheduled(arguments, folder, options)
     if (machine := load_target(arguments.target)).packets is not None:
         from ..packet_run import run_packets
 
@@ -53,6 +64,21 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         ).as_dict()
 
 
+def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOptions) -> dict[str, Any]:
+    from ..scheduled_runs import ScheduledOptions, run_scheduled
+    from ..search.dram import Effort
+
+    for name in ("batch", "tokens", "rounds"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UsageError("usage", f"--{name}", "at least 1", str(value))
+    if arguments.expect is not None:
+        raise UsageError("usage", "--expect", "no expected outputs with --schedule, whose weights are made", "a file")
+    effort = Effort(rounds=arguments.rounds, time_limit_s=arguments.time_limit or None)
+    how = ScheduledOptions(arguments.schedule, arguments.batch, arguments.tokens, effort)
+    return run_scheduled(arguments.model, arguments.target, folder=folder, options=how, run_options=options).as_dict()
+
+
 def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
     if "packets" in answer:
@@ -64,6 +90,7 @@ def show(answer: dict[str, Any]) -> None:
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
         ["predicted DRAM traffic", number(answer["predicted"]["dram_bytes"], "B")],
         ["instructions", number(answer["instructions"])],
+        *_schedule_rows(answer["predicted"]),
         *_error_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
@@ -143,6 +170,16 @@ def _show_units(units: Counts, utilization: dict[str, float]) -> None:
 
 def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def _schedule_rows(predicted: dict[str, float]) -> list[list[str]]:
+    """What the schedule promised, with the instructions' tiles and with those of the model."""
+    if "model_cycles" not in predicted:
+        return []
+    return [
+        ["predicted latency", number(predicted["cycles"], "cycles")],
+        ["latency in the model", number(predicted["model_cycles"], "cycles")],
+    ]
 
 
 def _error_rows(answer: dict[str, Any]) -> list[list[str]]:

@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
     )
-    parser.add_argument("-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg)")
+    parser.add_argument(
+        "-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg), or write it as IR (.mlir)"
+    )
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto to FILE (.json)")
     group = parser.add_argument_group("search")
     group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
@@ -58,7 +60,14 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     with progress_bar(arguments.json) as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
-    if arguments.svg is not None:
+    if arguments.svg is not None and arguments.svg.suffix == ".mlir":
+        from ..frontends.acg import load_target
+        from ..scheduled_runs import write_schedule
+
+        machine = load_target(arguments.target)
+        write_schedule(arguments.svg, found.timetable, answer["batch"], machine, exact=arguments.model == "exact")
+        answer["ir"] = str(arguments.svg)
+    elif arguments.svg is not None:
         from ..backends.report.schedule_svg import schedule_svg
 
         plain = found.double_buffered
@@ -115,6 +124,8 @@ def show(answer: dict[str, Any]) -> None:
     print_table(title, ["what", "schedule", "without prefetch", "no schedule below"], rows)
     print(f"latency at most {answer['gap']:.2%} above the least of any schedule; binding: {bound['binding']}")
     print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
+    if "ir" in answer:
+        print(f"written to {answer['ir']}")
     if "picture" in answer:
         print(f"drawn to {answer['picture']}")
     if "trace" in answer:

@@ -38,6 +38,12 @@ def buffer_of(machine: Machine) -> Memory:
     return _dram(machine)[1]
 
 
+def offchip_of(machine: Machine) -> Memory:
+    """The DRAM that feeds the buffer."""
+    link = _dram(machine)[0]
+    return next(memory for memory in machine.memories if memory.name == link.src)
+
+
 def _refuse(machine: Machine, expected: str, found: str) -> TilewrightError:
     return TilewrightError("target", machine.name, expected, found, "schedule for edge16 or a machine of its kind")
 

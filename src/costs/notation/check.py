@@ -70,23 +70,23 @@ def _check_progress(parsed: Parsed, moves: Sequence[Move]) -> None:
 
     Also, what a load's space held before has been stored by then.
     """
-    soonest, which = len(parsed.tiles) + 1, -1
+    never = len(parsed.tiles) + 1
+    soonest, room = (never, -1), (never, -1)
     for move in reversed(moves):
         tensor = parsed.tensors[move.tensor]
-        # A load needs the room of what ends before it; a tile's result is there once the tile is done.
-        begins = tensor.first + 1 if tensor.kind == OUTPUT else move.start
-        if begins > soonest:
+        store = tensor.kind == OUTPUT
+        # A store waits for its tile's end; a load for the tile before its life, and for the room that stores leave.
+        begins, (limit, which) = (tensor.first + 1, soonest) if store else (move.start, min(soonest, room))
+        if begins > limit:
             raise _refuse(
                 parsed,
                 move,
-                f"a place in the order after {parsed.describe(which)}, which must be complete by {soonest}",
+                f"a place in the order after {parsed.describe(which)}, which must be complete by {limit}",
                 f"one before it, though it may begin at {begins} only",
             )
-        limit = deadline(parsed, move)
-        if tensor.kind == OUTPUT:
-            limit -= 1  # a load with a life from then on may take its room
-        if limit < soonest:
-            soonest, which = limit, move.tensor
+        soonest = min(soonest, (deadline(parsed, move), move.tensor))
+        if store:
+            room = min(room, (move.end - 1, move.tensor))
 
 
 def check_capacity(parsed: Parsed, moves: Sequence[Move], buffer_bytes: int) -> list[int]:

@@ -29,6 +29,7 @@ LAYERS = (
     {"targets", "universe"},
     {"driver"},
     {"mapping", "packet_run", "partitioning", "scheduling"},
+    {"scheduled_runs"},
     {"cli", "opt"},
     {"__init__"},
 )
