@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -12,8 +13,31 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import graph
 from ..dialects.types import Tensor, dtype_of, element_type, tensor
+from ..errors import TilewrightError
 from ..resources import Resources, attach
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
+
+OPERATORS = (
+    "conv",
+    "depthwise",
+    "gemm",
+    "maxpool",
+    "add",
+    "muladd",
+    "transpose",
+    "softmax",
+    "layer_norm",
+    "gelu",
+    "requantize",
+)
+"""Small modules of one operation each, against no target (`zoo/operators`)."""
+
+
+def operator_file(name: str) -> Path:
+    """The file of one of `OPERATORS`; `TilewrightError` (kind `layer`) for another name."""
+    if name not in OPERATORS:
+        raise TilewrightError("layer", f"operator:{name}", f"one of {', '.join(OPERATORS)}", "an unknown name")
+    return Path(__file__).parents[1] / "zoo" / "operators" / f"{name}.mlir"
 
 
 def named_module(name: str) -> ModuleOp | None:

@@ -43,6 +43,8 @@ class CodeletParallelizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
+        if machine.control != "queues":  # units of other control models do not run by themselves
+            return
         isa, pricer = Isa(machine), Pricer(machine)
         for _, codelet in codelets(op):
             for compute in [inner for inner in codelet.walk() if isinstance(inner, ComputeOp)]:

@@ -62,11 +62,11 @@ def test_loads_ahead_save_cycles_where_loads_and_stores_share_a_queue():
     assert cycles(RELU, "uneven", "codelet-pipeline", tiles) < 0.9 * doubled
 
 
-@pytest.mark.parametrize("kernel", [RELU, GEMM])
+@pytest.mark.parametrize("kernel", [RELU, "O[m,n] += A[m,k] * B[k,n]; m=40 n=40 k=40"])
 def test_two_unequal_nodes_are_faster_than_one(kernel: str):
     alone = cycles(kernel, "uneven", "codelet-pipeline")
     together = cycles(kernel, "uneven", "codelet-parallelize,codelet-pipeline")
-    assert together <= (alone if kernel == RELU else 0.95 * alone)  # Relu waits for its link
+    assert together <= (alone if kernel == RELU else 0.9 * alone)  # Relu waits for its link
 
 
 def test_work_is_split_by_granularity():

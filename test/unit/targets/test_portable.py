@@ -1,0 +1,63 @@
+"""The same file compiles for every target that can say it: no operation's file knows a target."""
+
+import numpy as np
+import pytest
+
+from tilewright import compile, load_target, simulate
+from tilewright.driver import load_model, reference
+from tilewright.errors import TilewrightError
+from tilewright.frontends.acg import target_files
+from tilewright.frontends.layers import OPERATORS, operator_file
+
+PROGRAMMED = [name for name in target_files() if load_target(name).mnemonics]
+INTEGERS = {"conv", "depthwise", "gemm", "add", "muladd", "transpose"}
+WORKS = {
+    "edge16": set(OPERATORS),
+    "cocco_npu": set(OPERATORS),
+    "tiny": INTEGERS | {"requantize"},
+    "diannao": INTEGERS | {"maxpool"},
+    "uneven": INTEGERS - {"conv", "depthwise"},  # nothing writes padding there
+    "dnnweaver": {"gemm", "maxpool"},
+}
+"""What each target's capabilities can say; of targets not named here nothing is asked."""
+
+
+def test_no_file_names_a_target_or_a_memory():
+    names = [*target_files(), *(m.name for t in PROGRAMMED for m in load_target(t).memories)]
+    for operator in OPERATORS:
+        text = operator_file(operator).read_text()
+        assert [name for name in names if name in text] == []
+
+
+def test_every_programmed_target_does_something():
+    assert {name for name in PROGRAMMED if load_target(name).control == "queues"} <= set(WORKS)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("target", [name for name in WORKS if name in PROGRAMMED])
+def test_an_operation_runs_or_is_refused_in_words(target: str, operator: str):
+    module = load_model(f"operator:{operator}")
+    if operator not in WORKS[target]:
+        if load_target(target).control != "queues":
+            pytest.skip("not asked of it here")
+        with pytest.raises(TilewrightError) as error:
+            compile(module, target)
+        assert error.value.kind in ("unsupported", "target", "infeasible", "program")
+        return
+    program = compile(module, target)
+    rng = np.random.default_rng(0)
+    inputs: dict[str, np.ndarray] = {}
+    for tensor in program.tensors:
+        if tensor.role == "input" and tensor.dtype == "float32":
+            inputs[tensor.name] = rng.standard_normal(tensor.shape).astype(np.float32)
+        elif tensor.role == "input":
+            inputs[tensor.name] = rng.integers(-100, 100, tensor.shape).astype(tensor.dtype)
+    found, expected = simulate(program, inputs).outputs, reference(module, inputs)
+    for name, values in expected.items():
+        assert values.any()
+        np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=1e-4)
+
+
+def test_other_names_are_refused():
+    with pytest.raises(TilewrightError, match="softmax"):
+        load_model("operator:softmix")
