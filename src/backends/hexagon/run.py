@@ -36,8 +36,12 @@ def missing_tools() -> list[str]:
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
-def run_program(kernel: str, program: PacketProgram, inputs: Mapping[str, Array]) -> QemuResult:
+def run_program(
+    kernel: str, program: PacketProgram, inputs: Mapping[str, Array], objects: Sequence[Path] = ()
+) -> QemuResult:
     """Assembles `kernel` (the program's text), links it with what it needs, and runs it on the inputs' bytes.
+
+    `objects` are object files that the kernel calls into.
 
     `TilewrightError` (kind `tool`) where a tool is missing or refuses.
     """
@@ -48,7 +52,7 @@ def run_program(kernel: str, program: PacketProgram, inputs: Mapping[str, Array]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = whole_program(kernel, program.memory_bytes, read, first, last - first)
-        elf = link(text, folder)
+        elf = link(text, folder, objects)
         written = _call(["qemu-hexagon", str(elf)], memory[:read].tobytes())
     counts = np.frombuffer(written[:8], np.uint32)
     memory[first:last] = np.frombuffer(written[8:], np.uint8)
@@ -56,12 +60,12 @@ def run_program(kernel: str, program: PacketProgram, inputs: Mapping[str, Array]
     return QemuResult(outputs_of(program, memory), packets, int(counts[1]))
 
 
-def link(text: str, folder: Path) -> Path:
-    """The ELF file of an assembly text."""
+def link(text: str, folder: Path, objects: Sequence[Path] = ()) -> Path:
+    """The ELF file of an assembly text, with object files."""
     source, object_file, elf = folder / "program.s", folder / "program.o", folder / "program"
     source.write_text(text)
     _call(["llvm-mc", *ASSEMBLE, str(source), "-o", str(object_file)])
-    _call(["ld.lld", "-e", "_start", str(object_file), "-o", str(elf)])
+    _call(["ld.lld", "-e", "_start", str(object_file), *map(str, objects), "-o", str(elf)])
     return elf
 
 

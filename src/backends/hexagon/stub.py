@@ -2,19 +2,20 @@
 
 Traps of the machine are met here: 128-byte alignment, short reads and writes, counters that llvm-mc does not know by
 name (C20 counts packets, C21 instructions), registers that a kernel may use.  The kernel gets the memory's address in
-r0 and may change r0 to r27.
+r0 and may change all registers but r29 (the stack) and r31.
 """
 
 from __future__ import annotations
 
-PACKETS_OF_CALL = 3
-"""Packets between the two readings of the counter that are not the kernel's: reading, call, return."""
+PACKETS_OF_CALL = 4
+"""Packets between the two readings of the counter that are not the kernel's: reading, storing, call, return."""
 
 STUB = """\
     .text
     .globl _start
     .p2align 5
 _start:
+    {{ r29 = and(r29,#-128) }}
     {{ r16 = ##memory; r17 = ##{read_bytes} }}
 .Lread:
     {{ p0 = cmp.eq(r17,#0); if (p0.new) jump:nt ##.Lrun }}
@@ -24,14 +25,17 @@ _start:
     {{ r16 = add(r16,r0); r17 = sub(r17,r0); jump ##.Lread }}
 .Lrun:
     {{ r0 = ##memory }}
-    {{ r29 = r31 }}
-    .word 0x6a15c000|30
-    .word 0x6a14c000|28
+    {{ r3 = ##counts }}
+    .word 0x6a15c000|2
+    {{ memw(r3+#12) = r2 }}
+    .word 0x6a14c000|1
+    {{ memw(r3+#8) = r1 }}
     {{ call ##kernel }}
     .word 0x6a14c000|1
     .word 0x6a15c000|2
     {{ r3 = ##counts }}
-    {{ r1 = sub(r1,r28); r2 = sub(r2,r30) }}
+    {{ r4 = memw(r3+#8); r5 = memw(r3+#12) }}
+    {{ r1 = sub(r1,r4); r2 = sub(r2,r5) }}
     {{ memw(r3+#0) = r1 }}
     {{ memw(r3+#4) = r2 }}
     {{ r16 = ##counts; r17 = #8 }}
