@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search = parser.add_argument_group("search")
     search.add_argument(
         "--objective",
-        choices=["edp", "energy", "latency"],
+        choices=["edp", "energy", "latency", "dram"],
         default="edp",
-        help="what is least: energy times delay, energy, or cycles (default: edp)",
+        help="what is least: energy times delay, energy, cycles, or words to and from off-chip memory (default: edp)",
     )
     search.add_argument(
         "--mapper",

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
 from ..costs.bounds import Bounds, bounds_of
+from ..costs.exact.report import TensorTotals
 from ..costs.hierarchy import Architecture, LoopMapping, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
@@ -68,6 +69,15 @@ class LayerMapping:
                 return relative_gap(prices.energy_pj, bounds.energy_pj)
             case "latency":
                 return relative_gap(prices.cycles, bounds.cycles)
+            case "dram":
+                return relative_gap(self.dram_words, bounds.dram_words)
+
+    @property
+    def dram_words(self) -> int:
+        """Words to and from the outermost memory, by the exact model."""
+        outermost = self.exact_prices.levels[self.arch.levels[-1].name]
+        totals = (found.totals for found in outermost.tensors.values() if isinstance(found, TensorTotals))
+        return sum(sum(counts) for counts in totals)
 
     @property
     def loops(self) -> str:
@@ -116,6 +126,7 @@ class LayerMapping:
             "edp": prices.edp_j_cycle,
             "energy_pj": prices.energy_pj,
             "cycles": prices.cycles,
+            "dram_words": self.dram_words,
             "valid": prices.valid,
             "violations": [violation.as_json() for violation in prices.violations],
             "proven": mapped.proven,

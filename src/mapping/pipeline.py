@@ -26,12 +26,12 @@ LAYER_LIMIT_S = 1.0
 class MapOptions:
     """What a caller may choose about a mapping.
 
-    `objective` is what is minimised: energy times delay, energy, or cycles.  `mapper` searches (`search.mapping`);
-    `factors` may be perfect (loop bounds that divide) or imperfect (a last, shorter tile).  `model` prices: `exact`, or
-    `timeloop` with that tool's simplifications (perfect factors only).  Without `bypass` every memory keeps all that it
-    may; without `split_axes` a dimension is spread over columns or over rows of an array, not both (as Timeloop's files
-    can say).  `time_limit_s` is processor time per layer.  `jobs` processes map layers side by side.  `types` gives
-    element types of an einsum's tensors, `batch` is for networks of the zoo.
+    `objective` is what is minimised: energy times delay, energy, cycles, or words to and from off-chip memory.
+    `mapper` searches (`search.mapping`); `factors` may be perfect (loop bounds that divide) or imperfect (a last,
+    shorter tile).  `model` prices: `exact`, or `timeloop` with that tool's simplifications (perfect factors only).  Without
+    `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over rows of
+    an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer.  `jobs` processes map
+    layers side by side.  `types` gives element types of an einsum's tensors, `batch` is for networks of the zoo.
     """
 
     objective: Objective = "edp"
@@ -78,8 +78,10 @@ class NetworkMapping:
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright map --json` for a network."""
         objective = self.layers[0].request.objective
-        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles"}[objective]
+        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles", "dram": "dram_words"}[objective]
         exact, bounds = self.totals("exact_prices"), self.totals("bounds")
+        exact["dram_words"] = sum(layer.layer.repeats * layer.dram_words for layer in self.layers)
+        bounds["dram_words"] = self.total("bounds", "dram_words")
         solved = {id(layer.mapped): layer.mapped for layer in self.layers}.values()
         return {
             "network": self.network,
@@ -88,7 +90,7 @@ class NetworkMapping:
             **self.totals("prices"),
             "valid": all(layer.prices.valid for layer in self.layers),
             "proven": all(layer.mapped.proven for layer in self.layers),
-            "lower_bound": bounds | {"dram_words": self.total("bounds", "dram_words")},
+            "lower_bound": bounds,
             "exact": exact,
             "gap": relative_gap(exact[key], bounds[key]),
             "evaluated": sum(mapped.evaluated for mapped in solved),
@@ -167,7 +169,7 @@ def map_layers(
 
 def _reporter(progress: Progress, objective: Objective) -> Callable[[float, float], None]:
     """Shows the best value so far, and how much of it its lower bound is."""
-    unit = {"edp": "J*cycle", "energy": "pJ", "latency": "cycles"}[objective]
+    unit = {"edp": "J*cycle", "energy": "pJ", "latency": "cycles", "dram": "words"}[objective]
 
     def report(best: float, bound: float) -> None:
         if best > 0:

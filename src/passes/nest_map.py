@@ -50,9 +50,9 @@ class NestMapPass(ModulePass):
 
     With `mapper` (exact, refine, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
     multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
-    memory (or none: bypass), spreads over the instances of every level, for the least `objective` (edp, energy or
-    latency) by cost model `model` (exact or timeloop) with imperfect or perfect `factors`.  `bypass=false` keeps
-    every tensor wherever it may be kept; `time_limit` is in CPU seconds for each kernel.
+    memory (or none: bypass), spreads over the instances of every level, for the least `objective` (edp, energy,
+    latency, or dram: words off chip) by cost model `model` (exact or timeloop) with imperfect or perfect `factors`.
+    `bypass=false` keeps every tensor wherever it may be kept; `time_limit` is in CPU seconds for each kernel.
 
         nest.for n step 4 {
           nest.spatial m = 4 step 3 on @L1 x {

@@ -10,7 +10,8 @@ from multiprocessing import get_context
 from typing import cast
 
 from ...costs.hierarchy import Architecture, Problem
-from ...errors import InfeasibleError, TilewrightError
+from ...costs.model import evaluate_with
+from ...errors import TilewrightError
 from .values import Mapped, Mapper, Request
 
 MAPPERS: dict[str, str] = {
@@ -22,12 +23,6 @@ MAPPERS: dict[str, str] = {
     "hybrid": ".hybrid",
 }
 """Name -> module of this package whose `solve(arch, problem, request)` is the mapper, imported at its first use."""
-
-EXACT_SHARE = 0.6
-"""Part of a time limit that the exact mapper has to itself."""
-
-ROUNDING = 1e-9
-"""Relative difference that is no difference."""
 
 Progress = Callable[[int, int], None]
 """Called as `progress(done, total)`."""
@@ -43,41 +38,26 @@ def find_mapper(name: str) -> Mapper:
 def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:
     """The best mapping that `mapper` finds.
 
-    Where `exact` has a time limit, the last part of it is left to `refine`, unless the search is over before: what that
-    finds is the answer if it is better.
+    Of objective `dram`, words to and from the outermost memory, the answer's bound is in words.
 
     Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, `InfeasibleError` where
     nothing fits.
     """
     check_path(arch, problem)
     request = request or Request()
-    limit = request.time_limit_s
-    if mapper != "exact" or limit is None:
-        return find_mapper(mapper)(arch, problem, request)
-    found = find_mapper(mapper)(arch, problem, replace(request, time_limit_s=EXACT_SHARE * limit))
-    return found if found.proven else _better(found, arch, problem, request, (1 - EXACT_SHARE) * limit)
+    if request.objective == "dram":
+        return _fewest_words(arch, problem, mapper, request)
+    return find_mapper(mapper)(arch, problem, request)
 
 
-def _better(found: Mapped, arch: Architecture, problem: Problem, request: Request, limit_s: float) -> Mapped:
-    """The better one of an unproven answer and what `refine` finds, with the bound of the answer."""
-    try:
-        other = find_mapper("refine")(arch, problem, replace(request, time_limit_s=limit_s))
-    except InfeasibleError:
-        return found
-    better = min(found, other, key=lambda mapped: _value(mapped, request))
-    value = _value(better, request)
-    bound = min(found.lower_bound, value)
-    return replace(
-        better,
-        lower_bound=bound,
-        proven=bound >= value * (1 - ROUNDING),
-        evaluated=found.evaluated + other.evaluated,
-        cpu_s=found.cpu_s + other.cpu_s,
-    )
-
-
-def _value(mapped: Mapped, request: Request) -> float:
-    return {"edp": mapped.edp, "energy": mapped.energy, "latency": float(mapped.cycles)}[request.objective]
+def _fewest_words(arch: Architecture, problem: Problem, mapper: str, request: Request) -> Mapped:
+    """The least energy on a machine where a word of the outermost memory takes 1 pJ, and nothing else takes any."""
+    free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in arch.levels]
+    free[-1] = replace(free[-1], energy_pj=1.0, block_size=1)
+    ideal = replace(arch, levels=tuple(free), mac_energy_pj=0.0)
+    found = find_mapper(mapper)(ideal, problem, replace(request, objective="energy"))
+    prices = evaluate_with(request.model, arch, problem, found.mapping)
+    return replace(found, edp=prices.edp_j_cycle, energy=prices.energy_pj, cycles=prices.cycles)
 
 
 def map_problems(

@@ -8,11 +8,12 @@ from typing import Literal, Protocol
 
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 
-Objective = Literal["edp", "energy", "latency"]
+Objective = Literal["edp", "energy", "latency", "dram"]
 Factors = Literal["perfect", "imperfect"]
 CostModel = Literal["exact", "timeloop"]
 
-OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
+OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency", "dram")
+"""What is minimised: energy times delay, energy, cycles, or words to and from the outermost memory."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Request:
 class Mapped:
     """The best mapping found, its price, and a lower bound of the objective over the whole space.
 
-    `edp` in joule cycles, `energy` in pJ; `lower_bound` in the objective's unit (J cycles, pJ or cycles).  `proven`
-    says that no mapping of the space is better (up to rounding, 1e-9 relative).  `evaluated` mappings were priced in
-    full; `cpu_s` is processor time in seconds.
+    `edp` in joule cycles, `energy` in pJ; `lower_bound` in the objective's unit (J cycles, pJ, cycles or words).
+    `proven` says that no mapping of the space is better (up to rounding, 1e-9 relative).  `evaluated` mappings were
+    priced in full; `cpu_s` is processor time in seconds.
     """
 
     mapping: LoopMapping

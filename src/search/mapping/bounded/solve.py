@@ -13,10 +13,13 @@ from ..exact.solve import solve as three_memories
 from ..refine import solve as refine
 from ..values import Mapped, Request
 from .limits import check, check_timeloop
-from .search import Search
+from .search import ROUNDING, Search
 
 PERFECT_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.25, 0.2
 """Parts of a time limit: for perfect factors before others, before a search gets help, and for that help."""
+
+TIMELOOP_SHARE = 0.4
+"""Part of a time limit for `refine`, in Timeloop's model."""
 
 HELP_NODES = 200_000
 """Nodes after which a search without a time limit gets help."""
@@ -42,7 +45,7 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """
     if request.model == "timeloop":
         check_timeloop(request)
-        return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
+        return _by_timeloop(arch, problem, request)
     check(problem)
     clock = _Clock(request)
     limits = bounds_of(arch, problem)
@@ -59,6 +62,31 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         search = _searched(arch, problem, request, limits, clock, 1.0, None)
     search.evaluated += evaluated
     return search.answer(min(max(search.low, floor), search.best_value), clock.began)
+
+
+def _by_timeloop(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+    """The same in Timeloop's model; the last part of a time limit is for `refine`, unless the search is over before."""
+    limit = request.time_limit_s
+    first_s = None if limit is None else (1 - TIMELOOP_SHARE) * limit
+    found = three_memories(arch, problem, request.objective, request.space, first_s)
+    if found.proven or limit is None:
+        return found
+    try:
+        other = refine(arch, problem, replace(request, time_limit_s=TIMELOOP_SHARE * limit))
+    except InfeasibleError:
+        return found
+    better = min(found, other, key=lambda mapped: _value(mapped, request))
+    return replace(
+        better,
+        lower_bound=min(found.lower_bound, _value(better, request)),
+        proven=found.lower_bound * (1 + ROUNDING) >= _value(better, request),
+        evaluated=found.evaluated + other.evaluated,
+        cpu_s=found.cpu_s + other.cpu_s,
+    )
+
+
+def _value(mapped: Mapped, request: Request) -> float:
+    return {"edp": mapped.edp, "energy": mapped.energy, "latency": float(mapped.cycles)}[request.objective]
 
 
 def _searched(

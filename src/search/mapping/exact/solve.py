@@ -151,7 +151,7 @@ def solve(
 
     `time_limit_s` is processor time; it is looked at between spreads, so it may be overrun by one of them.
     """
-    if objective not in OBJECTIVES:
+    if objective not in OBJECTIVES[:3]:
         raise TilewrightError("usage", "objective", "edp, energy or latency", objective)
     start = process_time()
     search = _Search(arch, problem, objective, space or Space())

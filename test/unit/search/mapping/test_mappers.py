@@ -1,15 +1,16 @@
 """Mapping by the name of a mapper: one problem or many."""
 
+import sys
 from dataclasses import replace
 
 import pytest
 
+from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, LoopMapping, Problem, Tensor
 from tilewright.costs.model import evaluate_with
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.search.mapping import mappers
 from tilewright.search.mapping.mappers import MAPPERS, find_mapper, map_problem, map_problems
-from tilewright.search.mapping.values import Mapped, Request, Space
+from tilewright.search.mapping.values import Mapped, Objective, Request, Space
 
 ARCH = Architecture(
     "small",
@@ -57,6 +58,31 @@ def test_equal_problems_are_solved_once_also_side_by_side() -> None:
     assert [mapped.mapping for mapped in side_by_side] == [mapped.mapping for mapped in found]
 
 
+def test_fewest_words_off_chip() -> None:
+    space = Space(bypass=True, split_axes=True)
+    request = Request("dram", space=space)
+    found = map_problem(ARCH, GEMM, "exact", request)
+    prices = evaluate_with("exact", ARCH, GEMM, found.mapping)
+    assert (prices.energy_pj, prices.cycles) == (pytest.approx(found.energy), found.cycles)
+    off_chip = prices.levels["DRAM"].tensors.values()
+    words = sum(sum(report.totals) for report in off_chip if isinstance(report, TensorTotals))
+    # L2 has room for 8 rows of A (48 words) with a column of B (6), or all of B (48) with 2 rows of A (12): once each
+    assert words == 12 * 6 + 6 * 8 + 12 * 8
+    assert found.proven
+    assert found.lower_bound == pytest.approx(words)
+
+
+@pytest.mark.parametrize("objective", ["edp", "energy", "latency"])
+def test_imperfect_factors_are_never_worse(objective: Objective) -> None:
+    perfect, imperfect = (
+        map_problem(ARCH, GEMM, "exact", Request(objective, space=Space(True, True, factors)))
+        for factors in ("perfect", "imperfect")
+    )
+    values = [{"edp": m.edp, "energy": m.energy, "latency": m.cycles}[objective] for m in (perfect, imperfect)]
+    assert values[1] <= values[0] * (1 + 1e-9)
+    assert imperfect.lower_bound <= perfect.lower_bound * (1 + 1e-9)
+
+
 def answer(edp: float, proven: bool, bound: float) -> Mapped:
     return Mapped(LoopMapping(()), edp, edp, 1, bound, proven, 1, 1.0)
 
@@ -74,15 +100,18 @@ def answer(edp: float, proven: bool, bound: float) -> Mapped:
 def test_what_is_left_of_the_time_is_used(
     exact: Mapped, refined: Mapped | None, edp: float, proven: bool, bound: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def find(name: str):
-        def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
-            assert request.time_limit_s == pytest.approx(6.0 if name == "exact" else 4.0)
-            if name == "refine" and refined is None:
-                raise InfeasibleError("L1", 2, 1, "words", "", "gemm")
-            return exact if name == "exact" or refined is None else refined
+    def three_memories(arch: Architecture, problem: Problem, objective: str, space: Space, limit_s: float) -> Mapped:
+        assert limit_s == pytest.approx(6.0)
+        return exact
 
-        return solve
+    def refine(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+        assert request.time_limit_s == pytest.approx(4.0)
+        if refined is None:
+            raise InfeasibleError("L1", 2, 1, "words", "", "gemm")
+        return refined
 
-    monkeypatch.setattr(mappers, "find_mapper", find)
+    module = sys.modules["tilewright.search.mapping.bounded.solve"]
+    monkeypatch.setattr(module, "three_memories", three_memories)
+    monkeypatch.setattr(module, "refine", refine)
     found = map_problem(ARCH, GEMM, "exact", replace(REQUEST, time_limit_s=10.0))
     assert (found.edp, found.proven, found.lower_bound) == (edp, proven, bound)
