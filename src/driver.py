@@ -154,12 +154,11 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
 
         return einsum_module(model)
     if isinstance(model, str):
-        from .frontends.layers import named_module, operator_file
+        from .frontends.layers import named_model
 
-        if model.startswith("operator:"):
-            return parse_mlir(operator_file(model.removeprefix("operator:")))
-        if (named := named_module(model)) is not None:
+        if isinstance(named := named_model(model), ModuleOp):
             return named
+        model = named or model
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return parse_mlir(Path(model))
     from .frontends.onnx import import_onnx

@@ -40,6 +40,13 @@ def operator_file(name: str) -> Path:
     return Path(__file__).parents[1] / "zoo" / "operators" / f"{name}.mlir"
 
 
+def named_model(name: str) -> ModuleOp | Path | None:
+    """The file of `operator:softmax`, the module of another layer of the zoo; None for other names."""
+    if name.startswith("operator:"):
+        return operator_file(name.removeprefix("operator:"))
+    return named_module(name)
+
+
 def named_module(name: str) -> ModuleOp | None:
     """The module of `covenant:bert_gemm1`, `covenant_u8_cut:resnet50_conv1`, ...; None for other networks' names."""
     network, colon, which = name.partition(":")
