@@ -16,7 +16,7 @@ order its codelets make rows:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -36,6 +36,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
+from ..algebra.window import Range
 from .codelet_attributes import SurrogateType
 from .syntax import parse_attributes, parse_body, parse_number, print_attributes, print_body
 
@@ -146,6 +147,17 @@ class FusedOp(IRDLOperation):
         """The updates in order: codelet, sample, first row, rows."""
         table: list[list[int]] = np.frombuffer(self.updates.data.data, np.int64).reshape(-1, 4).tolist()
         return [(number, sample, first, count) for number, sample, first, count in table]
+
+    def ranges(self) -> Iterator[tuple[int, dict[str, Range]]]:
+        """Each turn's codelet by number, and what its sample and row dims range over."""
+        samples, rows = [dim.data for dim in self.samples], [dim.data for dim in self.rows]
+        for number, sample, first, count in self.turns:
+            found: dict[str, Range] = {}
+            if samples[number]:
+                found[samples[number]] = Range(sample, 1)
+            if rows[number]:
+                found[rows[number]] = Range(first, count)
+            yield number, found
 
     def verify_(self) -> None:
         from .codelet_fused_rules import verify_fused

@@ -21,10 +21,11 @@ from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
 from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
 from ..algebra.window import Axis, Range, narrowed
 from ..dialects import codelet
-from ..dialects.codelet_rules import local_axes, surrogate
+from ..dialects.codelet_rules import access_axes, local_axes, surrogate
 from ..dialects.codelet_schedule import leading, share_of
 from ..dialects.roles import Role
 from ..dialects.types import dtype_of
+from .codelet_rings import Points, points
 
 Array = NDArray[Any]
 
@@ -44,12 +45,14 @@ class CodeletFunctions(InterpreterFunctions):
 def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Mapping[str, Array]) -> tuple[Array, ...]:
     """The outputs of a program, in order of declaration; what nothing has written is NaN or the largest integer."""
     values: dict[SSAValue, Array] = {}
+    rings: dict[SSAValue, tuple[int, ...]] = {}
     outputs: list[Array] = []
     given = iter(inputs)
     for inner in op.body.block.ops:
         match inner:
             case codelet.TensorOp():
-                array = _poison(inner.result)
+                rings[inner.result] = () if inner.ring is None else inner.ring.get_values()
+                array = _poison(inner.result, rings[inner.result])
                 if inner.role.data == Role.INPUT:
                     array[...] = next(given)
                 elif inner.role.data == Role.WEIGHT:
@@ -58,38 +61,55 @@ def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Map
                     outputs.append(array)
                 values[inner.result] = array
             case codelet.ViewOp():
-                values[inner.result] = values[inner.source].reshape(surrogate(inner.result).sizes)
+                first, *rest = surrogate(inner.result).sizes
+                kept = rings[inner.source][:1]
+                rings[inner.result] = (*kept, *(0 for _ in rest)) if kept else ()
+                values[inner.result] = values[inner.source].reshape((kept[0] if kept and kept[0] else first, *rest))
             case codelet.CodeletOp():
-                run_codelet(inner, [values[value] for value in inner.tensors])
+                run_codelet(inner, [_whole(values[v], rings[v]) for v in inner.tensors], {})
+            case codelet.FusedOp():
+                for number, ranges in inner.ranges():
+                    turn = inner.codelets[number]
+                    assert isinstance(turn, codelet.CodeletOp)
+                    run_codelet(turn, [_whole(values[v], rings[v]) for v in turn.tensors], ranges)
             case _:
                 raise TypeError(f"{inner.name} in a program")
     return tuple(outputs)
 
 
-def _poison(value: SSAValue) -> Array:
+def _poison(value: SSAValue, ring: tuple[int, ...] = ()) -> Array:
     type_ = surrogate(value)
     dtype = dtype_of(type_.element)
-    return np.full(type_.sizes, np.nan if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
+    sizes = [held or size for held, size in zip(ring, type_.sizes, strict=True)] if ring else type_.sizes
+    return np.full(sizes, np.nan if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
 
 
 @dataclass(frozen=True)
 class _Place:
-    """An array that stands for the window of a tensor from `origin` on; without axes, for the whole tensor."""
+    """An array that stands for the window of a tensor from `origin` on; without axes, for the whole tensor.
+
+    Of each axis only `ring` are kept (0: all).
+    """
 
     array: Array
     origin: tuple[int, ...]
     axes: tuple[Axis, ...] | None = None
+    ring: tuple[int, ...] = ()
 
     @property
     def steps(self) -> tuple[int, ...]:
         return (1,) * self.array.ndim if self.axes is None else tuple(axis.step for axis in self.axes)
 
 
-def run_codelet(op: codelet.CodeletOp, tensors: list[Array]) -> None:
-    """Runs a codelet on its tensors in place."""
-    args = op.body.block.args
-    places = {a: _Place(array, (0,) * array.ndim) for a, array in zip(args, tensors, strict=True)}
-    _Run(places, {dim: Range(0, extent) for dim, extent in op.dims.data}).ops(op.body.block.ops)
+def _whole(array: Array, ring: tuple[int, ...]) -> _Place:
+    return _Place(array, (0,) * array.ndim, ring=ring)
+
+
+def run_codelet(op: codelet.CodeletOp, tensors: list[_Place], ranges: Mapping[str, Range]) -> None:
+    """Runs a codelet on its tensors in place; dims that `ranges` does not name have all their iterations."""
+    places: dict[Any, _Place] = dict(zip(op.body.block.args, tensors, strict=True))
+    whole = {dim: Range(0, extent) for dim, extent in op.dims.data}
+    _Run(places, whole | dict(ranges)).ops(op.body.block.ops)
 
 
 @dataclass
@@ -102,6 +122,13 @@ class _Run:
             match op:
                 case codelet.LoopOp():
                     self.loop(op)
+                case codelet.PartOp():
+                    whole = self.ranges[op.dim.data]
+                    self.ranges[op.dim.data] = Range(op.start.value.data, op.extent)
+                    self.ops(op.body.block.ops)
+                    self.ranges[op.dim.data] = whole
+                case codelet.FillOp():
+                    self.places[op.target].array[...] = op.value.value.data
                 case codelet.LocalOp():
                     axes = local_axes(op)
                     origin = tuple(axis.low(self.ranges) for axis in axes)
@@ -144,15 +171,15 @@ class _Run:
 
     def transfer(self, op: codelet.TransferOp) -> None:
         source, destination = self.places[op.source], self.places[op.destination]
-        axes = _box_axes(source.axes, destination.axes)
+        axes = _box_axes(source.axes, destination.axes) if op.over is None else access_axes(op, [op.over.data])
         coordinates = [axis.low(self.ranges) + axis.step * np.arange(axis.count(self.ranges)) for axis in axes]
         if op.pad is not None:
             pad = op.pad.value.data
             destination.array[_positions(destination, coordinates)] = pad
         inside = [
             c[(c >= 0) & (c < size)] if place.axes is None else c
-            for place in ((source,) if source.axes is None else (destination,))
-            for c, size in zip(coordinates, place.array.shape, strict=True)
+            for place, value in (((source, op.source) if source.axes is None else (destination, op.destination)),)
+            for c, size in zip(coordinates, surrogate(value).sizes, strict=True)
         ]
         destination.array[_positions(destination, inside)] = source.array[_positions(source, inside)]
 
@@ -168,13 +195,24 @@ class _Run:
         statement = op.statement.data
         names = tensors_of(statement)
         extents = {dim: current.extent for dim, current in self.ranges.items()}
+        borders = dict(zip(op.border_names, op.tensors[len(names) :], strict=True))
         views: dict[str, Array] = {}
+        scattered: tuple[Points, Array] | None = None
         for access in accesses(statement):
             assert isinstance(access, Access)
-            place = self.places[op.tensors[names.index(access.tensor)]]
-            views[access.tensor] = self.view(access, place)
+            value = op.tensors[names.index(access.tensor)]
+            place, border = self.places[value], borders.get(access.tensor)
+            if not place.ring and border is None:
+                views[access.tensor] = self.view(access, place)
+                continue
+            found = points(access, surrogate(value).sizes, place.ring, self.ranges)
+            views[access.tensor] = found.read(place.array, None if border is None else self.places[border].array[0])
+            if access is statement.target:
+                scattered = found, place.array
         fresh = op.keep is None and all(self.ranges[dim].start == 0 for dim in reduction_dims(statement))
         run_strided(_strided(statement), views, extents, accumulate=not fresh)
+        if scattered is not None:
+            scattered[0].write(scattered[1], views[statement.target.tensor])
 
     def view(self, access: Access, place: _Place) -> Array:
         """The elements of an access over the current ranges, one axis per dim of it."""
@@ -209,6 +247,8 @@ def _box_axes(source: tuple[Axis, ...] | None, destination: tuple[Axis, ...] | N
 def _positions(place: _Place, coordinates: list[Array]) -> Any:
     """Index of an array for tensor coordinates."""
     parts = [(c - low) // step for c, low, step in zip(coordinates, place.origin, place.steps, strict=True)]
+    if place.ring:
+        parts = [part % held if held else part for part, held in zip(parts, place.ring, strict=True)]
     return np.ix_(*parts) if parts else ()
 
 

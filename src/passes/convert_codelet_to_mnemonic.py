@@ -21,7 +21,6 @@ from xdsl.passes import ModulePass
 from ..backends.codegen.binary import pack
 from ..backends.codegen.emit import Emitter
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors, tensor_bytes
-from ..backends.codegen.turns import ranges_of
 from ..dialects import mnemonic
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
@@ -72,7 +71,7 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
         elif isinstance(op, FusedOp):
             first = len(emitter.code.order)
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
-            emitter.turns([read_codelet(inner, tensors)[0] for inner in inside], ranges_of(op))
+            emitter.turns([read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
             regions += _regions(tensors, inside, first, len(emitter.code.order))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))

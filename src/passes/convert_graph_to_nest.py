@@ -183,15 +183,18 @@ class _Conversion:
                 self._emit(join)
                 self.scope.values[member.result] = join.result
             elif isinstance(member, graph.LayerOp) and member in clusters:
-                self._layers(clusters[member], None)
+                self._layers(sorted(clusters[member], key=lambda op: type(op) in ELEMENTWISE), None, one=True)
         self.marks = {}
 
-    def _layers(self, layers: Sequence[Operation], group_name: str | None) -> None:
-        """Layers of one fused group, in as few `nest.group`s as they allow."""
+    def _layers(self, layers: Sequence[Operation], group_name: str | None, *, one: bool = False) -> None:
+        """Layers of one fused group, in as few `nest.group`s as they allow; in `one` if elementwise layers of the same
+        shape follow the first.
+        """
         current: _Open | None = None
         for layer in layers:
             assert isinstance(layer, graph.LayerOp)
-            if current is not None and not _joins(layer, current):
+            joins = current is not None and (_joins(layer, current) or (one and type(layer) in ELEMENTWISE))
+            if current is not None and not joins:
                 current = self._close(current)
             if type(layer) in PIECES and not _is_constant_pad(layer):
                 self._copy(layer)

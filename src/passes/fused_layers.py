@@ -249,22 +249,19 @@ class FusedGroup:
         return {layer.op for layer in self.layers}
 
     def _layer(self, layer: FusedLayer) -> Layer:
-        edges: dict[tuple[int, bool], Edge] = {}
+        edges: dict[Edge, None] = {}
         for name, pieces in layer.maps.items():
             windows = layer.windows(name)
             for piece in pieces:
                 rows, columns = (WHOLE, WHOLE) if piece.whole else windows
                 place = self.number.get(piece.root, -1)
-                edge = Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, columns)
-                edges[edge.producer, rows.whole] = edge
+                edges[Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, columns)] = None
         weights = sum(size_bytes(tensor_type(value)) for value in layer.weights.values())
         anchor = max(layer.problem.kernels, key=lambda k: layer.problem.iterations(k))
         reduction = prod(layer.problem.extents[dim] for dim in anchor.reductions)
         name = layer.op.sym_name.data
         value = layer.result
-        return Layer(
-            name, "conv", map_shape(shape_of(value)), tuple(edges.values()), weights, reduction, 1, 1, _bytes(value)
-        )
+        return Layer(name, "conv", map_shape(shape_of(value)), tuple(edges), weights, reduction, 1, 1, _bytes(value))
 
 
 def _bytes(value: SSAValue) -> int:

@@ -105,7 +105,7 @@ class FusionLayers:
     def _layer(self, ops: list[Operation]) -> Layer:
         tail = ops[-1].results[0]
         inside = {op.results[0] for op in ops}
-        edges: dict[tuple[int, bool], Edge] = {}
+        edges: dict[Edge, None] = {}
         weights: dict[SSAValue, int] = {}
         for op in ops:
             for place, operand in enumerate(op.operands):
@@ -116,15 +116,12 @@ class FusionLayers:
                 windows = self._windows(op, place)
                 for source in self.sources(operand):
                     pair = (WHOLE, WHOLE) if source.whole else windows
-                    edge = Edge(self._place(source.value), *pair)
-                    edges[edge.producer, pair[0].whole] = edge
+                    edges[Edge(self._place(source.value), *pair)] = None
         reduction, taps, groups = _work(ops)
         kind = ops[0].name.removeprefix("graph.")
         name = graph.name_of(ops[-1]) or tail.name_hint or f"{kind}{self.number[tail]}"
         shape = self.shape(tail)
-        return Layer(
-            name, kind, shape, tuple(edges.values()), sum(weights.values()), reduction, taps, groups, _bytes(tail)
-        )
+        return Layer(name, kind, shape, tuple(edges), sum(weights.values()), reduction, taps, groups, _bytes(tail))
 
     def _place(self, value: SSAValue) -> int:
         if isinstance(value, BlockArgument):

@@ -1,4 +1,4 @@
-"""The turns of fused groups: the ranges of each, and whether what it reads of rings is there."""
+"""The turns of fused groups: whether what each reads of rings is there."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from ...algebra.window import Range, form_low, form_span
 from ...dialects.codelet_fused import FusedOp
 from ...errors import TilewrightError
 from .tree import Codelet, Fill, Issue, Part, Transfer, Visit, visits
-
-
-def ranges_of(op: FusedOp) -> Iterator[tuple[int, dict[str, Range]]]:
-    """Each turn's codelet by number, and what its sample and row dims range over."""
-    samples, rows = [dim.data for dim in op.samples], [dim.data for dim in op.rows]
-    for number, sample, first, count in op.turns:
-        ranges: dict[str, Range] = {}
-        if samples[number]:
-            ranges[samples[number]] = Range(sample, 1)
-        if rows[number]:
-            ranges[rows[number]] = Range(first, count)
-        yield number, ranges
 
 
 @dataclass(frozen=True)
@@ -57,7 +45,7 @@ def check_rows(op: FusedOp, codelets: Sequence[Codelet]) -> None:
     """Raises `TilewrightError` (kind `refuted`) where a turn reads rows that are not made, or not there any more."""
     touches = [[*_touches(codelet)] for codelet in codelets]
     rings: dict[tuple[str, int], _Ring] = {}
-    for turn, (number, ranges) in enumerate(ranges_of(op)):
+    for turn, (number, ranges) in enumerate(op.ranges()):
         codelet = codelets[number]
         whole = {dim: Range(0, extent) for dim, extent in codelet.dims} | ranges
         for touch in touches[number]:

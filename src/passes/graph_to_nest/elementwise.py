@@ -21,8 +21,8 @@ class Frame:
     def __init__(self, op: graph.LayerOp, builder: GroupBuilder, scope: Scope, terms: dict[SSAValue, Term]) -> None:
         self.op, self.builder, self.scope, self.terms = op, builder, scope, terms
         self.shape = shape_of(op.result)
-        known = (terms[value].indices for value in op.operands if value in terms and shape_of(value) == self.shape)
-        found = next(known, None)
+        beside = [value for value in (*op.operands, *terms) if value in terms and shape_of(value) == self.shape]
+        found = terms[beside[0]].indices if beside else None
         self.indices: Indices = fresh_indices(builder, self.shape) if found is None else found
 
     def operand(self, value: SSAValue, name: str = "X", indices: Indices | None = None) -> Term:

@@ -1,0 +1,241 @@
+"""Groups of layers that run tile by tile: as what they are without, with the traffic and in the regions foretold."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.backends.link import link
+from tilewright.backends.program import Program, load_program
+from tilewright.backends.simulator import simulate
+from tilewright.dialects.codelet import ProgramOp, TensorOp
+from tilewright.dialects.codelet_fused import FusedOp
+from tilewright.driver import (
+    CompileOptions,
+    load_model,
+    make_context,
+    parse_mlir,
+    parse_passes,
+    pipeline_text,
+    reference,
+)
+from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.interpreters.codelet import run_program
+from tilewright.resources import resources_of
+from tilewright.zoo.quantized import quantized
+
+Array = NDArray[Any]
+PASSES_TO_CODELETS = 9  # of the pipeline: up to codelets with addresses
+
+
+class Net:
+    """A float network with small integers as weights, so that sums are exact in any order."""
+
+    def __init__(self, shape: tuple[int, ...], seed: int = 0) -> None:
+        self.rng, self.shape, self.nodes, self.weights = np.random.default_rng(seed), shape, [], []
+        self.channels = {"x": shape[1]}
+
+    def conv(self, x: str, y: str, channels: int, kernel: int = 3, stride: int = 1, **more: Any) -> None:
+        groups = more.pop("group", 1)
+        pad = more.pop("pad", kernel // 2)
+        shape = (channels, self.channels[x] // groups, kernel, kernel)
+        self.weights.append(numpy_helper.from_array(self.rng.integers(-2, 3, shape).astype(np.float32), f"{y}.w"))
+        self.weights.append(numpy_helper.from_array(self.rng.integers(-9, 9, channels).astype(np.float32), f"{y}.b"))
+        window = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "group": groups}
+        self.add("Conv", [x, f"{y}.w", f"{y}.b"], y, channels, **window, **more)
+
+    def add(self, op: str, inputs: Sequence[str], y: str, channels: int, **attributes: Any) -> None:
+        self.nodes.append(helper.make_node(op, list(inputs), [y], name=y, **attributes))
+        self.channels[y] = channels
+
+    def model(self, *outputs: str) -> ModelProto:
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        graph = helper.make_graph(self.nodes, "net", [x], ends, self.weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        return model
+
+
+def residual(batch: int = 1, rows: int = 13) -> ModelProto:
+    """A shortcut beside two convolutions."""
+    net = Net((batch, 3, rows, 10))
+    net.conv("x", "a", 4)
+    net.add("Relu", ["a"], "b", 4)
+    net.conv("b", "c", 4)
+    net.add("Add", ["c", "b"], "d", 4)
+    net.add("Relu", ["d"], "y", 4)
+    return net.model("y")
+
+
+def branches(rows: int = 14) -> ModelProto:
+    """Branches with other strides, paddings and dilations, joined twice; one result leaves early."""
+    net = Net((1, 2, rows, 11))
+    net.conv("x", "a", 4, kernel=5, stride=2)
+    net.conv("a", "b", 3, kernel=1)
+    net.conv("a", "c", 6, kernel=3, dilations=[2, 2], pad=2)
+    net.add("MaxPool", ["a"], "d", 4, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
+    net.add("Concat", ["b", "c", "d"], "e", 13, axis=1)
+    net.conv("e", "f", 4, kernel=3, stride=2)
+    net.add("MaxPool", ["e"], "g", 13, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    net.add("Concat", ["f", "g"], "h", 17, axis=1)
+    net.conv("h", "y", 5, kernel=1)
+    return net.model("y", "c")
+
+
+def classifier() -> ModelProto:
+    """Depthwise and pointwise convolutions, the mean of a map, and a product."""
+    net = Net((2, 4, 8, 8))  # the mean of 4x4 is exact
+    net.conv("x", "a", 4, stride=2, group=4)
+    net.conv("a", "b", 8, kernel=1)
+    net.add("Clip", ["b", "low", "high"], "c", 8)
+    net.add("GlobalAveragePool", ["c"], "d", 8)
+    net.add("Flatten", ["d"], "e", 8, axis=1)
+    net.add("Gemm", ["e", "g.w", "g.b"], "y", 6, transB=1)
+    for name, shape in (("g.w", (6, 8)), ("g.b", (6,)), ("low", ()), ("high", ())):
+        values = np.full(shape, -25.0 if name == "low" else 25.0 if name == "high" else 1.0, np.float32)
+        net.weights.append(numpy_helper.from_array(values, name))
+    return net.model("y")
+
+
+MODELS = {
+    "residual": residual,
+    "residual of 3": lambda: residual(batch=3, rows=8),
+    "branches": branches,
+    "classifier": classifier,
+}
+
+
+@cache
+def model_of(name: str) -> ModelProto:
+    return quantized(MODELS[name.removesuffix(" in int8")]()) if name.endswith(" in int8") else MODELS[name]()
+
+
+def inputs_of(model: ModelProto) -> dict[str, Array]:
+    shape = tuple(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim)
+    return {"x": np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32)}
+
+
+def text_of(target: str, rows: int, method: str = "ours", global_bytes: int = 0) -> str:
+    return pipeline_text(target, CompileOptions(partition=method, tile_rows=rows), global_bytes)
+
+
+def compiled(model: ModelProto, text: str) -> tuple[Program, ModuleOp]:
+    """The program, and the module with codelets that it is of."""
+    module = load_model(model)
+    *first, last = text.split(",codelet-verify,")
+    parse_passes(first[0] + ",codelet-verify").apply(make_context(), module)
+    module.verify()
+    codelets = load_model(module)
+    parse_passes(last).apply(make_context(), module)
+    return link(module), codelets
+
+
+CASES = [
+    *((name, target, rows) for name in MODELS for target in ("edge16", "cocco_npu") for rows in (1, 4)),
+    ("residual in int8", "cocco_npu", 1),
+    ("branches in int8", "edge16", 2),
+    ("classifier in int8", "cocco_npu", 32),
+]
+
+
+@pytest.mark.parametrize(("name", "target", "rows"), CASES)
+def test_fused_is_equal_to_unfused_with_the_traffic_foretold(name: str, target: str, rows: int):
+    model = model_of(name)
+    inputs = inputs_of(model)
+    program, codelets = compiled(model, text_of(target, rows))
+    result = simulate(program, inputs)
+    expected = reference(load_model(model), inputs)
+    for key, value in expected.items():
+        np.testing.assert_array_equal(result.outputs[key], value)
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert [(r.name, r.peak_bytes) for r in result.regions] == [(r.name, r.bytes) for r in result.regions]
+    (program_op,) = [op for op in codelets.body.ops if isinstance(op, ProgramOp)]
+    assert any(isinstance(op, FusedOp) for op in program_op.body.block.ops)
+    if rows == 1:
+        rings = [op.ring.get_values() for op in program_op.walk() if isinstance(op, TensorOp) and op.ring is not None]
+        sizes = [op.result.type.sizes for op in program_op.walk() if isinstance(op, TensorOp) and op.ring is not None]  # pyright: ignore
+        assert any(len(ring) == 4 and ring[2] < size[2] for ring, size in zip(rings, sizes, strict=True))
+
+
+def test_codelets_mean_the_same():
+    for name, rows in (("residual of 3", 1), ("branches", 1), ("classifier", 2)):
+        model = model_of(name)
+        _, module = compiled(model, text_of("cocco_npu", rows))
+        (program,) = [op for op in module.body.ops if isinstance(op, ProgramOp)]
+        inputs = inputs_of(model)
+        outputs = run_program(program, tuple(inputs.values()), resources_of(module))
+        for made, expected in zip(outputs, reference(load_model(model), inputs).values(), strict=True):
+            assert any(np.array_equal(made, value) for value in reference(load_model(model), inputs).values()), expected
+
+
+def test_less_moves_than_layer_by_layer():
+    model, inputs = model_of("residual"), inputs_of(model_of("residual"))
+    moved = {m: simulate(compiled(model, text_of("cocco_npu", 1, m))[0], inputs) for m in ("ours", "per-layer")}
+    assert moved["ours"].dram_bytes < moved["per-layer"].dram_bytes
+    maps = 3 * 13 * 10 + 4 * 13 * 10
+    weights = 4 * 3 * 9 + 4 + 4 * 4 * 9 + 4
+    assert moved["ours"].dram_bytes == 4 * (maps + weights)
+
+
+def test_a_small_buffer_makes_smaller_groups():
+    model, inputs = model_of("branches"), inputs_of(model_of("branches"))
+    text = text_of("cocco_npu", 1, global_bytes=1700)
+    program, module = compiled(model, text)
+    fused = [op for op in module.walk() if isinstance(op, FusedOp)]
+    assert len(fused) > 1
+    result = simulate(program, inputs)
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    for key, value in reference(load_model(model), inputs).items():
+        np.testing.assert_array_equal(result.outputs[key], value)
+
+
+def test_a_saved_program_keeps_its_regions(tmp_path: Any):
+    program, _ = compiled(model_of("residual"), text_of("edge16", 1))
+    again = load_program(program.save(tmp_path))
+    assert again.regions == program.regions
+    assert len(again.regions) == 3
+
+
+def test_a_group_written_by_hand_that_does_not_fit():
+    model = model_of("residual")
+    module = load_model(model)
+    text = text_of("cocco_npu", 32)
+    first, rest = text.split(",graph-fuse,")
+    parse_passes(first).apply(make_context(), module)
+    with pytest.raises(InfeasibleError, match="at least"):
+        parse_passes("graph-verify{global_bytes=500}").apply(make_context(), module)
+    parse_passes(f"graph-fuse,{rest}").apply(make_context(), module)
+    assert link(module).regions
+
+
+def test_text_of_fused_codelets_is_read_back(tmp_path: Any):
+    _, module = compiled(model_of("branches"), text_of("cocco_npu", 1))
+    path = tmp_path / "codelets.mlir"
+    path.write_text(str(module))
+    again = parse_mlir(path)
+    assert str(again) == str(module)
+
+
+def test_rows_that_are_gone_are_found():
+    """One row fewer than the scheme asks for, in any ring, is refuted."""
+    _, module = compiled(model_of("branches"), text_of("cocco_npu", 1))
+    rings = [op for op in module.walk() if isinstance(op, TensorOp) and op.ring is not None]
+    refuted = 0
+    for op in rings:
+        assert op.ring is not None
+        ring = op.ring.get_values()
+        if len(ring) != 4 or ring[2] < 2:
+            continue
+        fewer = type(op.ring).from_list(op.ring.elt_type, [*ring[:2], ring[2] - 1, ring[3]])
+        whole, op.ring = op.ring, fewer
+        with pytest.raises(TilewrightError, match="to be there, found another"):
+            parse_passes("codelet-verify").apply(make_context(), module)
+        op.ring = whole
+        refuted += 1
+    assert refuted > 3
