@@ -28,10 +28,11 @@ class MapOptions:
 
     `objective` is what is minimised: energy times delay, energy, cycles, or words to and from off-chip memory.
     `mapper` searches (`search.mapping`); `factors` may be perfect (loop bounds that divide) or imperfect (a last,
-    shorter tile).  `model` prices: `exact`, or `timeloop` with that tool's simplifications (perfect factors only).  Without
-    `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over rows of
-    an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer.  `jobs` processes map
-    layers side by side.  `types` gives element types of an einsum's tensors, `batch` is for networks of the zoo.
+    shorter tile).  `model` prices: `exact`, or `timeloop` with that tool's simplifications (perfect factors only).
+    Without `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over
+    rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer.  `jobs`
+    processes map layers side by side.  `types` gives element types of an einsum's tensors, `batch` is for networks of
+    the zoo.
     """
 
     objective: Objective = "edp"
