@@ -35,7 +35,7 @@ class Form:
 
     def axis_of(self, dim: str) -> int:
         """The axis that a dim moves, which it does alone and by 1."""
-        found = [i for i, axis in enumerate(self.axes) if axis.terms == ((dim, 1),) and axis.const == 0]
+        found = [i for i, axis in enumerate(self.axes) if axis.terms == ((dim, 1),)]
         return found[0] if len(found) == 1 else -1
 
 

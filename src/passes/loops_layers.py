@@ -142,7 +142,7 @@ class LayerBuilder:
         )
 
     def _columns(self, form: Form, values: NDArray[np.int64], columns: tuple[str, ...]) -> NDArray[np.int64]:
-        """A constant for each column, in the order of the rows of lanes."""
+        """A constant for each column, in the order of the rows of lanes; lanes without a column have the last one's."""
         lanes = self.program.table.lanes
         sizes = [self.extents[dim] for dim in columns]
         grid = np.indices(sizes)
@@ -151,9 +151,8 @@ class LayerBuilder:
             for axis in form.axes
         )
         found = np.broadcast_to(np.asarray(values, np.int64)[index] if index else values, sizes)
-        padded = np.zeros((*sizes[:-1], -(-sizes[-1] // lanes) * lanes), np.int64)
-        padded[..., : sizes[-1]] = found
-        return padded.reshape(-1)
+        unused = [(0, 0)] * len(sizes[:-1]) + [(0, -sizes[-1] % lanes)] if sizes else []
+        return np.pad(found, unused, mode="edge").reshape(-1)
 
     def _bound(self, kernel: nest.KernelOp, form: SumForm, weight: SSAValue, at: int) -> NDArray[np.int64]:
         """What no sum exceeds in magnitude: the weights' and bias' magnitudes, or the types' alone."""
@@ -229,7 +228,7 @@ class LayerBuilder:
 
     def _vector_layer(self, at: int) -> VectorLayer:
         kernel = self.kernels[max(at, 0)]
-        if at > 0 or kernel.init is not None:
+        if at > 0 or (kernel.init is not None and len(self.kernels) > 1):
             raise unsupported(kernel, "a pool or an elementwise statement first", "another")
         slots = self._slots()
         self.lane = slots.get("n", "")

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
+from ..algebra.expr import Access
 from ..backends.loops.array_code import emit_sums
 from ..backends.loops.emitter import Emitter, Target
 from ..backends.loops.places import SumLayer, VectorLayer
@@ -98,14 +99,23 @@ class LoopsProgram:
         return needs
 
     def _aliases(self) -> dict[SSAValue, _Alias]:
-        """Results that are only copied into a part of another are made there."""
+        """Values that are only copied into a part of another, or overwritten in part, lie there from the beginning."""
         found: dict[SSAValue, _Alias] = {}
         for group in self.groups:
-            moved = copies(group)
-            for value, axis, start in moved or ():
-                if isinstance(value.owner, nest.GroupOp) and value.has_one_use() and start % self.table.lanes == 0:
-                    found[value] = _Alias(group.results[0], axis, start)
+            piece = copied(group)
+            if piece is None:
+                continue
+            if piece.onto is not None:
+                found[piece.onto] = _Alias(group.results[0], 0, 0)
+            value, whole = piece.value, piece.start % self.table.lanes == 0
+            if isinstance(value.owner, nest.GroupOp) and value.has_one_use() and whole and value not in self.needs_fill:
+                found[value] = _Alias(group.results[0], piece.axis, piece.start)
         return found
+
+    @property
+    def needs_fill(self) -> set[SSAValue]:
+        """Values that something reads past the ends of."""
+        return {value for value, (_, fill) in self.needs.items() if fill is not None}
 
     def place(self, value: SSAValue) -> Stored:
         """Where a value lies; it is placed when it is first asked for."""
@@ -151,11 +161,8 @@ class LoopsProgram:
         return None
 
     def _group(self, group: nest.GroupOp) -> None:
-        moved = copies(group)
-        if moved is not None:
-            for value, axis, start in moved:
-                if value not in self.aliases:
-                    self._copy(group, value, axis, start)
+        piece = copied(group)
+        if piece is not None and piece.value in self.aliases:
             return
         layer = LayerBuilder(self, group).build()
         if isinstance(layer, SumLayer):
@@ -182,35 +189,42 @@ class LoopsProgram:
             turns = [dim for dim in ("batch", "n", "y", "x") if block.count[dim] > 1]
             emit_vector(self.emitter, self.target, layer, turns, block)
 
-    def _copy(self, group: nest.GroupOp, value: SSAValue, axis: int, start: int) -> None:
-        del axis, start
-        name = group.sym_name.data
-        raise TilewrightError("unsupported", f"group @{name}", "pieces that one layer makes for it", f"{value}")
+
+@dataclass(frozen=True)
+class _Piece:
+    """A group that puts a value into a part of another, `onto` it if that has other parts already."""
+
+    value: SSAValue
+    onto: SSAValue | None
+    axis: int
+    start: int
 
 
-def copies(group: nest.GroupOp) -> list[tuple[SSAValue, int, int]] | None:
-    """The pieces (value, axis, first element) that a group puts together; None if it does something else."""
+def copied(group: nest.GroupOp) -> _Piece | None:
+    """What a group copies to where; None if it does something else."""
     outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
-    found: list[tuple[SSAValue, int, int]] = []
-    for kernel in group.kernels:
-        every = forms(kernel)
-        text = kernel.statement.data
-        if text.reduce != "=" or len(every) != 2 or not _plain(text.value) or len(every[1].dims) < 1:
-            return None
-        offsets = [i for i, axis in enumerate(every[0].axes) if axis.const]
-        moved = [(a.terms, b.terms) for a, b in zip(every[0].axes, every[1].axes, strict=False)]
-        value = outside.get(kernel.operands_by_name[every[1].name])
-        if len(offsets) > 1 or value is None or any(a != b for a, b in moved):
-            return None
-        axis = offsets[0] if offsets else 1
-        found.append((value, axis, every[0].axes[axis].const if offsets else 0))
-    return found if len(found) > 1 else None
+    if len(group.kernels) != 1 or len(group.results) != 1:
+        return None
+    kernel = group.kernels[0]
+    statement, every = kernel.statement.data, forms(kernel)
+    if statement.reduce != "=" or not isinstance(statement.value, Access) or len(every) != 2:
+        return None
+    value = outside.get(kernel.operands_by_name[every[1].name])
+    onto = outside.get(kernel.init) if kernel.init is not None else None
+    same = [a.terms for a in every[0].axes] == [b.terms for b in every[1].axes]
+    if value is None or not same or value.type == group.results[0].type:
+        return None
+    offsets = [i for i, axis in enumerate(every[0].axes) if axis.const] or [0]
+    whole = [
+        n == group.extents[axis.names[0]] for n, axis in zip(_shape(value), every[1].axes, strict=True) if axis.names
+    ]
+    if len(offsets) > 1 or not all(whole) or any(axis.const for axis in every[1].axes):
+        return None
+    return _Piece(value, onto, offsets[0], every[0].axes[offsets[0]].const)
 
 
-def _plain(expr: object) -> bool:
-    from ..algebra.expr import Access
-
-    return isinstance(expr, Access)
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return cast(TensorType, value.type).get_shape()
 
 
 def _names(function: FuncOp, attribute: str) -> list[str]:

@@ -33,7 +33,11 @@ class Stored:
 
     def start(self, form: Form) -> int:
         """The row that an access begins at."""
-        return self.address + sum(axis.const * pitch for axis, pitch in zip(form.axes, self.pitches, strict=True))
+        steps = [axis.const for axis in form.axes]
+        if steps[self.lane] % self.lanes:
+            raise TilewrightError("unsupported", form.name, f"rows of {self.lanes} lanes from one on", str(form.axes))
+        steps[self.lane] //= self.lanes
+        return self.address + sum(n * pitch for n, pitch in zip(steps, self.pitches, strict=True))
 
     def pitch(self, form: Form, dim: str | None) -> int:
         """Bytes per step of the axis that a dim moves."""

@@ -186,22 +186,35 @@ def _emit_operations(
     places: dict[str, Place],
     tile: Mapping[str, int],
 ) -> None:
-    """All operations on every row: one body, its products shifted alike."""
-    shifts = {operation.shift for operation in operations if operation.text.startswith("A * B //")}
-    if len(shifts) > 1:
-        raise TilewrightError("unsupported", "epilogue", "products of one shift in a body", f"{sorted(shifts)}")
-    for shift in shifts:
-        emit_scale(emitter, shift)
+    """All operations on every row: a body for each run of operations whose products are shifted alike."""
+    if not operations and places["sum"] != places["out"]:
+        operations = [Operation("A", "sum")]
     numbers = dict.fromkeys(v for o in operations for v in (o.a, o.b) if isinstance(v, int))
     for index, value in enumerate(numbers):
         emit_scalar(emitter, target, index, value)
         places[str(value)] = Place(target.scalars, index, {})
-    body: list[tuple[str, Place, Place, Place]] = []
+    loops = [("y", tile["y"]), ("x", tile["x"]), ("n", tile["n"])]
+    for shift, run in _runs(operations):
+        body: list[tuple[str, Place, Place, Place]] = []
+        for operation in run:
+            a = places[str(operation.a)]
+            b = places[str(operation.b)] if operation.b is not None else a
+            body.append((target.function(operation.text), places["out"], a, b))
+        if shift is not None:
+            emit_scale(emitter, shift)
+        emit_nest(emitter, loops, body)
+
+
+def _runs(operations: Sequence[Operation]) -> list[tuple[int | None, list[Operation]]]:
+    """Operations in order, cut where a product is shifted otherwise than those before."""
+    runs: list[tuple[int | None, list[Operation]]] = []
     for operation in operations:
-        a = places[str(operation.a)]
-        b = places[str(operation.b)] if operation.b is not None else a
-        body.append((target.function(operation.text), places["out"], a, b))
-    emit_nest(emitter, [("y", tile["y"]), ("x", tile["x"]), ("n", tile["n"])], body)
+        shift = operation.shift if "SHIFT" in operation.text else None
+        if runs and (shift is None or runs[-1][0] in (None, shift)):
+            runs[-1] = (runs[-1][0] if shift is None else shift), [*runs[-1][1], operation]
+        else:
+            runs.append((shift, [operation]))
+    return runs
 
 
 def emit_scale(emitter: Emitter, shift: int) -> None:
