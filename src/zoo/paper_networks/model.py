@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
 
 from ...errors import TilewrightError
 from ..schedule_networks.layers import Layer, Network
@@ -18,6 +18,20 @@ def onnx_model(network: Network, seed: int = 0) -> ModelProto:
     are maxima.  Raises `TilewrightError` for networks with layers that use others' results as weights (attention).
     """
     return _Model(network, np.random.default_rng(seed)).make()
+
+
+def resized(model: ModelProto, size: int) -> ModelProto:
+    """The network on images of `size` squared; a pool of the whole map stays one."""
+    result = ModelProto()
+    result.CopyFrom(model)
+    for given in result.graph.input:
+        for dim in given.type.tensor_type.shape.dim[2:]:
+            dim.dim_value = size
+    for made in result.graph.output:
+        made.type.tensor_type.ClearField("shape")
+    result = shape_inference.infer_shapes(result)
+    del result.graph.value_info[:]
+    return result
 
 
 class _Model:

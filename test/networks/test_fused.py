@@ -1,0 +1,44 @@
+"""Whole networks in groups that run tile by tile: bit for bit as layer by layer, traffic as predicted."""
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from tilewright.arrays import make_inputs
+from tilewright.backends.simulator import simulate
+from tilewright.driver import CompileOptions, compile, load_model, reference
+from tilewright.zoo.onnx_models import seeded_light_model
+from tilewright.zoo.paper_networks import network
+from tilewright.zoo.paper_networks.model import onnx_model, resized
+from tilewright.zoo.quantized import quantized
+
+
+def model_of(name: str, size: int) -> ModelProto:
+    if name == "squeezenet":
+        return quantized(seeded_light_model(name), samples=1)
+    return quantized(resized(onnx_model(network(name)), size), samples=1)
+
+
+CASES = [
+    ("googlenet", 32, "greedy", 1),
+    pytest.param("squeezenet", 224, "ours", 32, marks=pytest.mark.slow),
+    pytest.param("resnet50", 64, "ours", 2, marks=pytest.mark.slow),
+    pytest.param("resnet50", 224, "ours", 32, marks=pytest.mark.slow),
+    pytest.param("googlenet", 224, "ours", 4, marks=pytest.mark.slow),
+    pytest.param("randwire_a", 64, "greedy", 32, marks=pytest.mark.slow),
+    pytest.param("randwire_a", 224, "greedy", 8, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "method", "rows"), CASES)
+def test_fused_is_bit_exact_with_the_traffic_predicted(name: str, size: int, method: str, rows: int):
+    model = model_of(name, size)
+    program = compile(model, "cocco_npu", options=CompileOptions(partition=method, tile_rows=rows))
+    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
+    inputs = make_inputs(signature, 0)
+    result = simulate(program, inputs)
+    for key, value in reference(load_model(model), inputs).items():
+        np.testing.assert_array_equal(result.outputs[key], value)
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert len(result.regions) > 20
+    assert all(region.peak_bytes == region.bytes for region in result.regions)
