@@ -72,6 +72,7 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
     """
     from .frontends.acg import load_target
 
+    loops = load_target(target).control == "loops"
     options = options or CompileOptions()
     groups = (
         f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} '
@@ -82,12 +83,13 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
         f'load-target{{target="{target}"}}',
         "graph-normalize",
         "graph-quantize",
+        "graph-integers" if loops else "",
         groups if options.partition else "",
         "graph-fuse",
         "convert-graph-to-nest",
         *(
             ("convert-nest-to-loops",)
-            if load_target(target).control == "loops"
+            if loops
             else (
                 "nest-tile",
                 "nest-map",
@@ -302,14 +304,18 @@ def run(
 ) -> RunResult:
     """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
+    On a machine of loops, which has no floats, a quantised network is its integer part (`graph-integers`).
     Writes `outputs.npz` and `trace.json` to `folder`.
     """
     from .backends.program import load_program
     from .backends.simulator import simulate
+    from .frontends.acg import load_target
 
     options = options or RunOptions()
     start = time.process_time()
     module = None if not is_kernel(str(model)) and Path(model).is_dir() else load_model(model)
+    if module is not None and load_target(str(target)).control == "loops":
+        parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
     if module is None:
         program = load_program(Path(model))
     else:
