@@ -16,7 +16,8 @@ from .evaluate import Evaluator
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
 from .refine import Refiner
-from .simple import best_cuts, depth_order, greedy, per_layer
+from .relaxed import Chains
+from .simple import best_cuts, depth_order, greedy, halved, per_layer
 from .space import Groups, Space, bits
 
 
@@ -36,9 +37,18 @@ class AnytimeOptions:
     patience: int = 12
 
 
+def _cuts(space: Space, evaluator: Evaluator) -> Groups:
+    return best_cuts(space, evaluator, range(space.size))
+
+
+STARTS = (greedy, depth_order, _cuts)
+
+
 @dataclass
 class Anytime:
-    """The first step finds partitions to begin with and tries the whole lattice; each later one is a round."""
+    """The first steps find partitions to begin with, try the whole lattice, and solve windows for a bound and one more
+    partition; each later one is a round.
+    """
 
     space: Space
     evaluator: Evaluator
@@ -46,6 +56,7 @@ class Anytime:
     seed: int
     rest: Callable[[int], float] = nothing
     lower_bound: float = 0.0
+    chains: Chains | None = None
     best: Groups = ()
     best_cost: float = 0.0
     proven: bool = False
@@ -53,6 +64,8 @@ class Anytime:
     rounds: int = 0
     idle: int = 0
     starts: list[Groups] = field(default_factory=list[Groups])
+    windows: list[float] = field(default_factory=list[float])
+    chained: list[int] = field(default_factory=list[int])
     random: Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,25 +78,46 @@ class Anytime:
 
     def step(self) -> None:
         """Make the partition better, or learn that it is best."""
-        if self.rounds == 0:
-            self._begin()
-        else:
+        if len(self.starts) < len(STARTS):
+            self._take(STARTS[len(self.starts)](self.space, self.evaluator), start=True)
+        elif self.rounds == 0:
+            self._whole()
+            self.rounds = 1
+        elif not self._chain():
             self._round()
-        self.rounds += 1
+            self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
             self.proven = True
 
-    def _take(self, groups: Groups) -> None:
+    def _take(self, groups: Groups, *, start: bool = False) -> None:
         self.samples += 1
+        if start:
+            self.starts.append(groups)
         cost = self.evaluator.total(groups)
         if not self.best or cost < self.best_cost * (1 - 1e-12):
             self.best, self.best_cost, self.idle = groups, cost, 0
 
-    def _begin(self) -> None:
-        self.starts = [make(self.space, self.evaluator) for make in (greedy, depth_order)]
-        self.starts.append(best_cuts(self.space, self.evaluator, range(self.space.size)))
-        for groups in self.starts:
-            self._take(groups)
+    def _chain(self) -> bool:
+        """Bound one more window, and find its groups; whether there was one."""
+        if self.chains is None:
+            return False
+        pieces = self.chains.windows()
+        if len(self.windows) == len(pieces):
+            return False
+        piece = pieces[len(self.windows)]
+        self.windows.append(self.chains.window(piece))
+        found = self.chains.groups(piece)
+        self.chained.extend(found or (self.chains.units.layers(unit) for unit in piece))
+        self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
+        if len(self.windows) == len(pieces):
+            parts = [part for group in self.chained for part in self.space.components(group)]
+            small = [part for group in parts for part in halved(self.space, self.evaluator, group)]
+            ordered = self.space.ordered(small)
+            if ordered is not None:
+                self._take(tuple(ordered), start=True)
+        return True
+
+    def _whole(self) -> None:
         steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
         lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, most_steps=steps)
         try:
@@ -100,7 +134,7 @@ class Anytime:
         refiner = Refiner(self.space, self.evaluator, self.random)
         place = self.rounds - 1
         heats = self.options.heats
-        refiner.start(self.starts[place % len(self.starts)] if place < 3 or place % 5 == 4 else self.best)
+        refiner.start(self.starts[-1 - place % len(self.starts)] if place < 3 or place % 5 == 4 else self.best)
         heat = heats[place % len(heats)] * self.best_cost
         refiner.run(self.options.moves, heat, heat / 1000)
         self.samples += self.options.moves
@@ -160,6 +194,8 @@ class Anytime:
             "rounds": self.rounds,
             "idle": self.idle,
             "starts": [list(groups) for groups in self.starts],
+            "windows": list(self.windows),
+            "chained": list(self.chained),
             "random": random_state(self.random),
         }
 
@@ -167,6 +203,7 @@ class Anytime:
         """Go on from what `dump` gave."""
         self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
         self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
+        self.windows, self.chained = list(data["windows"]), list(data["chained"])
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])
         self.best_cost = self.evaluator.total(self.best)
         restore_random(self.random, data["random"])

@@ -7,11 +7,14 @@ from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
 from ...costs.fusion.platform import Platform
+from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric
 from .evaluate import Evaluator
 from .forced import Forced
+from .relaxed import Chains
 from .space import Space
 from .tolls import Tolls
+from .units import Room, units_of
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,14 @@ class Scene:
         weights = [layer.weight_bytes for layer in self.graph.layers]
         tolls = self.tolls(evaluator.metric)
         return Forced(self.space, evaluator, tolls, weights, self.weight_capacity).bound()
+
+    def chains(self, metric: Metric) -> Chains:
+        """Chains of cuts, by which bounds and partitions of wide networks are found."""
+        regions = inf
+        if self.platform is not None and not _staged(self.graph, self.platform):
+            regions = float(self.platform.regions)
+        weights = [layer.weight_bytes for layer in self.graph.layers]
+        return Chains(units_of(self.space, self.tolls(metric), weights, Room(self.weight_capacity, regions)))
 
     def tolls(self, metric: Metric) -> Tolls:
         """The bound that adds up; it says nothing of energy and latency where the platform is not known.
@@ -94,3 +105,8 @@ class Scene:
             return 0.0
         once = layer.macs * platform.mac_pj + layer.output_bytes * platform.global_write_pj
         return self.batch * (once + layer.weight_bytes * platform.weight_read_pj)
+
+
+def _staged(graph: LayerGraph, platform: Platform) -> bool:
+    """Whether some layer needs a whole map: then a group may have stages, which share regions."""
+    return bool(graph_tables(graph, platform).edges[:, IS_WHOLE].any())

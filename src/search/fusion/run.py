@@ -126,6 +126,7 @@ class _Run:
         self.space = scene.space
         self.evaluator = Evaluator(self.space, pricer, options.metric)
         self.tolls = scene.tolls(options.metric)
+        self.scene = scene
         pricer.cost((0,))
         self.start = time.process_time()
         self.history: list[tuple[int, float]] = []
@@ -152,7 +153,8 @@ class _Run:
         options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
         match options.method:
             case "ours":
-                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, self.tolls.rest, self.bound)
+                chains, rest = self.scene.chains(options.metric), self.tolls.rest
+                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, rest, self.bound, chains)
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
             case "annealing":

@@ -2,69 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, SubgraphCost, mask_of
+from tilewright.costs.fusion import LayerGraph, mask_of
 from tilewright.errors import TilewrightError
 from tilewright.search.fusion import METHODS, PartitionOptions, PartitionResult, Scene, partition
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.genome import Variation
 from tilewright.search.fusion.space import Space
 
-
-def random_graph(seed: int, layers: int, share: float = 0.3) -> LayerGraph:
-    """Layers of random sizes; each reads the input or some of the last few layers."""
-    random = Random(seed)
-    made: list[Layer] = []
-    for number in range(layers):
-        near = [i for i in range(max(0, number - 5), number) if random.random() < share]
-        edges = tuple(Edge(i) for i in near) or (Edge(number - 1 if number and random.random() < 0.7 else -1),)
-        shape = Shape(random.randint(1, 9), 4, 4)
-        made.append(Layer(f"l{number}", "conv", shape, edges, random.randint(0, 60)))
-    return LayerGraph(f"random{seed}", (Input("x", Shape(3, 4, 4)),), tuple(made))
-
-
-class PlainPricer:
-    """Traffic counted tensor by tensor; a group of several layers fits by its weights and its results."""
-
-    def __init__(self, graph: LayerGraph, weight_bytes: int = 120, global_bytes: int = 300) -> None:
-        self.graph, self.weight_bytes, self.global_bytes = graph, weight_bytes, global_bytes
-        self.asked = 0
-
-    def cost(self, nodes: Iterable[int]) -> SubgraphCost | None:
-        self.asked += 1
-        graph, inside = self.graph, frozenset(nodes)
-        layers = [graph.layers[v] for v in sorted(inside)]
-        weights = sum(layer.weight_bytes for layer in layers)
-        kept = sum(layer.output_bytes for layer in layers)
-        if len(inside) > 1 and (weights > self.weight_bytes or kept > self.global_bytes):
-            return None
-        read = {edge.producer for layer in layers for edge in layer.edges} - inside
-        loads = sum(graph.source(u).shape.volume for u in read)
-        stores = sum(
-            graph.layers[v].output_bytes
-            for v in inside
-            if v in graph.exits or any(reader not in inside for reader in graph.consumers[v])
-        )
-        total = weights + loads + stores
-        return SubgraphCost(weights, loads, stores, 3.0 * total, 7, total, kept, weights, len(inside), (1, 1))
-
-
-def partitions(space: Space, groups: tuple[int, ...] = (), number: int = 0) -> Iterator[list[int]]:
-    """Every partition into connected groups that can run one after another, among all set partitions."""
-    if number == space.size:
-        if space.fault(groups) is None:
-            yield list(groups)
-        return
-    for place, group in enumerate(groups):
-        changed = (*groups[:place], group | 1 << number, *groups[place + 1 :])
-        yield from partitions(space, changed, number + 1)
-    yield from partitions(space, (*groups, 1 << number), number + 1)
+from .plain import PlainPricer, partitions, random_graph
 
 
 def least_cost(graph: LayerGraph) -> float:

@@ -1,0 +1,266 @@
+"""Compiled: places where an execution may be cut, and the cheapest way from one to the next.
+
+A cut is a downset of units (sets of layers), as bits in words of 64.  What is live at it, made before and read after,
+has been stored and will be loaded.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...costs.compiled import compiled, inner
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+
+class UnitTables(NamedTuple):
+    """Units in a topological order.  `sources[starts[i]:starts[i + 1]]` are what unit i reads, `after` (a row of words
+    each) its readers; `close` those readers that need its result among their regions.
+
+    `weights` and `regions` are what a unit takes of what a group has; `stores` and `loads` the cost of one transfer of
+    its result.
+    """
+
+    starts: Ints
+    sources: Ints
+    after: Words
+    close: Words
+    weights: Floats
+    regions: Floats
+    stores: Floats
+    loads: Floats
+
+
+@compiled
+def find_cuts(net: UnitTables, given: int, limit: float, most: int) -> Words:
+    """All downsets whose live results cost at most `limit` to store and load; none where there are more than `most`.
+
+    The first `given` units are always in.  The others are decided one after another; a result that is in and has a
+    reader that is out is live for good.
+    """
+    count, words = net.after.shape
+    found = np.zeros((1024, words), np.uint64)
+    number, place = 0, given
+    inside = np.zeros(count, np.int8)
+    late = np.zeros(count, np.int64)
+    cost = np.zeros(count + 1)
+    tried = np.zeros(count + 1, np.int8)
+    mask = np.zeros(words, np.uint64)
+    for v in range(given):
+        inside[v] = 1
+        mask[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+    while place >= given:
+        if place == count:
+            if number == most:
+                return found[:0]
+            if number == len(found):
+                larger = np.zeros((2 * number, words), np.uint64)
+                larger[:number] = found
+                found = larger
+            found[number] = mask
+            number += 1
+        if place == count or tried[place] == 2:
+            tried[place] = 0
+            place -= 1
+            if place >= given:
+                _undo(net, place, inside, late, mask)
+            continue
+        tried[place] += 1
+        if _decide(net, place, tried[place] == 1, limit, inside, late, cost, mask):
+            place += 1
+    return found[:number]
+
+
+@inner
+def _decide(
+    net: UnitTables, v: int, take: bool, limit: float, inside: NDArray[np.int8], late: Ints, cost: Floats, mask: Words
+) -> bool:
+    """Put unit `v` in or out; whether that can be."""
+    cost[v + 1] = cost[v]
+    first, end = net.starts[v], net.starts[v + 1]
+    if take:
+        for q in range(first, end):
+            if inside[net.sources[q]] == 0:
+                return False
+        inside[v] = 1
+        mask[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+        return True
+    for q in range(first, end):
+        u = net.sources[q]
+        if inside[u] and late[u] == 0:
+            cost[v + 1] += net.stores[u] + net.loads[u]
+    if cost[v + 1] > limit:
+        return False
+    for q in range(first, end):
+        late[net.sources[q]] += 1
+    return True
+
+
+@inner
+def _undo(net: UnitTables, v: int, inside: NDArray[np.int8], late: Ints, mask: Words) -> None:
+    if inside[v]:
+        inside[v] = 0
+        mask[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
+    else:
+        for q in range(net.starts[v], net.starts[v + 1]):
+            late[net.sources[q]] -= 1
+
+
+class Cuts(NamedTuple):
+    """Cuts by their number of units; `levels[k]` is where those with k begin.
+
+    `live[first[i]:first[i + 1]]` are the live units of cut i, `ahead` what it costs to load them; `weights` and
+    `regions` are sums over its units.
+    """
+
+    masks: Words
+    levels: Ints
+    first: Ints
+    live: Ints
+    ahead: Floats
+    weights: Floats
+    regions: Floats
+
+
+@compiled
+def describe_cuts(net: UnitTables, masks: Words, levels: Ints) -> Cuts:
+    """What is live at cuts, and their sums."""
+    number, words = masks.shape
+    first, live = np.zeros(number + 1, np.int64), np.zeros(16 * number + 64, np.int64)
+    ahead, weights, regions = np.zeros(number), np.zeros(number), np.zeros(number)
+    for i in range(number):
+        end = first[i]
+        for v in range(len(net.after)):
+            if not masks[i, v >> 6] >> np.uint64(v & 63) & np.uint64(1):
+                continue
+            weights[i] += net.weights[v]
+            regions[i] += net.regions[v]
+            for x in range(words):
+                if net.after[v, x] & ~masks[i, x]:
+                    if end == len(live):
+                        live = np.concatenate((live, np.zeros(end, np.int64)))
+                    live[end] = v
+                    end += 1
+                    ahead[i] += net.loads[v]
+                    break
+        first[i + 1] = end
+    return Cuts(masks, levels, first, live[: first[number]], ahead, weights, regions)
+
+
+@compiled
+def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: float, most: int) -> tuple[float, Ints]:
+    """The least cost of transfers from the first cut to the last in steps within `room` (weights, regions).
+
+    A step of one unit always fits.  Where the cost is above `limit`, or after looking at `most` steps,
+    the answer is what it costs at least, and the steps (for each cut the one before it) do not reach the last cut.
+    """
+    masks, weights = cuts.masks, cuts.weights
+    number, words = masks.shape
+    cost = np.full(number, np.inf)
+    came = np.full(number, -1, np.int64)
+    settled = np.zeros(number, np.bool_)
+    kept, count, looked = np.zeros(number, np.int64), 0, 0
+    left = np.zeros((len(net.after), words), np.uint64)
+    cost[0] = 0.0
+    queue = [(0.0, 0)]
+    while queue:
+        bound, here = heappop(queue)
+        if here == number - 1 or bound > limit:
+            return min(bound, limit) if here != number - 1 else bound, came
+        if settled[here]:
+            continue
+        settled[here] = True
+        looked += count // 4
+        if _beaten(net, cuts, cost, kept[:count], here):
+            continue
+        kept[count] = here
+        count += 1
+        level = 0
+        while cuts.levels[level + 1] <= here:
+            level += 1
+        last = min(len(cuts.levels) - 2, level + int(min(room[1], len(net.after))))
+        for p in range(cuts.first[here], cuts.first[here + 1]):
+            t = cuts.live[p]
+            for x in range(words):
+                left[t, x] = net.after[t, x] & ~cuts.masks[here, x]
+        looked += cuts.levels[last + 1] - cuts.levels[level + 1]
+        if looked > most:
+            came[number - 1] = -1
+            return bound, came
+        for there in range(cuts.levels[level + 1], cuts.levels[last + 1]):
+            single = there < cuts.levels[level + 2]
+            within = single or weights[there] - weights[here] <= room[0]
+            for x in range(words):
+                within &= masks[here, x] & ~masks[there, x] == 0
+            if not within or settled[there]:
+                continue
+            total = _step(net, cuts, left, here, there, room[1], single, cost[here], min(cost[there], limit))
+            if total < cost[there] and total + cuts.ahead[there] <= limit:
+                cost[there], came[there] = total, here
+                heappush(queue, (total + cuts.ahead[there], there))
+    return limit, came
+
+
+@inner
+def _step(
+    net: UnitTables,
+    cuts: Cuts,
+    left: Words,
+    here: int,
+    there: int,
+    room: float,
+    single: bool,
+    cost: float,
+    most: float,
+) -> float:
+    """`cost` and that of the transfers of the group between two cuts; infinite where its regions do not fit."""
+    masks, words = cuts.masks, cuts.masks.shape[1]
+    regions = cuts.regions[there] - cuts.regions[here]
+    total = cost
+    for p in range(cuts.first[here], cuts.first[here + 1]):
+        t = cuts.live[p]
+        for x in range(words):
+            if left[t, x] & masks[there, x]:
+                total += net.loads[t]
+                break
+        for x in range(words):
+            if left[t, x] & net.close[t, x] & masks[there, x]:
+                regions += 1.0
+                break
+    if total >= most or (not single and regions > room):
+        return np.inf
+    for p in range(cuts.first[there], cuts.first[there + 1]):
+        t = cuts.live[p]
+        if not masks[here, t >> 6] >> np.uint64(t & 63) & np.uint64(1):
+            total += net.stores[t]
+    return total
+
+
+@inner
+def _beaten(net: UnitTables, cuts: Cuts, cost: Floats, others: Ints, here: int) -> bool:
+    """Whether a cut that holds all of `here` and more is as good for whatever follows."""
+    masks, words = cuts.masks, cuts.masks.shape[1]
+    for other in others:
+        if cost[other] > cost[here]:
+            continue
+        beyond = False
+        for x in range(words):
+            if masks[here, x] & ~masks[other, x]:
+                beyond = True
+                break
+        if beyond:
+            continue
+        total = cost[other]
+        for p in range(cuts.first[other], cuts.first[other + 1]):
+            t = cuts.live[p]
+            if not masks[here, t >> 6] >> np.uint64(t & 63) & np.uint64(1):
+                total += net.loads[t]
+        if total <= cost[here]:
+            return True
+    return False

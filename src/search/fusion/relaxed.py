@@ -1,0 +1,149 @@
+"""The cheapest chain of cuts: a lower bound, for whole networks or for windows of them, and partitions.
+
+What a group needs is counted from below: its weights, and a region for each result that it makes or reads.  A partition
+seen through a window (some of the layers) is a chain of cuts of the window whose groups need no more, and results
+outside of the window cost nothing; so bounds of windows without common layers add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cuts import Words, cheapest, describe_cuts, find_cuts
+from .space import bits
+from .units import Units
+
+GROWTH = 1.25
+"""Limits on the cost are tried in steps of this factor."""
+
+MOST_UNITS = 60
+"""Units of a window."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """At least `cost`; `groups` (layers) cost just that, or are none where the search was cut short."""
+
+    cost: float
+    groups: tuple[int, ...] = ()
+
+
+@dataclass
+class Chains:
+    """Chains for the units of one network; a search holds `most_cuts` cuts and looks at `most_steps` steps."""
+
+    units: Units
+    most_cuts: int = 20_000
+    most_steps: int = 300_000_000
+    bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
+
+    def within(
+        self, members: Sequence[int], limit: float, given: Sequence[int] = (), *, strict: bool = False
+    ) -> Chain | None:
+        """The cheapest chain if it costs at most `limit`; None where there are too many cuts."""
+        net = self.units.tables(members, given, strict=strict)
+        masks = find_cuts(net, len(given), limit, self.most_cuts)
+        if len(masks) == 0:
+            return None
+        count = len(given) + len(members)
+        return self.through(unpacked(masks, count), [*given, *members], limit, strict, len(given))
+
+    def through(
+        self,
+        rows: NDArray[np.bool_],
+        order: Sequence[int],
+        limit: float,
+        strict: bool,
+        given: int = 0,
+    ) -> Chain:
+        """The cheapest chain through the cuts `rows` (of the units `order`), of which the first is done already."""
+        net = self.units.tables(order[given:], order[:given], strict=strict)
+        sizes = rows.sum(axis=1)
+        places = np.argsort(sizes, kind="stable")
+        rows, sizes = rows[places], sizes[places]
+        cuts = describe_cuts(net, packed(rows), np.searchsorted(sizes, np.arange(len(order) + 2)))
+        room = (self.units.room.weights, self.units.room.regions)
+        cost, came = cheapest(net, cuts, room, limit, self.most_steps)
+        groups: list[int] = []
+        place = len(rows) - 1
+        while came[place] >= 0:
+            fresh = np.flatnonzero(rows[place] & ~rows[came[place]])
+            groups.append(sum(self.units.layers(order[i]) for i in fresh))
+            place = int(came[place])
+        return Chain(float(cost), tuple(reversed(groups)) if place == 0 else ())
+
+    def least(self, members: Sequence[int], start: float) -> float:
+        """What transfers among `members` cost at least: limits are tried until the cheapest chain is within one."""
+        key = tuple(members)
+        if key not in self.bounds:
+            best, limit = 0.0, start
+            while limit > 0:
+                found = self.within(members, limit)
+                if found is None:
+                    break
+                best = max(best, found.cost)
+                if found.groups or found.cost < limit:
+                    break
+                limit *= GROWTH
+            self.bounds[key] = best
+        return self.bounds[key]
+
+    def window(self, members: Sequence[int]) -> float:
+        """`least`, or that of fewer members: those with the largest results, where there are too many cuts."""
+        best = 0.0
+        loads = [self.units.tolls.loads[self.units.heads[i]] for i in members]
+        for least in sorted(set(loads))[:3]:
+            kept = [i for i, load in zip(members, loads, strict=True) if load >= least]
+            best = max(best, self.least(kept, 4 * least))
+        return best
+
+    def windows(self) -> list[range]:
+        """Segments in pieces of at most `MOST_UNITS` units."""
+        pieces: list[range] = []
+        for part in self.segments():
+            count = -(-len(part) // MOST_UNITS)
+            edges = [part.start + len(part) * i // count for i in range(count + 1)]
+            pieces.extend(range(a, b) for a, b in pairwise(edges))
+        return pieces
+
+    def groups(self, members: Sequence[int]) -> tuple[int, ...]:
+        """The groups of the cheapest chain of whole units that load what is made elsewhere; none if not found."""
+        units = self.units
+        made = {head: i for i, head in enumerate(units.heads)}
+        known = set(members)
+        given = sorted({made[u] for i in members for u in bits(units.reads(i)) if u in made} - known)
+        limit = sum(units.tolls.loads[units.heads[i]] for i in given) + 4 * units.tolls.loads[units.heads[members[-1]]]
+        while limit > 0:
+            found = self.within(members, limit, given, strict=True)
+            if found is None or found.groups or found.cost < limit:
+                return found.groups if found is not None else ()
+            limit *= GROWTH
+        return ()
+
+    def segments(self) -> list[range]:
+        """Windows between units after which only their own result is live."""
+        units, space = self.units, self.units.space
+        ends, done = [0], 0
+        for i in range(len(units.heads)):
+            done |= units.layers(i)
+            live = space.sources(space.everything & ~done) & done
+            if live & (live - 1) == 0:
+                ends.append(i + 1)
+        return [range(a, b) for a, b in zip(ends, [*ends[1:], len(units.heads)], strict=True) if a < b]
+
+
+def packed(rows: NDArray[np.bool_]) -> Words:
+    """Rows of booleans as words of 64 bits."""
+    room = np.zeros((len(rows), -(-rows.shape[1] // 64) * 64), np.bool_)
+    room[:, : rows.shape[1]] = rows
+    return np.ascontiguousarray(np.packbits(room, axis=1, bitorder="little")).view(np.uint64)
+
+
+def unpacked(masks: Words, count: int) -> NDArray[np.bool_]:
+    """Words as rows of `count` booleans."""
+    return np.unpackbits(masks.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)

@@ -1,0 +1,118 @@
+"""Layers that a lower bound may take together, and what sets of them need at least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cuts import Floats, UnitTables
+from .space import Space, bits
+from .tolls import Tolls
+
+SMALL = 1 / 32
+"""A layer with at most this share of the room for weights may join its reader, and its weights be forgotten."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a group of several layers has: bytes of weights, and regions (infinite where nothing is known)."""
+
+    weights: float
+    regions: float
+
+
+@dataclass(frozen=True)
+class Units:
+    """`heads[i]` is the layer that unit i is named after, and that makes its result; `absorbed[i]` the others.
+
+    A layer is absorbed by its only reader where it reads one thing, no larger than what it makes: then running it with
+    its reader costs no more transfers.  The group that it leaves only becomes smaller; of the one that it joins the
+    region of its result is counted, which is there either way, and nothing else of it.
+    """
+
+    space: Space
+    tolls: Tolls
+    weights: Sequence[int]
+    room: Room
+    heads: tuple[int, ...]
+    absorbed: tuple[tuple[int, ...], ...]
+
+    def tables(self, members: Sequence[int], given: Sequence[int] = (), *, strict: bool = False) -> UnitTables:
+        """Tables of the units `given` (done already) and `members`, of which only what they read of each other is seen.
+
+        `strict` counts all that a group of whole units needs; else only what is needed whatever becomes of absorbed
+        layers.
+        """
+        order = [*given, *members]
+        made = {self.heads[i]: place for place, i in enumerate(order)}
+        words = (len(order) + 63) // 64
+        after, close = (np.zeros((len(order), words), np.uint64) for _ in range(2))
+        starts, sources = [0], list[int]()
+        for place, i in enumerate(order):
+            found = sorted(made[u] for u in bits(self.reads(i)) if u in made) if place >= len(given) else []
+            sources.extend(found)
+            starts.append(len(sources))
+            direct = self.space.before[self.heads[i]]
+            for u in found:
+                after[u, place >> 6] |= np.uint64(1 << (place & 63))
+                if strict or direct >> self.heads[order[u]] & 1:
+                    close[u, place >> 6] |= np.uint64(1 << (place & 63))
+        return UnitTables(
+            np.array(starts, np.int64),
+            np.array(sources, np.int64),
+            after,
+            close,
+            np.array([self.weight(i, strict) for i in order], float),
+            np.array([1.0 + len(self.absorbed[i]) for i in order]),
+            self._stores(order, len(given)),
+            np.array([self.tolls.loads[self.heads[i]] for i in order], float),
+        )
+
+    def _stores(self, order: Sequence[int], given: int) -> Floats:
+        """What storing costs: nothing where it is done already or must be done anyway."""
+        free = [place < given or bool(self.tolls.exits >> self.heads[i] & 1) for place, i in enumerate(order)]
+        pairs = zip(order, free, strict=True)
+        return np.array([0.0 if done else self.tolls.stores[self.heads[i]] for i, done in pairs], float)
+
+    def layers(self, unit: int) -> int:
+        """The layers of a unit, as bits."""
+        return sum(1 << v for v in (self.heads[unit], *self.absorbed[unit]))
+
+    def reads(self, unit: int) -> int:
+        """The layers outside of a unit that it reads."""
+        inside = self.layers(unit)
+        return self.space.sources(inside) & ~inside
+
+    def weight(self, unit: int, strict: bool) -> int:
+        """Bytes of weights that a group with this unit holds."""
+        return sum(self.weights[v] for v in (self.heads[unit], *(self.absorbed[unit] if strict else ())))
+
+
+def units_of(space: Space, tolls: Tolls, weights: Sequence[int], room: Room) -> Units:
+    """All layers as units, small ones with their readers."""
+    joins: dict[int, int] = {}
+    for v in range(space.size):
+        if _may_join(space, tolls, v) and weights[v] <= SMALL * room.weights:
+            reader = space.after[v].bit_length() - 1
+            source = space.before[v].bit_length() - 1
+            if source not in joins:
+                joins[v] = reader
+    heads = tuple(v for v in range(space.size) if v not in joins)
+    absorbed: dict[int, list[int]] = {v: [] for v in heads}
+    for v, reader in list(joins.items()):
+        if reader in joins:
+            raise AssertionError("a layer that joins one that joins another")
+        absorbed[reader].append(v)
+    return Units(space, tolls, weights, room, heads, tuple(tuple(absorbed[v]) for v in heads))
+
+
+def _may_join(space: Space, tolls: Tolls, v: int) -> bool:
+    """Whether a layer has one source and one reader, and reads no more than it makes."""
+    before, after = space.before[v], space.after[v]
+    if before.bit_count() != 1 or after.bit_count() != 1 or tolls.exits >> v & 1:
+        return False
+    source = before.bit_length() - 1
+    read = tolls.loads[source] + (0.0 if tolls.exits >> source & 1 else tolls.stores[source])
+    return read <= tolls.stores[v] + tolls.loads[v]
