@@ -25,25 +25,27 @@ def sliced(network: Network, model: Model, part: int = 16) -> Network:
             inputs=tuple(new for old in layer.inputs for new in numbers[old]),
             weights_from=tuple(new for old in layer.weights_from for new in numbers[old]),
         )
-        count = _slices(layer, network.weight_bytes(number), limit)
-        shape = layer.shape._replace(channels=layer.shape.channels // count)
+        parts = _slices(layer, network.weight_bytes(number), limit)
         first = len(layers)
-        numbers.append(tuple(range(first, first + count)))
-        if count == 1:
+        numbers.append(tuple(range(first, first + len(parts))))
+        if len(parts) == 1:
             layers.append(moved)
         else:
-            layers += [replace(moved, name=f"{layer.name}/{i}", shape=shape) for i in range(count)]
+            shapes = [layer.shape._replace(channels=channels) for channels in parts]
+            layers += [replace(moved, name=f"{layer.name}/{i}", shape=shape) for i, shape in enumerate(shapes)]
     return Network(network.name, network.inputs, tuple(layers))
 
 
-def _slices(layer: Layer, weight_bytes: int, limit: int) -> int:
-    """The fewest equal slices within `limit` bytes that keep the lanes full, else the most that do."""
-    if weight_bytes <= limit or layer.groups > 1:
-        return 1
-    channels, best = layer.shape.channels, 1
-    for count in range(2, channels // LANES + 1):
-        if channels % (count * LANES) == 0:
-            best = count
-            if weight_bytes <= limit * count:
-                break
-    return best
+def _slices(layer: Layer, weight_bytes: int, limit: int) -> list[int]:
+    """Channels of the fewest slices within `limit` bytes that keep the lanes full, but for the last one.
+
+    Equal slices come first; where weights of as many channels as there are lanes exceed `limit`, slices have these.
+    """
+    channels = layer.shape.channels
+    if weight_bytes <= limit or layer.groups > 1 or channels <= LANES:
+        return [channels]
+    most = max(1, limit * channels // weight_bytes // LANES)
+    blocks = -(-channels // LANES)
+    size = -(-blocks // -(-blocks // most)) * LANES
+    count = -(-channels // size)
+    return [size] * (count - 1) + [channels - size * (count - 1)]

@@ -174,17 +174,20 @@ def _move_cut(state: Ints, random: Seed) -> bool:
 
 
 @inner
-def _fuse_segment(net: Net, state: Ints, random: Seed) -> bool:
-    """Make one fused group of neighbouring layers, with tiles of its own; groups that it cuts keep theirs."""
-    count = state.shape[1]
+def _fuse_segment(net: Net, exact: int, state: Ints, random: Seed) -> bool:
+    """Make one fused group of neighbouring layers, with tiles of its own; groups that it cuts keep theirs.
+
+    One in four may be long, and takes away the DRAM cuts within; in the exact model its weights then may be streamed.
+    """
+    count, large = state.shape[1], uniform(random) < 0.25
     low = below(random, count)
     high = low + 2
-    while high < count and uniform(random) < 0.75:
+    while high < count and uniform(random) < (0.93 if large else 0.75):
         high += 1
     if high > count:
         return False
     for place in range(low + 1, high):
-        if state[CUT, place] == LAYER_GROUP:
+        if state[CUT, place] == LAYER_GROUP and not large:
             return False
     if high < count and state[CUT, high] == JOINED:
         head = head_of(state, high)
@@ -193,6 +196,8 @@ def _fuse_segment(net: Net, state: Ints, random: Seed) -> bool:
     head = head_of(state, low)
     if state[CUT, low] == JOINED:
         state[CUT, low], state[STREAMED, low] = FUSED_GROUP, state[STREAMED, head]
+    if large and exact and uniform(random) < 0.5:
+        state[STREAMED, low] ^= STREAMING
     for place in range(low + 1, high):
         state[CUT, place] = state[TILES, place] = state[STREAMED, place] = 0
     state[TILES, low] = _draw_tiles(net, state[ORDER, high - 1], random)
@@ -203,9 +208,9 @@ def _fuse_segment(net: Net, state: Ints, random: Seed) -> bool:
 def _draw_tiles(net: Net, last: int, random: Seed) -> int:
     """Tiles for a fused group that ends with layer `last`: any few, a power of two, or a few rows each."""
     draw = uniform(random)
-    if draw < 0.3:
+    if draw < 0.2:
         return 1 + below(random, 16)
-    if draw < 0.6:
+    if draw < 0.5:
         return 1 << below(random, 5)
     rows = 1 << below(random, 4)
     return (net.layers[last, HEIGHT] + rows - 1) // rows
@@ -224,12 +229,12 @@ def _join_any(state: Ints, random: Seed) -> bool:
 def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -> bool:
     """Change `state` a little; False where the draw changes nothing."""
     draw = uniform(random)
-    if draw < 0.3:
+    if draw < 0.22:
         return _move_layer(net, state, random)
-    if draw < 0.5:
+    if draw < 0.4:
         return _change_tiles(net, batch, state, random)
     if draw < 0.6:
-        return _fuse_segment(net, state, random)
+        return _fuse_segment(net, exact, state, random)
     if draw < 0.7:
         return _change_cut(state, random)
     if draw < 0.85:

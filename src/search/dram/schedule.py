@@ -141,7 +141,7 @@ def _rounds(task: Task) -> int:
     """Candidates of a walk: in SoMa's model about a fiftieth of that tool's time, in the exact one a few seconds."""
     if task.model.exact:
         return int(12000 * task.batch**0.5)
-    return int(500_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
+    return int(380_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
 
 
 def new_chain(state: Ints, seed: int, number: int) -> Chain:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, REUSED, STREAMED, TILES, Workspace
+from ...costs.dram.workspace import (
+    CUT,
+    FUSED_GROUP,
+    JOINED,
+    LAYER_GROUP,
+    ORDER,
+    REUSED,
+    STREAMED,
+    STREAMING,
+    TILES,
+    Workspace,
+)
 from ...costs.soma.fusion import FusedGroup
 from ...costs.soma.layer_cost import input_box, source_box
 from ...costs.soma.tiling import tiles_of
@@ -47,7 +58,7 @@ def starts(network: Network, task: Task, work: Workspace) -> Ints:
     for share in SHARES:
         state = alone(network, task, int(share * task.limit))
         if cost(task, state, work) < FAR:
-            return joined(task, state, work)
+            return segmented(task, joined(task, state, work), work)
     return alone(network, task)
 
 
@@ -64,6 +75,46 @@ def joined(task: Task, state: Ints, work: Workspace) -> Ints:
             if found < best:
                 best, state = found, trial
     return state
+
+
+SPANS, COUNTS = (2, 4, 8, 16, 27, 40, 60), (1, 4, 8, 16)
+"""Layers and tiles of the groups that are tried in place of others, the latter for each sample."""
+
+
+def segmented(task: Task, state: Ints, work: Workspace) -> Ints:
+    """`state` with neighbouring layers made one layer group, from first to last, wherever that is better.
+
+    In the exact model its weights may come for each tile, so that they need not be in the buffer together.
+    """
+    best = cost(task, state, work)
+    for low in range(state.shape[1]):
+        for span in SPANS:
+            if low + span > state.shape[1]:
+                break
+            trials = [
+                fused(state, low, low + span, tiles, streamed)
+                for tiles in sorted({*COUNTS, *(task.batch * count for count in COUNTS)})
+                for streamed in ((0, STREAMING) if task.model.exact else (0,))
+            ]
+            found, number = min((cost(task, trial, work), number) for number, trial in enumerate(trials))
+            if found < best:
+                best, state = found, trials[number]
+    return state
+
+
+def fused(state: Ints, low: int, high: int, tiles: int, streamed: int) -> Ints:
+    """`state` with the layers at places [low, high) as a layer group of one fused group."""
+    found = state.copy()
+    if high < state.shape[1]:
+        head = high
+        while state[CUT, head] == JOINED:
+            head -= 1
+        found[TILES, high], found[STREAMED, high] = state[TILES, head], state[STREAMED, head]
+        found[CUT, high] = LAYER_GROUP
+    found[CUT, low], found[TILES, low], found[STREAMED, low] = LAYER_GROUP, tiles, streamed
+    found[CUT, low + 1 : high] = JOINED
+    found[TILES, low + 1 : high] = found[STREAMED, low + 1 : high] = 0
+    return found
 
 
 SHARES = 1.0, 0.75, 0.5

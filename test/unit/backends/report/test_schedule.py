@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
+from tilewright.backends.report.heat_svg import HeatMap, heat_svg
 from tilewright.backends.report.schedule_svg import schedule_svg
 from tilewright.backends.report.schedule_trace import schedule_trace
 from tilewright.costs.dram import Model
@@ -44,6 +45,17 @@ def test_trace():
     arrows = {phase: {e["id"]: e["ts"] for e in events if e["ph"] == phase} for phase in "sf"}
     assert len(arrows["s"]) == len(arrows["f"]) == len(table.transfers)
     assert all(time <= arrows["f"][number] for number, time in arrows["s"].items())
+
+
+def test_heat_map():
+    """Four machines, three of them within a tenth of the best: the red line goes round those."""
+    maps = [HeatMap("a < b", ("8 MiB", "16 MiB"), ("2", "4"), ((400.0, 105.0), (102.0, 100.0)), 0.1)]
+    shapes = list(ElementTree.fromstring(heat_svg(maps, 2, ("buffer", "GB/s"), "sweep")).iter())
+    assert sum(item.tag.endswith("}rect") for item in shapes) == 1 + 4
+    lines = [item for item in shapes if item.tag.endswith("}line")]
+    assert len(lines) == 8
+    texts = {item.text for item in shapes if item.tag.endswith("}text")}
+    assert {"a < b", "400", "105", "102", "100", "8 MiB", "4", "buffer", "GB/s"} <= texts
 
 
 def test_picture():

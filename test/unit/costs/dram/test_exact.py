@@ -9,6 +9,7 @@ import pytest
 from tilewright.costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.emit import FITS
+from tilewright.costs.dram.floors import floors_of
 from tilewright.costs.dram.reprice import reprice
 from tilewright.costs.dram.slices import sliced
 from tilewright.costs.soma import Fusion, double_buffered, evaluate, hardware, plan
@@ -149,9 +150,20 @@ def test_slices_compute_the_same():
         map(network.weight_bytes, range(len(network.layers)))
     )
     assert max(map(cut.weight_bytes, range(len(cut.layers)))) <= 8 << 16
-    assert [layer.name for layer in cut.layers if layer.name.startswith("ffn1")] == [f"ffn1/{i}" for i in range(6)]
+    assert [layer.name for layer in cut.layers if layer.name.startswith("ffn1")] == [f"ffn1/{i}" for i in range(5)]
     assert cut.input_shapes[-2] == network.input_shapes[-2]
+    floors = [sum(floor.cycles for floor in floors_of(item, EXACT, 1)) for item in (network, cut)]
+    assert floors[1] <= 1.01 * floors[0]
     assert run(cut, EXACT, [(0, 2, 1)]).dram_bytes <= run(network, EXACT, [(0, 2, 1)]).dram_bytes
+
+
+def test_slices_fill_the_lanes_but_for_the_last():
+    """1600 channels are twelve and a half times as many as there are lanes."""
+    layer = Layer("a", "conv", Shape(1600, 1, 1), external=(0,))
+    network = Network("wide", (("x", Shape(1600, 1, 1)),), (layer,))
+    cut = sliced(network, EXACT._replace(buffer_bytes=16 * 500_000))
+    assert [row.shape.channels for row in cut.layers] == [256] * 6 + [64]
+    assert len(sliced(network, EXACT._replace(buffer_bytes=16 * 3_000_000)).layers) == 1
 
 
 def test_reprice_in_the_same_model_changes_nothing():

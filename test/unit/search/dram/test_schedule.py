@@ -7,10 +7,15 @@ import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, transfers_of, workspace
 from tilewright.costs.dram.bound import lower_bound
+from tilewright.costs.dram.slices import sliced
+from tilewright.costs.dram.workspace import FUSED_GROUP
 from tilewright.costs.soma import evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
 from tilewright.search.dram import Effort, Objective, schedule
+from tilewright.search.dram.anneal import Task
+from tilewright.search.dram.schedule import room
+from tilewright.search.dram.starts import alone, cost, fused, segmented, uniform_state
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
 MACHINE = hardware(8, 1, 4, 256, 512)
@@ -102,6 +107,36 @@ def test_layers_that_read_whole_maps(exact: int):
         expected = plan(network, MACHINE, found.fusion, 2)
         price = evaluate(expected, transfers_of(found, expected))
         assert (price.violations, price.latency_cycles) == ((), found.latency_cycles)
+
+
+def test_weights_for_each_tile_where_they_do_not_fit_together():
+    """Two layers of 1 MiB of weights each in half as much buffer: sliced, and fused by weights that come again."""
+    shape = Shape(1024, 16, 16)
+    layers = (
+        Layer("a", "conv", shape, external=(0,)),
+        Layer("b", "conv", shape, (0,)),
+        Layer("c", "pointwise", shape, (1,)),
+    )
+    network, machine = Network("large", (("x", shape),), layers), model(1 << 20)._replace(exact=1)
+    task = Task(net_tables(network), machine, splits(4), 1, 1 << 20, 1.0, 1.0, 2)
+    with pytest.raises(InfeasibleError):
+        alone(network, task)
+    found = schedule(network, machine, 1, effort=Effort(rounds=200, chains=2)).timetable
+    assert found.max_buffer_bytes <= 1 << 20
+    state = fused(uniform_state(6, FUSED_GROUP, 4), 1, 5, 8, 1)
+    assert state[1].tolist() == [2, 2, 0, 0, 0, 2]
+    assert state[2].tolist() == [4, 8, 0, 0, 0, 4]
+    assert state[3].tolist() == [0, 1, 0, 0, 0, 0]
+
+
+def test_segments_are_no_worse():
+    network = schedule_network("gpt2_small_prefill", 64)
+    machine = model(1 << 20)._replace(exact=1)
+    cut = sliced(network, machine)
+    task = Task(net_tables(cut), machine, splits(4), 1, 1 << 20, 1.0, 1.0, 2)
+    work = room(task)
+    first = alone(cut, task, 1 << 19)
+    assert cost(task, segmented(task, first, work), work) < cost(task, first, work)
 
 
 def test_objective():
