@@ -245,7 +245,7 @@ class JoinOp(IRDLOperation):
 
     name = "nest.join"
     pieces = var_operand_def(TensorType)
-    axis = prop_def(IntegerAttr)
+    axis = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType)
     traits = traits_def(Pure())
     assembly_format = "$pieces `axis` $axis attr-dict `:` functional-type($pieces, $result)"
