@@ -14,6 +14,7 @@ INTEGERS = {"conv", "depthwise", "gemm", "add", "muladd", "transpose"}
 WORKS = {
     "edge16": set(OPERATORS),
     "cocco_npu": set(OPERATORS),
+    "cloud128": set(OPERATORS),
     "tiny": INTEGERS | {"requantize"},
     "diannao": INTEGERS | {"maxpool"},
     "uneven": INTEGERS - {"conv", "depthwise"},  # nothing writes padding there
