@@ -11,6 +11,7 @@ from functools import cached_property
 
 from .algebra.expr import Expr, Statement
 from .algebra.statement import tensors_of
+from .machine_macros import Macro
 from .machine_packets import PacketIsa
 
 UNLIMITED_BYTES = 1 << 62
@@ -308,6 +309,7 @@ class Machine:
     positional: bool = False  # assembly text gives fields in order, without names
     frequency_hz: float = 1e9
     packets: PacketIsa | None = None  # control model `packets`
+    macros: tuple[Macro, ...] = ()
     source: str = field(default="", compare=False)  # the text it was read from
 
     @property

@@ -20,6 +20,7 @@ from .errors import TilewrightError
 from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
 from .machine import Capability, Compute, Link, Machine, Memory
+from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
 from .packet_rules import packet_complaints
 
@@ -57,6 +58,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     yield from chain_complaints(machine)
     instructions = list(instruction_complaints(machine))
     yield from instructions or feeding_complaints(machine)
+    yield from () if instructions else macro_complaints(machine)
     yield from packet_complaints(machine)
 
 

@@ -68,6 +68,7 @@ from .acg_attributes import (
     StatementAttr,
     TypesAttr,
 )
+from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
 
 INTEGER = IntegerAttr.constr(i64)
@@ -316,7 +317,7 @@ class GraphOp(IRDLOperation):
 
 
 PACKETS = (PacketOp, RegistersOp, PackedOp)
-DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, *PACKETS)
+DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, MacroOp, *PACKETS)
 
 
 def declarations(body: Region) -> list[Operation]:

@@ -35,6 +35,7 @@ from .acg_attributes import (
     StatementAttr,
     TypesAttr,
 )
+from .acg_macros import macro_op, macro_values
 from .acg_packets import packet_ops, packet_value
 
 
@@ -67,6 +68,7 @@ def graph_op(machine: Machine) -> GraphOp:
     ops += [_unit_op(unit) for unit in machine.units]
     ops += [_isa_op(machine)] if machine.has_isa else []
     ops += [_mnemonic_op(mnemonic) for mnemonic in machine.mnemonics]
+    ops += [macro_op(macro) for macro in machine.macros]
     ops += packet_ops(machine.packets) if machine.packets is not None else []
     properties = {
         "sym_name": StringAttr(machine.name),
@@ -89,6 +91,7 @@ def machine_value(graph: GraphOp) -> Machine:
         tuple(_mnemonic(op) for op in ops if isinstance(op, MnemonicOp)),
         frequency_hz=graph.frequency_hz.value.data,
         packets=packet_value(ops),
+        macros=macro_values(ops),
     )
     for op in ops:
         if isinstance(op, IsaOp):

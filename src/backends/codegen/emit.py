@@ -207,6 +207,10 @@ class Emitter:
         )
 
     def _emit(self, binding: Binding, row: list[int], reads: list[Span], writes: list[Span]) -> None:
+        if binding.expansion is not None:
+            for one, fields, (target, *sources) in binding.expansion.instructions(row, self.memories):
+                self._emit(one, fields, sources, [target])
+            return
         unit = binding.unit
         waits = self.order.issue(unit, reads, writes)
         control = self.isa.control

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ...algebra.element import element_dtype, value_to_bits
 from ...algebra.expr import Name
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
+
+if TYPE_CHECKING:
+    from .macros import Expansion
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Binding:
     immediates: Mapping[str, int]
     accumulate: int  # index into the row, -1 for none
     spread: Mapping[str, int]  # axis -> index into the row
+    expansion: Expansion | None = None  # of a macro, whose row holds facts instead of fields
 
     def limit(self, dim: str) -> int:
         """Most iterations of a capability dim that an instruction can say; a dim without a field has one."""
@@ -110,6 +115,8 @@ class Isa:
     """All bindings of a machine, by the capability they do; `TilewrightError` for a control model other than queues."""
 
     def __init__(self, machine: Machine) -> None:
+        from .macros import macro_bindings  # which binds as it is done here
+
         if machine.control != "queues":
             subject = f"machine {machine.name}"
             raise TilewrightError("unsupported", subject, "control model `queues`", f"`{machine.control}`")
@@ -126,6 +133,9 @@ class Isa:
             if mnemonic.capability:
                 binding = self._bind(number, mnemonic)
                 self.bindings.setdefault((mnemonic.node, mnemonic.capability), []).append(binding)
+        for binding in list(macro_bindings(machine, self.bindings)):
+            capability = binding.capability
+            self.bindings.setdefault((capability.node, capability.name), []).append(binding)
 
     def of_capability(self, node: str, capability: str) -> list[Binding]:
         """The mnemonics that do a capability; `TilewrightError` (kind `target`) if there is none."""

@@ -35,6 +35,10 @@ def _bound_memories(machine: Machine, capability: Capability) -> tuple[dict[str,
     for mnemonic in machine.mnemonics:
         if mnemonic.node == capability.node and mnemonic.capability == capability.name:
             return {binding.operand: binding.memory for binding in mnemonic.operands}, mnemonic.unit
+    for macro in machine.macros:
+        if (macro.node, macro.capability) == (capability.node, capability.name):
+            unit = next(m.unit for m in machine.mnemonics if m.name == macro.emissions[0].mnemonic)
+            return {operand: memory for operand, memory, _ in macro.places}, unit
     return {}, capability.node
 
 

@@ -29,7 +29,8 @@ from ...machine import (
     Ports,
     Unit,
 )
-from .packets import DECLARATIONS, PacketReader
+from .macros import MacroReader
+from .packets import DECLARATIONS
 from .reader import Node, given, names_of, nodes_of, quote, token_of
 
 MAX_CHARACTERS = 1 << 20
@@ -117,7 +118,7 @@ def _terminal(name: str) -> str:
     return name.lower()
 
 
-class _Builder(PacketReader):
+class _Builder(MacroReader):
     """Walks the tree; one method per rule of the grammar."""
 
     def machine(self, tree: Node) -> Machine:
@@ -143,6 +144,8 @@ class _Builder(PacketReader):
                 return replace(machine, units=(*machine.units, self.unit(node)))
             case "isa":
                 return self.isa(machine, node)
+            case "macro":
+                return replace(machine, macros=(*machine.macros, self.macro(node)))
             case name if name in DECLARATIONS:
                 return replace(machine, packets=self.packet_item(machine.packets, node))
             case _:

@@ -10,6 +10,7 @@ from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
 from ...machine_rules import default_channel
+from .macros import macro_lines
 from .print_packets import packed_lines, packet_lines
 
 COLUMNS = 120
@@ -26,6 +27,7 @@ def print_target(machine: Machine) -> str:
         list(_units(machine)),
         list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
+        *(list(macro_lines(macro)) for macro in machine.macros),
         *([list(packet_lines(machine.packets))] if machine.packets is not None else []),
         *(list(packed_lines(item)) for item in (machine.packets.mnemonics if machine.packets is not None else ())),
     ]

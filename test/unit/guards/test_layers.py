@@ -11,11 +11,11 @@ SOURCES = Path(__file__).parents[3] / "src"
 LAYERS = (
     {"errors"},
     {"algebra"},
-    {"machine_packets"},
+    {"machine_macros", "machine_packets"},
     {"complaint", "machine"},
     {"packet_rules"},
     {"loop_rules"},
-    {"feeding_rules", "instruction_rules", "memory_chain"},
+    {"feeding_rules", "instruction_rules", "macro_rules", "memory_chain"},
     {"machine_rules"},
     {"zoo"},
     {"costs"},

@@ -175,3 +175,18 @@ acg.graph @a control "queues" frequency 1.0 {
 acg.graph @a control "queues" frequency 1.0 {
   acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 regions -1
 }
+
+// -----
+
+// CHECK: expected @node::@capability, `operand memory type`, `mnemonic field value, ...`, found O M
+acg.graph @m control "queues" frequency 1.0e9 {
+  acg.macro @QUAD execute @ALU::@twice places ["O M"] emits ["DBL O O"]
+}
+
+// -----
+
+// CHECK: macro QUAD: expected a capability of a compute node, found `ALU.twice`
+acg.graph @m control "queues" frequency 1.0e9 {
+  acg.memory @M data_width 8 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.macro @QUAD execute @ALU::@twice places ["O M i32"] emits ["DBL O O"]
+}

@@ -37,6 +37,22 @@ acg.graph @toy control "queues" frequency 1.0e9 {
 
 // -----
 
+// CHECK-LABEL: acg.graph @rules
+acg.graph @rules control "queues" frequency 1.0e9 {
+  acg.memory @M data_width 8 banks 1 depth 64 align 1 read_energy 0.0 write_energy 0.0 offchip
+  acg.compute @ALU x 1 y 1 {
+    acg.capability @twice dims <i to 15> <"O{i} = A{i} * 4"> types <[i32, i32]> cycles <"i"> energy <"0">
+    acg.capability @scale dims <i to 15> <"O{i} = A{i} * 2"> types <[i32, i32]> cycles <"i"> energy <"0">
+  }
+  acg.link @M -> @ALU both bandwidth 4.0 latency 0 channel "bus"
+  acg.unit @U depth 0
+  acg.mnemonic @DBL 1 unit @U fields <O 6, A 6, I 4> execute @ALU::@scale extents <i I> operands <O = M[O] i32 {i 4}, A = M[A] i32 {i 4}>
+  // CHECK: acg.macro @QUAD execute @ALU::@twice places ["O M i32", "A M i32"] emits ["DBL O O, A A, I i", "DBL O O, A O, I i"]
+  acg.macro @QUAD execute @ALU::@twice places ["O M i32", "A M i32"] emits ["DBL O O, A A, I i", "DBL O O, A O, I i"]
+}
+
+// -----
+
 // CHECK-LABEL: acg.graph @least
 acg.graph @least control "queues" frequency 1.0 {
   acg.memory @M data_width 8 banks 1 depth 1 align 1 read_energy 0.0 write_energy 0.0 offchip
