@@ -96,13 +96,13 @@ def price_groups(
             continue
         _traffic(net, s, terms, group, outside, table[g])
         table[g, TILE], table[g, CYCLES], energy[g] = -1, 0, 0.0
-        if _fit(net, s, terms, group, outside, tiles, 0, table[g]):
+        if _fit(net, s, terms, group, outside, tiles, 0, table[g]) or _small(terms, table[g]):
             energy[g] = _choose(net, s, terms, group, outside, tiles, table[g])
 
 
 @compiled
 def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> float:
-    """Fill `row` for the best tile that fits, of which there is one; its energy."""
+    """Fill `row` for the best tile that fits; its energy, or 0 if there is none."""
     best, least = row.copy(), np.inf
     for number in range(len(tiles) - 1, -1, -1):
         if not _fit(net, s, terms, group, outside, tiles, number, row):
@@ -118,7 +118,15 @@ def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, 
         if better:
             best[:], least = row, energy
     row[:] = best
-    return least
+    return least if row[TILE] >= 0 else 0.0
+
+
+@compiled
+def _small(terms: Terms, row: Ints) -> bool:
+    """Whether only the count of regions of the smallest tile is too much: a larger one may need fewer."""
+    if terms.weight_capacity < 0:
+        return row[GLOBAL] + row[WEIGHT] <= terms.global_capacity
+    return row[GLOBAL] <= terms.global_capacity and row[WEIGHT] <= terms.weight_capacity
 
 
 @compiled
@@ -128,11 +136,7 @@ def _fit(
     """Put down the demand of a tile; whether it is within the capacities."""
     size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
     row[GLOBAL], row[REGIONS] = size, regions
-    if regions > terms.regions:
-        return False
-    if terms.weight_capacity < 0:
-        return size + row[WEIGHT] <= terms.global_capacity
-    return size <= terms.global_capacity and row[WEIGHT] <= terms.weight_capacity
+    return regions <= terms.regions and _small(terms, row)
 
 
 @compiled

@@ -107,7 +107,7 @@ class Anytime:
         piece = pieces[len(self.windows)]
         self.windows.append(self.chains.window(piece))
         found = self.chains.groups(piece)
-        self.chained.extend(found or (self.chains.units.layers(unit) for unit in piece))
+        self.chained.extend(found or self._seen(sum(map(self.chains.units.layers, piece))))
         self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
         if len(self.windows) == len(pieces):
             parts = [part for group in self.chained for part in self.space.components(group)]
@@ -116,6 +116,10 @@ class Anytime:
             if ordered is not None:
                 self._take(tuple(ordered), start=True)
         return True
+
+    def _seen(self, window: int) -> list[int]:
+        """The best groups, of which only layers of `window` are left."""
+        return [group & window for group in self.best if group & window]
 
     def _whole(self) -> None:
         steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
