@@ -19,6 +19,7 @@ from ...errors import InfeasibleError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, start_chain
 from .effort import Effort, Found, Objective, Progress
+from .polish import polish
 from .random_numbers import seeded
 from .starts import starts
 
@@ -28,8 +29,8 @@ HEAT = (0.002, 0.0001), (0.01, 0.0001)
 CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
-STEPS = 24
-"""How often the clock is looked at."""
+STEPS, POLISHED = 24, 18
+"""How often the clock is looked at; the step before which all short groups are tried."""
 
 NEAR = 0.03, 0.004
 """Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads
@@ -128,6 +129,8 @@ class _Walk:
                 return chain
             rounds = _rounds(task)
         for step in range(STEPS):
+            if step == POLISHED and rounds >= 20 * self.scene.first.shape[1]:
+                polish(task, chain, work)
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
             anneal(task, chain, work, span, heat)
             if self.progress is not None:
@@ -141,7 +144,7 @@ def _rounds(task: Task) -> int:
     """Candidates of a walk: in SoMa's model about a fiftieth of that tool's time, in the exact one a few seconds."""
     if task.model.exact:
         return int(12000 * task.batch**0.5)
-    return int(380_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
+    return int(320_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
 
 
 def new_chain(state: Ints, seed: int, number: int) -> Chain:
