@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from xdsl.ir import SSAValue
 from ..algebra.expr import Access
 from ..backends.loops.array_code import emit_sums
 from ..backends.loops.emitter import Emitter, Target
-from ..backends.loops.places import SumLayer, VectorLayer
+from ..backends.loops.places import Epilogue, SumLayer, VectorLayer
 from ..backends.loops.vector_code import emit_vector
 from ..dialects import nest
 from ..dialects.graph import WeightOp
@@ -24,6 +25,7 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources
 from ..search.tiles import Buffers, choose
+from ..search.tiles.values import Block
 from ..search.tiles.vector_tiles import vector_blocks, vector_tiles
 from .loops_forms import forms, reach
 from .loops_layers import LayerBuilder
@@ -177,6 +179,11 @@ class LoopsProgram:
         choice = choose(layer.problem, Buffers(rows[0], rows[1], rows[2], bandwidth, latency, request))
         for block in choice.tiling.blocks(layer.problem):
             emit_sums(self.emitter, self.target, layer, choice.tiling.order, block)
+            turns = prod(n for dim, n in block.count.items() if dim != "k")
+            self.traffic += turns * (0 if layer.epilogue is None else _side_bytes(layer.epilogue, block))
+            if layer.bias is not None:
+                walked = choice.tiling.order[: choice.tiling.order.index("n") + 1] if block.count["n"] > 1 else ()
+                self.traffic += prod(block.count[dim] for dim in walked) * block.tile["n"] * layer.bias.row_bytes
         self.cycles += choice.cycles
         self.traffic += choice.dram_bytes
 
@@ -188,6 +195,24 @@ class LoopsProgram:
         for block in vector_blocks(layer.extents, tile):
             turns = [dim for dim in ("batch", "n", "y", "x") if block.count[dim] > 1]
             emit_vector(self.emitter, self.target, layer, turns, block)
+            self._price(layer, block)
+
+    def _price(self, layer: VectorLayer, block: Block) -> None:
+        """Adds a box of tiles of the vector engine to what is predicted: transfers and issues one after another."""
+        out = block.tile["n"] * block.tile["y"] * block.tile["x"]
+        halo = layer.y.input(block.tile["y"]) * layer.x.input(block.tile["x"]) * block.tile["n"]
+        moved = halo * layer.tensor.row_bytes + out * layer.output.row_bytes + _side_bytes(layer.epilogue, block)
+        issues = out * (len(layer.epilogue.operations) + layer.y.taps * layer.x.taps)
+        turns = prod(block.count.values())
+        self.traffic += turns * moved
+        self.cycles += turns * (moved / self.target.bandwidth[0] + issues)
+
+
+def _side_bytes(epilogue: Epilogue, block: Block) -> int:
+    """Bytes that operations on a tile load: constants of columns, and other tensors."""
+    rows = block.tile["n"] * block.tile["y"] * block.tile["x"]
+    tensors = sum(rows * tensor.row_bytes for tensor, _ in epilogue.tensors)
+    return tensors + sum(block.tile["n"] * vector.row_bytes for vector in epilogue.vectors)
 
 
 @dataclass(frozen=True)

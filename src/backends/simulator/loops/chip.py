@@ -31,6 +31,7 @@ class Chip:
         except MemoryError:
             raise InfeasibleError("host memory", len(dram), 0, "bytes", "simulate where more memory is free") from None
         self.dram = dram
+        self.peaks = dict.fromkeys(self.data, 0)
 
     def row_bytes(self, name: str) -> int:
         """Bytes in a row: all banks at one depth."""
@@ -51,7 +52,8 @@ class Chip:
         )
 
     def check_rows(self, step: Step, name: str, low: int, high: int) -> None:
-        """Traps rows outside of a memory (or of the part that one tile may use)."""
+        """Traps rows outside of a memory (or of the part that one tile may use), and remembers how far they reach."""
+        self.peaks[name] = max(self.peaks[name], high * self.row_bytes(name))
         if low < 0 or high > self.rows(name):
             raise step.trap("range", f"{name} within rows 0 to {self.rows(name) - 1}", f"rows {low} to {high - 1}")
 

@@ -98,6 +98,7 @@ def pairs(groups: Sequence[Group]) -> list[tuple[ArrayGroup | None, VectorGroup 
 
 def _result(program: Program, state: _Machine, storage: Storage, cycles: int, count: int) -> SimulationResult:
     by_name = {storage.name: storage}
+    _price_memories(state, storage.size_bytes)
     outputs = [t for t in program.tensors if t.role == "output"] if state.functional else []
     return SimulationResult(
         outputs={t.name: read_placement(by_name, t) for t in outputs},
@@ -112,6 +113,15 @@ def _result(program: Program, state: _Machine, storage: Storage, cycles: int, co
         placements={t.name: t for t in program.tensors},
         storages=by_name,
     )
+
+
+def _price_memories(state: _Machine, dram_bytes: int) -> None:
+    """Energy of what was read and written, and how far each memory was used."""
+    for memory in state.machine.memories:
+        used = state.counts.memories[memory.name]
+        used.peak_bytes = dram_bytes if memory.offchip else state.chip.peaks[memory.name]
+        reads, writes = used.read_bytes, used.write_bytes
+        used.energy_pj = reads * memory.read_energy_pj_per_byte + writes * memory.write_energy_pj_per_byte
 
 
 def _dram(program: Program, groups: Sequence[Group], inputs: Mapping[str, NDArray[Any]], functional: bool) -> Storage:
