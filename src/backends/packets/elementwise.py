@@ -15,7 +15,8 @@ from .program import Instruction
 from .regions import Pipelined, Region, Straight
 from .storage import Storage, contiguous_strides
 
-UNROLL = (4, 2, 1)
+UNROLL = (1, 2, 4)
+"""Vectors in an iteration, those that are tried."""
 
 
 def is_elementwise(statement: Statement) -> bool:

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ...algebra.expr import Access, Statement
+from ...algebra.expr import Statement
 from ...algebra.printer import print_statement
-from ...algebra.statement import dims_of, tensors_of
+from ...algebra.statement import dims_of
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from .contraction import Kernel, plan_columns
 from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwise
 from .emit import Emitter
 from .isa import Isa
-from .program import PacketProgram
+from .program import PacketProgram, executed_packets
 from .regions import Lowering, Options, Region
 from .roles import Contraction, contraction_of, is_contraction
+from .scalar import scalar_elementwise, scalar_product
 from .storage import Storage
 
 SLACK_BYTES = 1 << 17
@@ -62,22 +63,27 @@ def generate(
 def _elementwise(
     isa: Isa, statement: Statement, extents: Mapping[str, int], types: Mapping[str, str], switches: Switches
 ) -> PacketProgram:
-    assert isinstance(statement.target, Access)
-    type_name = common_type({**types}, statement)
-    shape = tuple(extents[dim] for dim in dims_of(statement))
-    for unroll in UNROLL if switches.unroll else UNROLL[-1:]:
+    type_name, shape = common_type(types, statement), tuple(extents[dim] for dim in dims_of(statement))
+    if not switches.vectorize:
+        emitter, storage = Emitter(isa), Storage(_align(isa))
+        return finish(emitter, storage, scalar_elementwise(emitter, storage, statement, shape, type_name), switches)
+    made: list[PacketProgram] = []
+    for unroll in UNROLL if switches.unroll else UNROLL[:1]:
         emitter, storage = Emitter(isa), Storage(_align(isa))
         try:
             regions = elementwise_regions(emitter, storage, statement, shape, type_name, unroll)
         except InfeasibleError:
-            if unroll == UNROLL[-1]:
+            if not made:
                 raise
-            continue
-        return finish(emitter, storage, regions, switches)
-    raise AssertionError(tensors_of(statement))
+            break
+        made.append(finish(emitter, storage, regions, switches))
+    return min(made, key=lambda program: executed_packets(program.code))
 
 
 def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches) -> PacketProgram:
+    if not switches.vectorize:
+        emitter, storage = Emitter(isa), Storage(_align(isa))
+        return finish(emitter, storage, scalar_product(emitter, storage, contraction, types), switches)
     refusal: InfeasibleError | None = None
     start = Kernel(Emitter(isa), Storage(_align(isa)), contraction, types)
     plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)

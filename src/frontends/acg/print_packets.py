@@ -1,10 +1,12 @@
-"""The declarations of control model `packets` as canonical text, an item to a line."""
+"""The declarations of control model `packets` as canonical text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from ...machine_packets import PackedMnemonic, PacketIsa, Place
+
+COLUMNS = 120
 
 
 def packet_lines(isa: PacketIsa) -> Iterator[str]:
@@ -21,7 +23,13 @@ def packet_lines(isa: PacketIsa) -> Iterator[str]:
 def packed_lines(mnemonic: PackedMnemonic) -> Iterator[str]:
     """An instruction of a packet."""
     yield f'  mnemonic {mnemonic.name} "{mnemonic.syntax}" {{'
-    yield from (f"    {item};" for item in _items(mnemonic))
+    line = "   "
+    for item in _items(mnemonic):
+        if len(line) + len(item) + 2 > COLUMNS:
+            yield line
+            line = "   "
+        line += f" {item};"
+    yield line
     yield "  }"
 
 

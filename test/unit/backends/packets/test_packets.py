@@ -56,6 +56,17 @@ def test_any_convolution(p: int, q: int, k: int, c: int, taps: int, step: int):
     np.testing.assert_array_equal(simulate_packets(isa, program, inputs).outputs["O"], expected)
 
 
+@pytest.mark.parametrize("text", [KERNELS[1], KERNELS[4], KERNELS[8]])
+@pytest.mark.parametrize("off", ["vectorize", "pack", "unroll", "pipeline"])
+def test_each_optimisation_is_worth_something(text: str, off: str):
+    """Without it outputs are the same, and packets not fewer."""
+    isa = isa_of("hvx")
+    switches = Switches(**{off: False})
+    program, inputs, expected = make(isa, text, None, switches)
+    np.testing.assert_array_equal(simulate_packets(isa, program, inputs).outputs["O"], expected)
+    assert executed_packets(program.code) >= executed_packets(make(isa, text)[0].code)
+
+
 def test_the_same_program_every_time():
     text = "O[m,n] += A[m,k] * B[k,n]; m=20 n=70 k=64"
     assert make(isa_of("hvx"), text)[0] == make(isa_of("hvx"), text)[0]

@@ -291,7 +291,7 @@ SYNTAX: dict[str, tuple[str, str, str]] = {
     "unknown declaration": (
         "  unit DM depth",
         "  queue DM depth",
-        "or `memory` or `mnemonic` or `unit` or `}`, found `queue`",
+        "or `memory` or `mnemonic` or `packet` or `registers` or `unit` or `}`, found `queue`",
     ),
     "strange character": ("  unit DM depth", "  $ DM depth", "toy.acg:18:3: expected `compute`"),
 }
