@@ -42,9 +42,9 @@ class CompileOptions:
 
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
-    the IR after each pass.  `partition` is the method by which layers are put into groups that run tile by tile on chip
-    (`search.fusion.METHODS`; empty: each layer runs on its own), with tiles of at most `tile_rows` rows, searched for
-    `time_limit_s` CPU seconds (0: until the method ends) from `seed`.
+    the IR after each pass.  `partition` is a method (`search.fusion.METHODS`) by which layers are put into groups that
+    run tile by tile on chip, at most `tile_rows` rows at a time, searched for `time_limit_s` CPU seconds (0: to the end)
+    from `seed`; without it each layer runs on its own.
     """
 
     keep_intermediates: bool = False
@@ -74,10 +74,8 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
 
     loops = load_target(target).control == "loops"
     options = options or CompileOptions()
-    groups = (
-        f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} '
-        f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}}}"
-    )
+    limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
+    groups = f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} {limits}}}'
     allocate = "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate"
     stages = (
         f'load-target{{target="{target}"}}',
@@ -225,15 +223,14 @@ def _compile_groups(module: ModuleOp, target: str, options: CompileOptions, prog
     from .frontends.acg import load_target
 
     room = platform_of(load_target(target)).buffers.global_bytes
-    short: InfeasibleError | None = None
+    errors: list[InfeasibleError] = []
     for share in GROUP_SHARES:
         try:
-            copy = load_model(module)
-            return _lower(copy, pipeline_text(target, options, int(room * share)), options, progress)
+            text = pipeline_text(target, options, int(room * share))
+            return _lower(load_model(module), text, options, progress)
         except InfeasibleError as error:
-            short = short or error
-    assert short is not None
-    raise short
+            errors.append(error)
+    raise errors[0]
 
 
 def _lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
@@ -265,9 +262,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RunResult:
-    """A simulated run: its numbers, those predicted, its outputs and trace, and how close these are to
-    `compared_with`.
-    """
+    """A simulated run: its numbers, those predicted, outputs and trace, and how close these are to `compared_with`."""
 
     simulation: SimulationResult
     predicted: Mapping[str, float]

@@ -20,7 +20,7 @@ def model_of(name: str, size: int) -> ModelProto:
 
 
 CASES = [
-    ("googlenet", 32, "greedy", 1),
+    pytest.param("googlenet", 32, "greedy", 1, marks=pytest.mark.slow),
     pytest.param("squeezenet", 224, "ours", 32, marks=pytest.mark.slow),
     pytest.param("resnet50", 64, "ours", 2, marks=pytest.mark.slow),
     pytest.param("resnet50", 224, "ours", 32, marks=pytest.mark.slow),

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
+// RUN: ROUNDTRIP
 
 // CHECK:      %r = codelet.tensor "r" temp ring [1, 0, 3, 0] at 0 : !codelet.surrogate<1x2x8x4xf32, @GBUF>
 // CHECK:      codelet.fused @group updates dense<[[0, 0, 0, 2], [0, 0, 2, 1]]> : tensor<2x4xi64> samples ["n", "n"] rows ["h", ""] {
