@@ -42,9 +42,8 @@ class CompileOptions:
 
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
-    the IR after each pass.  `partition` is a method (`search.fusion.METHODS`) by which layers are put into groups that
-    run tile by tile on chip, at most `tile_rows` rows at a time, searched for `time_limit_s` CPU seconds (0: to the end)
-    from `seed`; without it each layer runs on its own.
+    the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
+    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.
     """
 
     keep_intermediates: bool = False
