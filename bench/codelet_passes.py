@@ -1,0 +1,79 @@
+"""What each pass on codelets saves: cycles in simulation with it and without it, results equal to NumPy's.
+
+Serial is one copy of every tile and everything in turn; doubled has two copies; ahead also issues loads one iteration
+early (`codelet-pipeline`).  `codelet-parallelize` shares computes between unequal nodes, `codelet-unroll` fills links
+where tiles are small.  The exit code tells whether a pass made something slower.
+
+    python bench/codelet_passes.py
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from measure import Report
+
+from tilewright import simulate
+from tilewright.backends.link import link
+from tilewright.driver import load_model, make_context, parse_passes, reference
+
+FRONT = "graph-normalize,graph-fuse,convert-graph-to-nest,{tile},nest-map,convert-nest-to-codelet"
+BACK = "codelet-allocate,codelet-verify,convert-codelet-to-mnemonic"
+SERIAL, DOUBLED, AHEAD = "codelet-pipeline{buffers=1}", "codelet-pipeline{ahead=false}", "codelet-pipeline"
+
+PIPELINED = (
+    ("covenant:resnet50_conv2", "edge16"),
+    ("covenant:bert_gemm1", "edge16"),
+    ("covenant:bert_atn1", "edge16"),
+    ("covenant:bert_atn2", "edge16"),
+    ("covenant:mobilenetv3_conv1", "edge16"),
+    ("covenant_cut:resnet50_conv2", "edge16"),
+    ("covenant_cut:bert_gemm1", "tiny"),
+    ("covenant_cut:bert_gemm1", "diannao"),
+    ("O[i] = relu(A[i]); i=20000", "uneven"),
+)
+SHARED = ("covenant_cut:bert_gemm1", "O[m,n] += A[m,k] * B[k,n]; m=60 n=60 k=60", "O[i] = relu(A[i]); i=20000")
+SMALL = (
+    ("O[i] = relu(A[i]); i=900", "tiny", "nest-tile{dims=i sizes=2 memory=SPAD}"),
+    ("O[i] = relu(A[i]); i=900", "uneven", "nest-tile{dims=i sizes=5 memory=MEM}"),
+    ("O[i] = relu(A[i]); i=900", "edge16", "nest-tile{dims=i sizes=2 memory=GBUF}"),
+    ("O[m,n] += A[m,k] * B[k,n]; m=22 n=30 k=40", "uneven", "nest-tile{dims=m,n sizes=3,7 memory=MEM}"),
+)
+
+
+def cycles(kernel: str, target: str, passes: str, tile: str = "nest-tile") -> int:
+    """Cycles of a kernel on a target with these passes between conversion and allocation."""
+    module, before = load_model(kernel), load_model(kernel)
+    stages = (f'load-target{{target="{target}"}}', FRONT.format(tile=tile), passes, BACK)
+    parse_passes(",".join(filter(None, stages))).apply(make_context(), module)
+    program = link(module, 0)
+    rng = np.random.default_rng(0)
+    inputs: dict[str, np.ndarray] = {}
+    for tensor in program.tensors:
+        if tensor.role == "input" and tensor.dtype == "float32":
+            inputs[tensor.name] = rng.standard_normal(tensor.shape).astype(np.float32)
+        elif tensor.role == "input":
+            inputs[tensor.name] = rng.integers(-99, 99, tensor.shape).astype(tensor.dtype)
+    result, expected = simulate(program, inputs), reference(before, inputs)
+    if not all(np.allclose(result.outputs[name], values, rtol=1e-3, atol=1e-3) for name, values in expected.items()):
+        raise SystemExit(f"{kernel} on {target}: the result differs from NumPy's")
+    return result.cycles
+
+
+def main() -> None:
+    """Print every pair."""
+    report = Report()
+    for kernel, target in PIPELINED:
+        serial, doubled, ahead = (cycles(kernel, target, passes) for passes in (SERIAL, DOUBLED, AHEAD))
+        report.add(f"double buffering  {kernel[:26]} {target}", doubled, serial, "cycles")
+        report.add(f"loads ahead       {kernel[:26]} {target}", ahead, doubled, "cycles")
+    for kernel in SHARED:
+        alone, together = (cycles(kernel, "uneven", passes) for passes in (AHEAD, f"codelet-parallelize,{AHEAD}"))
+        report.add(f"two unequal nodes {kernel[:26]} uneven", together, alone, "cycles")
+    for kernel, target, tile in SMALL:
+        narrow, wide = (cycles(kernel, target, passes, tile) for passes in ("", "codelet-unroll"))
+        report.add(f"full links        {kernel[:26]} {target}", wide, narrow, "cycles")
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
