@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from .costs.fusion import LayerGraph, layer_graph
+from .costs.fusion.platform import Platform
 from .costs.fusion.pricer import SubgraphPricer
 from .costs.fusion.values import SubgraphCost
 from .errors import TilewrightError
 from .search.fusion import (
+    SEEDED,
     ExploreOptions,
     PartitionOptions,
     PartitionResult,
@@ -64,14 +69,42 @@ def _from_file(path: Path) -> Work:
 
 
 def partition_work(
-    work: Work, pricer: SubgraphPricer, options: PartitionOptions, report: Report | None = None
+    work: Work, pricer: SubgraphPricer, options: PartitionOptions, report: Report | None = None, jobs: int = 1
 ) -> dict[str, Any]:
-    """The answer of `tilewright partition --json`."""
-    result = partition(work.graph, pricer, options, report, scene_of(pricer))
+    """The answer of `tilewright partition --json`; `jobs` processes search from that many seeds, the best answers."""
+    result = (
+        partition(work.graph, pricer, options, report, scene_of(pricer)) if jobs == 1 else _best(pricer, options, jobs)
+    )
     costs = group_costs(pricer, result.groups)
     return {"network": work.graph.name, "method": options.method, "metric": options.metric} | describe(
         work.graph, result, costs
     )
+
+
+def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int) -> PartitionResult:
+    """The cheapest partition of `jobs` searches with seeds from that of `options` on, with the best of their bounds."""
+    if options.state is not None:
+        raise TilewrightError("usage", "--state", "one process", f"{jobs} of them", "leave out --jobs or --state")
+    seeds = range(options.seed, options.seed + (jobs if options.method in SEEDED else 1))
+    arguments = (pricer.graph, pricer.platform, pricer.batch, pricer.cores)
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        results = list(pool.map(_search, repeat(arguments), [replace(options, seed=seed) for seed in seeds]))
+    best = min(results, key=lambda result: result.cost)
+    bound = min(max(result.lower_bound for result in results), best.cost)
+    return replace(
+        best,
+        lower_bound=bound,
+        proven=any(result.proven for result in results) or bound >= best.cost * (1 - 1e-9),
+        evaluations=sum(result.evaluations for result in results),
+        samples=sum(result.samples for result in results),
+        cpu_s=sum(result.cpu_s for result in results),
+    )
+
+
+def _search(arguments: tuple[LayerGraph, Platform, int, int], options: PartitionOptions) -> PartitionResult:
+    graph, platform, batch, cores = arguments
+    pricer = SubgraphPricer(graph, platform, batch=batch, cores=cores, metric=options.metric)
+    return partition(graph, pricer, options, None, scene_of(pricer))
 
 
 def scene_of(pricer: SubgraphPricer) -> Scene:

@@ -66,7 +66,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     group.add_argument("--time-limit", type=float, metavar="SECONDS", help="CPU seconds; the best so far is answered")
-    group.add_argument("--jobs", type=int, default=1, metavar="N", help="accepted for uniformity: one process searches")
+    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, one seed each (default: 1)")
 
 
 def find_platform(arguments: argparse.Namespace) -> Platform:
@@ -123,7 +123,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
     with search_report(arguments.json) as report:
-        answer = partition_work(work, pricer, options, report)
+        answer = partition_work(work, pricer, options, report, arguments.jobs)
     if arguments.alpha is not None:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]

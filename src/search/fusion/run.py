@@ -37,6 +37,9 @@ METHODS = (
 )
 """Ours; Cocco's; simulated annealing; Fused-CNN's with state compression; Irregular-NN's; Halide's; fixed lengths."""
 
+SEEDED = ("ours", "genetic", "annealing")
+"""Methods whose answer may depend on the seed."""
+
 SAMPLES = {"genetic": 50_000, "annealing": 50_000, "enumeration": 2_000_000}
 """Partitions (of the enumeration: steps) that a method may try, where the caller says nothing."""
 

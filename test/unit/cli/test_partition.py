@@ -49,6 +49,16 @@ def test_alpha_weighs_the_metric_against_the_buffers(capsys: pytest.CaptureFixtu
     assert error["subject"] == "--alpha"
 
 
+def test_jobs_search_from_several_seeds(capsys: pytest.CaptureFixture[str]):
+    arguments = ("partition", "googlenet", "--method", "annealing", "--samples", "300", "--global-kib", "64")
+    alone = [answer(capsys, *arguments, "--seed", str(seed)) for seed in (4, 5)]
+    both = answer(capsys, *arguments, "--seed", "4", "--jobs", "2")
+    assert both["ema_bytes"] == min(found["ema_bytes"] for found in alone)
+    assert both["samples"] == sum(found["samples"] for found in alone)
+    error = answer(capsys, *arguments, "--jobs", "2", "--state", "x.json", code=1)["error"]
+    assert error["subject"] == "--state"
+
+
 def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     path = tmp_path / "small.onnx"
     onnx.save(mobilenet(size=32, width=0.25, classes=10), path)
