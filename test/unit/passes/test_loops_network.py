@@ -34,7 +34,8 @@ def fire(lanes: tuple[int, int] = (64, 70), zero: int = -128) -> str:
   ^bb0(%X: tensor<1x5x9x7xsi8>, %W: tensor<{k}x5x{t}x{t}xsi8>, %B: tensor<{k}xi32>,
         %M: tensor<{k}xi32>, %S: tensor<{k}xi32>):
     %1 = nest.kernel @bias "Y[0, k, p, q] = B[k]" (B = %B) : (tensor<{k}xi32>) -> tensor<1x{k}x9x7xi32>
-    %2 = nest.kernel @mac "Y[0, k, p, q] += X[0, c, {i}] * W[k, c, {j}]" (X = %X, W = %W) into %1 {pad}: (tensor<1x5x9x7xsi8>, tensor<{k}x5x{t}x{t}xsi8>)
+    %2 = nest.kernel @mac "Y[0, k, p, q] += X[0, c, {i}] * W[k, c, {j}]" (X = %X, W = %W) into %1 {pad}
+        : (tensor<1x5x9x7xsi8>, tensor<{k}x5x{t}x{t}xsi8>)
         -> tensor<1x{k}x9x7xi32>
     %3 = nest.kernel @requantize "Y[0, k, p, q] = clip(rshift_round(A[0, k, p, q] * M[k], S[k]) + {zero}, -128, 127)"
         (A = %2, M = %M, S = %S) : (tensor<1x{k}x9x7xi32>, tensor<{k}xi32>, tensor<{k}xi32>) -> tensor<1x{k}x9x7xsi8>
