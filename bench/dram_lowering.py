@@ -48,11 +48,11 @@ def main() -> None:
                 run_options = RunOptions(trace=False)
                 done = run_scheduled(name, target, folder=Path(folder), options=options, run_options=run_options)
             found, said = done.simulation, done.predicted
+            equal = done.comparison is not None and done.comparison.equal
             print(
-                f"{target:9} {entry:22} {found.cycles:12,} {found.cycles / said['cycles']:13.5f} "
+                f"{target:9} {entry:22} {found.cycles:12,} {found.cycles / said['cycles']:9.5f} "
                 f"{found.cycles / said['model_cycles']:9.4f} {said['tile_cycles'] / said['model_tile_cycles']:11.4f} "
-                f"{found.dram_bytes == said['dram_bytes']!s:>10} {done.comparison is not None and done.comparison.equal!s:>11} "
-                f"{time.process_time() - begin:6.1f}",
+                f"{found.dram_bytes == said['dram_bytes']!s:>10} {equal!s:>11} {time.process_time() - begin:6.1f}",
                 flush=True,
             )
 
