@@ -1,4 +1,4 @@
-"""How far our schedules stand above the bound of all schedules, in the exact model, on edge16: each gap, and the mean."""
+"""How far our schedules stand above the bound of all schedules (exact model, edge16): each gap, and the mean."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ def _latency(case: Case, moved: int) -> tuple[float, str]:
         slices = sliced(network, model)
         if len(slices.layers) > len(network.layers):
             rooms.append(room_bound(case_of(slices, model, case.batch), best[0]))
-    return max(best, min(rooms))
+    room = min(rooms)
+    return room if room[0] > best[0] else best
 
 
 def _crossing(network: Network, floors: list[Floor], batch: int, model: Model) -> int:

@@ -125,7 +125,7 @@ def room_bound(case: Case, floor: float) -> tuple[float, str]:
     to another set raises it.
     """
     rooms = _Rooms(case)
-    simple = max(((floor, "no room"), *_ends(case)))
+    simple = max(((floor, ""), *_ends(case)))
     sets = rooms.sets() if max(rooms.between(bits) for bits in _prefixes(rooms)) > simple[0] else None
     if sets is None:
         return simple
