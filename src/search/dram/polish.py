@@ -5,19 +5,21 @@ from __future__ import annotations
 from ...costs.dram.tables import HEIGHT, Ints
 from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
 from .anneal import Chain, Task
-from .starts import cost
+from .starts import MOST_JOINED, cost, late
 
 SPANS = 2, 3, 4, 5, 6
 """Layers of the groups that are tried."""
 
 
-def polish(task: Task, chain: Chain, work: Workspace) -> None:
+def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = None) -> None:
     """Go on from the best state of `chain`, with each short group that makes it better; counts what is scored.
 
-    Random walks find such a group rarely where only one number of tiles will do.
+    Random walks find such a group rarely where only one number of tiles will do.  Ends at `deadline`.
     """
     state, best = chain.best, float(chain.costs[1])
-    for low in range(state.shape[1] - 1):
+    for low in range(state.shape[1] - 1 if state.shape[1] <= MOST_JOINED else 0):
+        if late(deadline):
+            break
         for span in SPANS:
             if low + span > state.shape[1] or (state[CUT, low + 1 : low + span] == LAYER_GROUP).any():
                 break

@@ -52,7 +52,7 @@ def schedule(
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
-    scenes = _scenes(network, model, batch, powers)
+    scenes = _scenes(network, model, batch, powers, effort.time_limit_s)
     count = effort.chains or CHAINS[model.exact]
     walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
@@ -80,13 +80,16 @@ class _Scene:
     first: Ints
 
 
-def _scenes(network: Network, model: Model, batch: int, powers: tuple[float, float]) -> list[_Scene]:
+def _scenes(
+    network: Network, model: Model, batch: int, powers: tuple[float, float], seconds: float | None = None
+) -> list[_Scene]:
     """The variants that fit; where none does, the error of the one that needs least."""
+    deadline = None if seconds is None else time.perf_counter() + seconds
     found: list[_Scene] = []
     failed: list[InfeasibleError] = []
     for variant in variants(network, model):
         try:
-            found.append(_scene(variant, model, batch, powers))
+            found.append(_scene(variant, model, batch, powers, deadline))
         except InfeasibleError as error:
             failed.append(error)
     if not found:
@@ -94,9 +97,9 @@ def _scenes(network: Network, model: Model, batch: int, powers: tuple[float, flo
     return found
 
 
-def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float]) -> _Scene:
+def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float], deadline: float | None) -> _Scene:
     task = Task(net_tables(network), model, splits(model.array.side), batch, model.buffer_bytes, *powers, OVERTAKE)
-    return _Scene(network, task, starts(network, task, room(task)))
+    return _Scene(network, task, starts(network, task, room(task), deadline))
 
 
 def room(task: Task) -> Workspace:
@@ -130,7 +133,7 @@ class _Walk:
             rounds = _rounds(task)
         for step in range(STEPS):
             if step == POLISHED and rounds >= 20 * self.scene.first.shape[1]:
-                polish(task, chain, work)
+                polish(task, chain, work, deadline)
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
             anneal(task, chain, work, span, heat)
             if self.progress is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 
 from ...costs.dram.tables import Ints
@@ -44,8 +46,11 @@ def cost(task: Task, state: Ints, work: Workspace) -> float:
     return start_chain(task, chain, work)
 
 
-def starts(network: Network, task: Task, work: Workspace) -> Ints:
-    """The best of a few regular fusions; where none fits, every layer by itself in as few tiles as fit."""
+def starts(network: Network, task: Task, work: Workspace, deadline: float | None = None) -> Ints:
+    """The best of a few regular fusions; where none fits, every layer by itself in as few tiles as fit.
+
+    What is then tried to join them ends at `deadline`, a value of `perf_counter`.
+    """
     layers = len(task.net.layers)
     counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
     states = [uniform_state(layers, FUSED_GROUP, tiles) for tiles in sorted({1, task.batch})]
@@ -58,14 +63,16 @@ def starts(network: Network, task: Task, work: Workspace) -> Ints:
     for share in SHARES:
         state = alone(network, task, int(share * task.limit))
         if cost(task, state, work) < FAR:
-            return segmented(task, joined(task, state, work), work)
+            return segmented(task, joined(task, state, work, deadline), work, deadline)
     return alone(network, task)
 
 
-def joined(task: Task, state: Ints, work: Workspace) -> Ints:
+def joined(task: Task, state: Ints, work: Workspace, deadline: float | None = None) -> Ints:
     """`state` with DRAM cuts taken away, or softened, from first to last wherever that is better."""
     best = cost(task, state, work)
     for place in range(1, state.shape[1]):
+        if late(deadline):
+            break
         for kind in (FUSED_GROUP, JOINED):
             trial = state.copy()
             trial[CUT, place] = kind
@@ -77,17 +84,27 @@ def joined(task: Task, state: Ints, work: Workspace) -> Ints:
     return state
 
 
+def late(deadline: float | None) -> bool:
+    """Whether the time is over."""
+    return deadline is not None and perf_counter() > deadline
+
+
+MOST_JOINED = 400
+"""Layers of a network up to which groups are tried one by one: the time grows with the square."""
+
 SPANS, COUNTS = (2, 4, 8, 16, 27, 40, 60), (1, 4, 8, 16)
 """Layers and tiles of the groups that are tried in place of others, the latter for each sample."""
 
 
-def segmented(task: Task, state: Ints, work: Workspace) -> Ints:
+def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None = None) -> Ints:
     """`state` with neighbouring layers made one layer group, from first to last, wherever that is better.
 
     In the exact model its weights may come for each tile, so that they need not be in the buffer together.
     """
     best = cost(task, state, work)
-    for low in range(state.shape[1]):
+    for low in range(state.shape[1] if state.shape[1] <= MOST_JOINED else 0):
+        if late(deadline):
+            break
         for span in SPANS:
             if low + span > state.shape[1]:
                 break

@@ -13,8 +13,9 @@ from tilewright.costs.soma import evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
 from tilewright.search.dram import Effort, Objective, schedule
-from tilewright.search.dram.anneal import Task
-from tilewright.search.dram.schedule import room
+from tilewright.search.dram.anneal import Task, start_chain
+from tilewright.search.dram.polish import polish
+from tilewright.search.dram.schedule import new_chain, room
 from tilewright.search.dram.starts import alone, cost, fused, segmented, uniform_state
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
@@ -137,6 +138,27 @@ def test_segments_are_no_worse():
     work = room(task)
     first = alone(cut, task, 1 << 19)
     assert cost(task, segmented(task, first, work), work) < cost(task, first, work)
+
+
+def test_short_groups_are_found():
+    """Two maps that do not fit beside each other: the pair in tiles, which one look at all groups must find."""
+    shape = Shape(64, 64, 64)
+    layers = tuple(Layer(f"l{i}", "conv", shape, (i - 1,) if i else (), () if i else (0,)) for i in range(4))
+    network, machine = Network("tall", (("x", shape),), layers), model(600_000)
+    task = Task(net_tables(network), machine, splits(4), 1, 600_000, 1.0, 1.0, 2)
+    work, first = room(task), alone(network, task)
+    chain = new_chain(first, 0, 0)
+    before = start_chain(task, chain, work)
+    chain.best[1, 1:] = FUSED_GROUP
+    chain.costs[:] = before
+    polish(task, chain, work)
+    assert chain.costs[1] < before
+    assert cost(task, chain.best, work) == chain.costs[1]
+    assert (chain.now == chain.best).all()
+    again = new_chain(first, 0, 0)
+    start_chain(task, again, work)
+    polish(task, again, work, deadline=0.0)
+    assert (again.best == first).all()
 
 
 def test_objective():
