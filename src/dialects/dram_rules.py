@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from .dram import LayerOp, NetworkOp, ScheduleOp, TensorsOp
 
 
+EXTENT = 1 << 22
+"""Channels, rows, columns and windows are at most so large."""
+
+
 def check_layer(op: LayerOp) -> None:
     """Extents are positive and of the right number."""
     for name, count in (("shape", 3), ("kernel", 2), ("stride", 2), ("permutation", 3)):
         found = list(ints(op.properties[name]))
-        least = 0 if name == "permutation" else 1
-        if len(found) != count or not all(least <= value < MOST for value in found):
-            raise VerifyException(f"expected {name} of {count} numbers from {least} on, found {found}")
+        least, most = (0, 2) if name == "permutation" else (1, EXTENT)
+        if len(found) != count or not all(least <= value <= most for value in found):
+            raise VerifyException(f"expected {name} of {count} numbers from {least} to {most}, found {found}")
     for name in ("groups", "operands_count"):
         attribute = op.properties[name]
         assert isinstance(attribute, IntegerAttr)

@@ -79,11 +79,12 @@ def _groups(network: Network, choices: Choices) -> list[_Group]:
     found: list[_Group] = []
     first = 0
     for number, given in enumerate(choices.fusion.fused_groups):
+        after = first + len(given.layers) * given.tiles
+        if after > MAX_TILES:
+            raise TilewrightError("schedule", network.name, f"at most {MAX_TILES} tiles", f"{after} or more")
         cuts = cuts_of(network, given.layers, given.tiles, choices.batch)
         found.append(_Group(number, given, first, cuts, _spans(network, given, cuts)))
-        first += len(given.layers) * given.tiles
-        if first > MAX_TILES:
-            raise TilewrightError("schedule", network.name, f"at most {MAX_TILES} tiles", f"{first} or more")
+        first = after
     return found
 
 

@@ -1,6 +1,6 @@
 // RUN: VERIFY
 
-// CHECK: expected kernel of 2 numbers from 1 on, found [3]
+// CHECK: expected kernel of 2 numbers from 1 to 4194304, found [3]
 "dram.network"() <{sym_name = "n"}> ({
   "dram.layer"() <{sym_name = "a", kind = "conv", shape = array<i64: 4, 8, 8>, inputs = [], weights = [], kernel = array<i64: 3>, stride = array<i64: 1, 1>, groups = 1 : i64, operands_count = 1 : i64, permutation = array<i64: 0, 1, 2>}> : () -> ()
 }) : () -> ()

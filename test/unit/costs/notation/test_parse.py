@@ -203,3 +203,9 @@ def test_capacity_tells_what_is_missing_and_where():
 def test_tiles_that_cannot_be_cut_are_refused():
     with pytest.raises(TilewrightError, match="use fewer tiles"):
         parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 7)), 1))
+
+
+def test_work_is_bounded():
+    """A tile count out of all proportion is refused before anything is cut."""
+    with pytest.raises(TilewrightError, match="at most 262144 tiles"):
+        parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (), (), (1 << 60,)), 1))
