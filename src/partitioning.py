@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .costs.fusion import LayerGraph, layer_graph
 from .costs.fusion.platform import Platform
 from .costs.fusion.pricer import SubgraphPricer
-from .costs.fusion.values import SubgraphCost
+from .costs.fusion.values import Metric, SubgraphCost
 from .errors import TilewrightError
 from .search.fusion import (
     SEEDED,
     ExploreOptions,
+    ExploreResult,
     PartitionOptions,
     PartitionResult,
     Scene,
@@ -27,6 +28,9 @@ from .search.fusion import (
 )
 from .search.fusion.progress import Report
 from .zoo.paper_networks import NAMES, network
+
+Options = TypeVar("Options", PartitionOptions, ExploreOptions)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,15 @@ def partition_work(
     )
 
 
+Machine = tuple[LayerGraph, Platform, int, int]
+"""A network, and what it runs on: platform, samples, cores."""
+
+
 def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int) -> PartitionResult:
     """The cheapest partition of `jobs` searches with seeds from that of `options` on, with the best of their bounds."""
     if options.state is not None:
         raise TilewrightError("usage", "--state", "one process", f"{jobs} of them", "leave out --jobs or --state")
-    seeds = range(options.seed, options.seed + (jobs if options.method in SEEDED else 1))
-    arguments = (pricer.graph, pricer.platform, pricer.batch, pricer.cores)
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        results = list(pool.map(_search, repeat(arguments), [replace(options, seed=seed) for seed in seeds]))
+    results = _in_processes(_search, pricer, options, jobs if options.method in SEEDED else 1)
     best = min(results, key=lambda result: result.cost)
     bound = min(max(result.lower_bound for result in results), best.cost)
     return replace(
@@ -101,10 +106,40 @@ def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int) -> Parti
     )
 
 
-def _search(arguments: tuple[LayerGraph, Platform, int, int], options: PartitionOptions) -> PartitionResult:
-    graph, platform, batch, cores = arguments
-    pricer = SubgraphPricer(graph, platform, batch=batch, cores=cores, metric=options.metric)
-    return partition(graph, pricer, options, None, scene_of(pricer))
+def _best_explored(pricer: SubgraphPricer, options: ExploreOptions, jobs: int) -> ExploreResult:
+    """The best buffers of `jobs` searches with seeds from that of `options` on."""
+    results = _in_processes(_explore, pricer, options, jobs)
+    return replace(
+        min(results, key=lambda result: result.cost),
+        evaluations=sum(result.evaluations for result in results),
+        samples=sum(result.samples for result in results),
+        cpu_s=sum(result.cpu_s for result in results),
+    )
+
+
+def _in_processes(
+    search: Callable[[Machine, Options], Result], pricer: SubgraphPricer, options: Options, jobs: int
+) -> list[Result]:
+    """What `search` finds with each of `jobs` seeds."""
+    machine = (pricer.graph, pricer.platform, pricer.batch, pricer.cores)
+    seeded = [replace(options, seed=options.seed + place) for place in range(jobs)]
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        return list(pool.map(search, repeat(machine), seeded))
+
+
+def _pricer(machine: Machine, metric: Metric) -> SubgraphPricer:
+    graph, platform, batch, cores = machine
+    return SubgraphPricer(graph, platform, batch=batch, cores=cores, metric=metric)
+
+
+def _search(machine: Machine, options: PartitionOptions) -> PartitionResult:
+    pricer = _pricer(machine, options.metric)
+    return partition(pricer.graph, pricer, options, None, scene_of(pricer))
+
+
+def _explore(machine: Machine, options: ExploreOptions) -> ExploreResult:
+    pricer = _pricer(machine, options.metric)
+    return explore(scene_of(pricer), pricer, options)
 
 
 def scene_of(pricer: SubgraphPricer) -> Scene:
@@ -140,9 +175,9 @@ def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[Subgrap
     }
 
 
-def explore_work(work: Work, pricer: SubgraphPricer, options: ExploreOptions) -> dict[str, Any]:
-    """The answer of `tilewright explore --json`."""
-    result = explore(scene_of(pricer), pricer, options)
+def explore_work(work: Work, pricer: SubgraphPricer, options: ExploreOptions, jobs: int = 1) -> dict[str, Any]:
+    """The answer of `tilewright explore --json`; `jobs` processes search from that many seeds, the best answers."""
+    result = explore(scene_of(pricer), pricer, options) if jobs == 1 else _best_explored(pricer, options, jobs)
     size = {"global_bytes": result.buffers.global_bytes, "weight_bytes": result.buffers.weight_bytes}
     front = [
         {"global_bytes": point.buffers.global_bytes, "weight_bytes": point.buffers.weight_bytes, "metric": point.metric}

@@ -55,8 +55,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.seed,
         arguments.samples,
         max(1, arguments.samples // 10),
+        arguments.time_limit,
     )
-    return explore_work(work, pricer, options)
+    return explore_work(work, pricer, options, arguments.jobs)
 
 
 def show(answer: dict[str, Any]) -> None:

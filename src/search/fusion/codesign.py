@@ -5,6 +5,7 @@ Tan et al. 2024, sections 4.1.2, 4.4 and 5.3; the cost is formula 2, bytes of bu
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp
@@ -41,13 +42,22 @@ class Best:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is explored: the choices, `alpha`, points to score in all, and in a two-step scheme per candidate."""
+    """What is explored: the choices, `alpha`, points to score in all, and in a two-step scheme per candidate.
+
+    No point is scored after `deadline`, in CPU seconds of this process.
+    """
 
     choices: Choices
     alpha: float
     samples: int = 50_000
     per_candidate: int = 5_000
     seed: int = 0
+    deadline: float = float("inf")
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.process_time() >= self.deadline
 
     def cost(self, candidate: int, groups: Groups) -> float:
         """Formula 2."""
@@ -58,7 +68,7 @@ class Plan:
 def two_step(plan: Plan, candidates: Iterator[int]) -> Best:
     """For one candidate after another, the genetic partition; the best of all."""
     best = Best()
-    while best.samples < plan.samples:
+    while best.samples < plan.samples and not (plan.late and best.groups):
         candidate = next(candidates, None)
         if candidate is None:
             break
@@ -66,7 +76,7 @@ def two_step(plan: Plan, candidates: Iterator[int]) -> Best:
         search = Genetic(
             plan.choices.space, plan.choices.at(candidate), GeneticOptions(samples), plan.seed + best.samples
         )
-        while not search.finished:
+        while not search.finished and not plan.late:
             search.step()
         best.samples += search.samples
         best.keep(plan.cost(candidate, search.best), candidate, search.best)
@@ -115,7 +125,7 @@ def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
     cost = plan.cost(candidate, groups)
     scale = cost
     best.offer(cost, candidate, groups)
-    while best.samples < plan.samples:
+    while best.samples < plan.samples and not plan.late:
         temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
         moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
         variation = Variation(plan.choices.space, plan.choices.at(moved), random)
@@ -145,7 +155,7 @@ class _Genetic:
         count = len(self.plan.choices.candidates)
         drawn = [self.random.randrange(count) for _ in range(self.options.population)]
         people = [self._scored(candidate, self._variation(candidate).initial()) for candidate in drawn]
-        while self.best.samples < self.plan.samples:
+        while self.best.samples < self.plan.samples and not self.plan.late:
             children = [self._child(people) for _ in range(self.options.population)]
             everyone = [*people, *children]
             elite = sorted(dict.fromkeys(everyone))[: self.options.elite]

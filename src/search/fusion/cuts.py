@@ -239,7 +239,7 @@ def _step(
         t = cuts.live[p]
         if not masks[here, t >> 6] >> np.uint64(t & 63) & np.uint64(1):
             total += net.stores[t]
-    return total
+    return float(total)
 
 
 @inner

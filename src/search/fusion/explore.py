@@ -22,7 +22,7 @@ class ExploreOptions:
     """What is explored: formula 2, bytes of buffers plus `alpha` times the metric.
 
     Up to `samples` points are scored, of which two-step schemes give `per_candidate` to each capacity; ours prices a
-    tenth as many groups.
+    tenth as many groups.  A search ends soon after `time_limit_s` CPU seconds.
     """
 
     method: str = "ours"
@@ -32,6 +32,7 @@ class ExploreOptions:
     seed: int = 0
     samples: int = 50_000
     per_candidate: int = 5_000
+    time_limit_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,10 @@ def explore(
         candidates = shared_buffers() if options.shared else separate_buffers()
     regions = scene.platform.regions if scene.platform is not None else 64
     choices = Choices(scene.space, pricer, options.metric, candidates, regions)
-    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed)
     pricer.ways((0,))
     start = time.process_time()
+    deadline = float("inf") if options.time_limit_s is None else start + options.time_limit_s
+    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, deadline)
     best, front = _search(plan, scene, options)
     if not best.groups:
         raise TilewrightError(

@@ -212,7 +212,7 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
         front.exact((budget - plan.choices.evaluations) // 6)
     except TooLargeError:
         rounds = 0
-        while plan.choices.evaluations < budget and rounds < ROUNDS:
+        while plan.choices.evaluations < budget and rounds < ROUNDS and not plan.late:
             _refine(front, random, budget)
             _note(best, front)
             rounds += 1
@@ -239,7 +239,14 @@ def _refine(front: Front, random: Random, budget: int) -> None:
         refiner.run(MOVES, heat * share**chunk, heat * share ** (chunk + 1))
     front.offer(refiner.best)
     front.offer(tuple(refiner.groups))
+    order = [number for group in refiner.best for number in bits(group)]
+    spare = min(budget - choices.evaluations, RECUT)
+    if spare > 0:
+        front.cuts(order, spare)
 
+
+RECUT = 100
+"""Groups that may be priced when an order that annealing found is cut anew, for all candidates."""
 
 CHUNKS, MOVES = 10, 1000
 

@@ -73,7 +73,7 @@ class Chains:
         place = len(rows) - 1
         while came[place] >= 0:
             fresh = np.flatnonzero(rows[place] & ~rows[came[place]])
-            groups.append(sum(self.units.layers(order[i]) for i in fresh))
+            groups.append(sum(self.units.layers(order[int(i)]) for i in fresh))
             place = int(came[place])
         return Chain(float(cost), tuple(reversed(groups)) if place == 0 else ())
 
