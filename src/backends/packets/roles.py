@@ -90,9 +90,11 @@ def contraction_of(
     assert isinstance(target, Access)
     accesses = [arg for arg in value.args if isinstance(arg, Access)]
     names = [_plain(target), *map(_plain, accesses)]
-    for scalar, vector in ((0, 1), (1, 0)):
-        lanes = _only(names[0], names[1 + vector], _dims(accesses[scalar]))
-        if lanes and names[0] and names[1 + vector]:
+    for shared, scalar, vector in ((True, 0, 1), (True, 1, 0), (False, 0, 1), (False, 1, 0)):
+        out, packed = names[0], names[1 + vector]
+        if out is None or packed is None:
+            continue
+        if not shared or _only(out, packed, _dims(accesses[scalar])):
             shape = tuple((shapes or {}).get(accesses[scalar].tensor, ()))
             found = _roles(target, accesses[scalar], accesses[vector], extents, shape)
             if found is not None:
@@ -100,16 +102,16 @@ def contraction_of(
     raise TilewrightError(
         "unsupported",
         print_statement(statement),
-        "an operand with plain indices and a dim of the target, the other with a reduced dim as an index",
-        "neither",
+        "a target and an operand with plain indices, the other with a reduced dim as an index",
+        "none",
     )
 
 
-def _plain(access: Access) -> tuple[str, ...]:
-    """The dims of an access all of whose indices are dims, each once, or 0; else none."""
+def _plain(access: Access) -> tuple[str, ...] | None:
+    """The dims of an access all of whose indices are dims, each once, or 0; else None."""
     names = [index.id for index in access.indices if isinstance(index, Name)]
     zeros = sum(index == Num(0) for index in access.indices)
-    return tuple(names) if len(set(names)) + zeros == len(access.indices) else ()
+    return tuple(names) if len(set(names)) + zeros == len(access.indices) else None
 
 
 def _dims(access: Access) -> set[str]:
@@ -123,7 +125,7 @@ def _only(first: Sequence[str], second: Sequence[str], without: set[str]) -> lis
 def _roles(
     target: Access, scalar: Access, vector: Access, extents: Mapping[str, int], shape: tuple[int, ...]
 ) -> Contraction | None:
-    out, packed, used = _plain(target), _plain(vector), _dims(scalar)
+    out, packed, used = _plain(target) or (), _plain(vector) or (), _dims(scalar)
     lanes = _only(out, packed, used)
     batch = [dim for dim in out if dim in packed and dim in used]
     rows = [dim for dim in out if dim not in packed]

@@ -1,0 +1,91 @@
+"""Layers on a machine of packets: simulated, under qemu where it is installed, and by NumPy."""
+
+import json
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright import load_target
+from tilewright.arrays import make_inputs
+from tilewright.backends.hexagon import missing_tools, run_program
+from tilewright.backends.packets.generate import generate
+from tilewright.backends.packets.isa import Isa
+from tilewright.backends.packets.program import executed_packets
+from tilewright.backends.packets.text import assembly
+from tilewright.cli import main
+from tilewright.driver import RunOptions, reference
+from tilewright.errors import TilewrightError
+from tilewright.packet_run import kernel_of, packet_module, run_packets
+from tilewright.zoo.covenant_layers import LAYERS
+
+HVX = load_target("hvx")
+QUICK = ("bert_atn1", "bert_atn2", "dlrm_fc1", "dlrm_fc4", "mobilenetv3_conv1", "resnet50_conv2")
+
+
+def check_cut(name: str, folder: Path) -> None:
+    result = run_packets(name, HVX, folder=folder, options=RunOptions(trace=False))
+    answer = result.as_dict()
+    assert answer["equal"] is True
+    assert answer["compared_with"] == "NumPy"
+    assert answer["packets"] == executed_packets(result.program.code)
+    assert 0 < answer["utilization"]["words"] <= 1
+    if missing_tools():
+        assert answer["qemu"] is None
+        assert answer["missing_tools"]
+    else:
+        assert answer["qemu"]["equal"] is True
+        assert answer["qemu"]["packets"] == answer["packets"]
+
+
+@pytest.mark.parametrize("layer", QUICK)
+def test_cuts_of_covenant_s_layers(layer: str, tmp_path: Path):
+    check_cut(f"covenant_u8_cut:{layer}", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("network", ["covenant_u8_cut", "covenant_cut"])
+def test_cuts_of_all_layers_and_types(network: str, layer: str, tmp_path: Path):
+    check_cut(f"{network}:{layer}", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}")
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layers_in_full_size_under_qemu(layer: str):
+    module, lowered = packet_module(f"covenant_u8:{layer}")
+    kernel = kernel_of(lowered)
+    program = generate(HVX, kernel.statement, kernel.extents, kernel.types, None, kernel.shapes)
+    inputs = make_inputs({name: (shape, dtype) for name, (_, shape, dtype) in kernel.inputs.items()}, 0)
+    named = {inner: inputs[outer] for outer, (inner, _, _) in kernel.inputs.items()}
+    ran = run_program(assembly(Isa(HVX), program.code), program, named)
+    name, shape = kernel.output
+    (array,) = ran.outputs.values()
+    np.testing.assert_array_equal(array.reshape(shape), reference(module, inputs)[name])
+    assert ran.packets == executed_packets(program.code)
+    print(f"{layer}: {prod(kernel.extents.values()) / ran.packets:.1f} multiplications a packet")
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "O[i,j] = max(A[i,j], B[i,j]); i=3 j=40"
+    assert main(["run", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["equal"]
+    assert {"packets", "qemu", "cycles", "outputs", "cpu_s"} <= set(answer)
+    assert np.load(answer["outputs"])["O"].shape == (3, 40)
+    assert main(["run", text, "--target", "hvx", "-o", str(tmp_path)]) == 0
+    assert "packets" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("O[i] = tanh(A[i]); i=3", "a vector instruction"),
+        ("O[i,j] = A[i] + B[j]; i=3 j=2", "an elementwise statement or a sum of products"),
+    ],
+)
+def test_refusals(text: str, expected: str, tmp_path: Path):
+    with pytest.raises(TilewrightError, match=expected):
+        run_packets(text, HVX, folder=tmp_path)
