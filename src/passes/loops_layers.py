@@ -15,6 +15,7 @@ from ..backends.loops.places import Epilogue, Operation, Rows, SumLayer, VectorL
 from ..dialects import nest
 from ..search.tiles import Loop, SumProblem
 from .loops_epilogue import Chain, EpilogueBuilder, Leaf
+from .loops_folding import channels_of, window_weights, windows
 from .loops_forms import ROWS, Form, SumForm, form_of, forms, sum_form, unsupported
 from .loops_tensors import Stored, batch_pitch, input_rows, output_rows
 
@@ -57,9 +58,15 @@ class LayerBuilder:
         for dim in form.columns[:-1]:
             n *= self.extents[dim]
         k = -(-self.extents[form.summed] // lanes)
-        place = self.program.place(given)
-        rows = input_rows(form, place, self.extents)
-        blocks = self._weights(form, weight)
+        x = form.loops["x"]
+        channels = channels_of(self.program, form, given, weight, self.extents[form.summed])
+        if channels:
+            rows = windows(self.program, form, given, channels)
+            blocks = window_weights(self.program, form, weight, channels, self.extents)
+            x = Loop(x.extent)
+        else:
+            rows = input_rows(form, self.program.place(given), self.extents)
+            blocks = self._weights(form, weight)
         bias = self._bias(kernel, at, form, n)
         self.lane = form.columns[-1] if form.columns else ""
         self.chain = {kernel.result}
@@ -76,7 +83,7 @@ class LayerBuilder:
             batch,
             n,
             form.loops["y"],
-            form.loops["x"],
+            x,
             k,
             lanes,
             blocks.row_bytes,
