@@ -161,7 +161,8 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     axis = row_axis(len(target.forms))
     sample = _dim(where, target.forms[0], problem) if target.forms else ""
     row = "" if axis is None else _dim(where, target.forms[axis], problem)
-    column = _dim(where, target.forms[3], problem) if len(target.forms) == 4 else ""
+    names = target.forms[3].names if len(target.forms) == 4 else ()
+    column = names[0] if names else ""
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
@@ -233,6 +234,22 @@ class FusedGroup:
         found = pricer.cost(range(len(self.layers)))
         assert found is not None
         return found
+
+    @cached_property
+    def dram_bytes(self) -> int:
+        """What the updates of the scheme move: weights once, and the rows that are loaded and stored.
+
+        Less than `cost.ema_bytes` by rows at the end of a map that nobody reads (windows of one, strides of two).
+        """
+        rows: dict[int, int] = {}
+        for update in self.scheme.updates():
+            if update.source.number < 0 or update.source.leaves:
+                rows[update.source.number] = rows.get(update.source.number, 0) + len(update.rows)
+        moved = 0
+        for number, count in rows.items():
+            source = self.graph.source(number)
+            moved += count * source.shape.channels * source.shape.width * source.element_bytes
+        return self.cost.weight_bytes + moved * self.samples
 
     def leaves(self, value: SSAValue) -> bool:
         """Whether a map is read outside of the group, looking through views and joins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from xdsl.context import Context
@@ -18,7 +18,7 @@ from ..dialects import graph
 from ..search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
 from .fusion_layers import FusionLayers, fusion_layers
 from .fusion_platform import platform_in
-from .row_groups import RowGroups, rows_of
+from .row_groups import RowGroups
 
 
 @dataclass
@@ -195,22 +195,21 @@ class GraphPartitionPass(ModulePass):
                 scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))
                 result = partition(table, pricer, options, scene=scene)
                 if self.rows:
-                    result = replace(result, groups=by_rows.divided(result.groups))
-                self._outline(function, layers, table, pricer, result)
+                    result = by_rows.divided(pricer, result)
+                self._outline(function, by_rows, pricer, result)
 
     def _outline(
         self,
         function: func.FuncOp,
-        layers: FusionLayers,
-        table: LayerGraph,
+        by_rows: RowGroups,
         pricer: SubgraphPricer,
         result: PartitionResult,
     ) -> None:
         tiles: list[int] = []
         for group in result.groups:
             cost = pricer.cost(group)
-            tiles.append(1 if cost is None else tiles_of(table, group, cost))
-        rows = [rows_of(pricer, group) if self.rows else 0 for group in result.groups]
-        Outliner(layers, result.groups, tiles, rows).run()
+            tiles.append(1 if cost is None else tiles_of(pricer.graph, group, cost))
+        rows = [by_rows.rows(pricer, group) if self.rows else 0 for group in result.groups]
+        Outliner(by_rows.layers, result.groups, tiles, rows).run()
         figures = {"cost": result.cost, "lower_bound": result.lower_bound, "groups": float(len(result.groups))}
         function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})

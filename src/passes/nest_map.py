@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ..costs.fusion import SubgraphCost
 from ..costs.mapping.binding import Pricer
 from ..costs.mapping.check import check_tree
 from ..costs.mapping.problem import Group, Kernel
@@ -20,7 +19,7 @@ from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..search.mapping.leaves import bind_kernel
-from .fused_layers import fused_groups
+from .fused_layers import FusedGroup, fused_groups
 from .nest_hierarchy import map_groups, request_of
 from .nest_trees import group_of, in_group, region_tree, set_mapping
 
@@ -93,14 +92,14 @@ class NestMapPass(ModulePass):
             fused = fused_groups(function.body.block, pricer.machine, pricer) if len(alone) < len(inside) else {}
             for group in fused:
                 _bind(group, pricer)
-            _predict(function, costs, [group.cost for group in dict.fromkeys(fused.values())])
+            _predict(function, costs, list(dict.fromkeys(fused.values())))
 
 
-def _predict(function: FuncOp, costs: list[Cost], fused: list[SubgraphCost]) -> None:
+def _predict(function: FuncOp, costs: list[Cost], fused: list[FusedGroup]) -> None:
     figures = {
-        "cycles": sum(cost.latency_cycles for cost in costs) + sum(cost.latency_cycles for cost in fused),
-        "energy_pj": sum(cost.energy_pj for cost in costs) + sum(cost.energy_pj for cost in fused),
-        "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(cost.ema_bytes for cost in fused)),
+        "cycles": sum(cost.latency_cycles for cost in costs) + sum(group.cost.latency_cycles for group in fused),
+        "energy_pj": sum(cost.energy_pj for cost in costs) + sum(group.cost.energy_pj for group in fused),
+        "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(group.dram_bytes for group in fused)),
     }
     function.attributes["predicted"] = DictionaryAttr({k: FloatAttr(float(v), f64) for k, v in figures.items()})
 

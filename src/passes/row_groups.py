@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation
 
@@ -12,6 +12,7 @@ from ..costs.fusion.pricer import SubgraphPricer
 from ..costs.fusion.values import Metric
 from ..dialects import graph
 from ..dialects.types import shape_of
+from ..search.fusion import PartitionResult
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
 
@@ -34,30 +35,40 @@ class RowGroups:
         tiles = [(rows, 0) for rows in ROWS if rows <= self.most] or [(1, 0)]
         return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=tiles)
 
-    def divided(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
-        """`groups` with layers that only run on their own cut out of them."""
+    def divided(self, pricer: SubgraphPricer, result: PartitionResult) -> PartitionResult:
+        """A partition with layers that only run on their own cut out of its groups, and what it costs then."""
         found: list[list[int]] = []
-        for group in groups:
+        for group in result.groups:
             found.append([])
             for number in sorted(group):
                 if self.fusible(number):
                     found[-1].append(number)
                 else:
                     found += [[number], []]
-        return [group for group in found if group]
+        groups = tuple(tuple(group) for group in found if group)
+        if len(groups) == len(result.groups):
+            return result
+        costs = [pricer.cost(group) for group in groups]
+        total = sum(_metric(cost, self.metric) for cost in costs if cost is not None)
+        return replace(result, groups=groups, cost=total, proven=False)
 
     def fusible(self, number: int) -> bool:
         """Whether a layer can run by rows inside of a group."""
         first, *others = self.layers.members[number]
         return _is_row_layer(first) and all(isinstance(op, ELEMENTWISE) for op in others)
 
+    def rows(self, pricer: SubgraphPricer, group: Sequence[int]) -> int:
+        """Rows of the largest tile with which a group fits as a whole; 0 where none does, or a layer cannot."""
+        if not all(self.fusible(number) for number in group):
+            return 0
+        buffers, regions = pricer.buffers, pricer.platform.regions
+        whole = pricer.ways(group)[: len(pricer.tiles)]
+        fitting = [way.tile[0] for way in whole if _fits(way, buffers) and way.regions <= regions]
+        return max(fitting, default=0)
 
-def rows_of(pricer: SubgraphPricer, group: Sequence[int]) -> int:
-    """Rows of the largest tile with which a group fits as a whole; 0 where none does."""
-    buffers, regions = pricer.buffers, pricer.platform.regions
-    whole = pricer.ways(group)[: len(pricer.tiles)]
-    fitting = [way.tile[0] for way in whole if _fits(way, buffers) and way.regions <= regions]
-    return max(fitting, default=0)
+
+def _metric(cost: SubgraphCost, metric: Metric) -> float:
+    return {"ema": cost.ema_bytes, "energy": cost.energy_pj, "latency": cost.latency_cycles}[metric]
 
 
 def _fits(way: SubgraphCost, buffers: Buffers) -> bool:

@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.backends.link import link
 from tilewright.backends.program import Program, load_program
 from tilewright.backends.simulator import simulate
 from tilewright.dialects.codelet import ProgramOp, TensorOp
 from tilewright.dialects.codelet_fused import FusedOp
+from tilewright.dialects.graph import FusedGroupOp
 from tilewright.driver import (
     CompileOptions,
+    compile,
     load_model,
     make_context,
     parse_mlir,
@@ -27,10 +29,10 @@ from tilewright.driver import (
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.interpreters.codelet import run_program
 from tilewright.resources import resources_of
+from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 
 Array = NDArray[Any]
-PASSES_TO_CODELETS = 9  # of the pipeline: up to codelets with addresses
 
 
 class Net:
@@ -103,11 +105,20 @@ def classifier() -> ModelProto:
     return net.model("y")
 
 
+def skipping() -> ModelProto:
+    """A convolution of one element and two strides: the last row of an even map is not read."""
+    net = Net((1, 3, 12, 12))
+    net.conv("x", "a", 4, kernel=1, stride=2)
+    net.add("Relu", ["a"], "y", 4)
+    return net.model("y")
+
+
 MODELS = {
     "residual": residual,
     "residual of 3": lambda: residual(batch=3, rows=8),
     "branches": branches,
     "classifier": classifier,
+    "skipping": skipping,
 }
 
 
@@ -125,9 +136,10 @@ def text_of(target: str, rows: int, method: str = "ours", global_bytes: int = 0)
     return pipeline_text(target, CompileOptions(partition=method, tile_rows=rows), global_bytes)
 
 
-def compiled(model: ModelProto, text: str) -> tuple[Program, ModuleOp]:
+@cache
+def compiled(name: str, text: str) -> tuple[Program, ModuleOp]:
     """The program, and the module with codelets that it is of."""
-    module = load_model(model)
+    module = load_model(model_of(name))
     *first, last = text.split(",codelet-verify,")
     parse_passes(first[0] + ",codelet-verify").apply(make_context(), module)
     module.verify()
@@ -137,7 +149,7 @@ def compiled(model: ModelProto, text: str) -> tuple[Program, ModuleOp]:
 
 
 CASES = [
-    *((name, target, rows) for name in MODELS for target in ("edge16", "cocco_npu") for rows in (1, 4)),
+    *((name, target, rows) for name in MODELS for target, rows in (("edge16", 4), ("cocco_npu", 1))),
     ("residual in int8", "cocco_npu", 1),
     ("branches in int8", "edge16", 2),
     ("classifier in int8", "cocco_npu", 32),
@@ -148,7 +160,7 @@ CASES = [
 def test_fused_is_equal_to_unfused_with_the_traffic_foretold(name: str, target: str, rows: int):
     model = model_of(name)
     inputs = inputs_of(model)
-    program, codelets = compiled(model, text_of(target, rows))
+    program, codelets = compiled(name, text_of(target, rows))
     result = simulate(program, inputs)
     expected = reference(load_model(model), inputs)
     for key, value in expected.items():
@@ -157,26 +169,27 @@ def test_fused_is_equal_to_unfused_with_the_traffic_foretold(name: str, target: 
     assert [(r.name, r.peak_bytes) for r in result.regions] == [(r.name, r.bytes) for r in result.regions]
     (program_op,) = [op for op in codelets.body.ops if isinstance(op, ProgramOp)]
     assert any(isinstance(op, FusedOp) for op in program_op.body.block.ops)
-    if rows == 1:
+    if rows == 1 and name != "skipping":
         rings = [op.ring.get_values() for op in program_op.walk() if isinstance(op, TensorOp) and op.ring is not None]
         sizes = [op.result.type.sizes for op in program_op.walk() if isinstance(op, TensorOp) and op.ring is not None]  # pyright: ignore
         assert any(len(ring) == 4 and ring[2] < size[2] for ring, size in zip(rings, sizes, strict=True))
 
 
 def test_codelets_mean_the_same():
-    for name, rows in (("residual of 3", 1), ("branches", 1), ("classifier", 2)):
+    for name, rows in (("residual of 3", 1), ("branches", 1), ("classifier", 1)):
         model = model_of(name)
-        _, module = compiled(model, text_of("cocco_npu", rows))
+        _, module = compiled(name, text_of("cocco_npu", rows))
         (program,) = [op for op in module.body.ops if isinstance(op, ProgramOp)]
         inputs = inputs_of(model)
         outputs = run_program(program, tuple(inputs.values()), resources_of(module))
-        for made, expected in zip(outputs, reference(load_model(model), inputs).values(), strict=True):
-            assert any(np.array_equal(made, value) for value in reference(load_model(model), inputs).values()), expected
+        expected = list(reference(load_model(model), inputs).values())
+        assert len(outputs) == len(expected)
+        assert all(any(np.array_equal(made, value) for made in outputs) for value in expected)
 
 
 def test_less_moves_than_layer_by_layer():
-    model, inputs = model_of("residual"), inputs_of(model_of("residual"))
-    moved = {m: simulate(compiled(model, text_of("cocco_npu", 1, m))[0], inputs) for m in ("ours", "per-layer")}
+    inputs = inputs_of(model_of("residual"))
+    moved = {m: simulate(compiled("residual", text_of("cocco_npu", 1, m))[0], inputs) for m in ("ours", "per-layer")}
     assert moved["ours"].dram_bytes < moved["per-layer"].dram_bytes
     maps = 3 * 13 * 10 + 4 * 13 * 10
     weights = 4 * 3 * 9 + 4 + 4 * 4 * 9 + 4
@@ -186,7 +199,7 @@ def test_less_moves_than_layer_by_layer():
 def test_a_small_buffer_makes_smaller_groups():
     model, inputs = model_of("branches"), inputs_of(model_of("branches"))
     text = text_of("cocco_npu", 1, global_bytes=1700)
-    program, module = compiled(model, text)
+    program, module = compiled("branches", text)
     fused = [op for op in module.walk() if isinstance(op, FusedOp)]
     assert len(fused) > 1
     result = simulate(program, inputs)
@@ -196,26 +209,42 @@ def test_a_small_buffer_makes_smaller_groups():
 
 
 def test_a_saved_program_keeps_its_regions(tmp_path: Any):
-    program, _ = compiled(model_of("residual"), text_of("edge16", 1))
+    program, _ = compiled("residual", text_of("cocco_npu", 1))
     again = load_program(program.save(tmp_path))
     assert again.regions == program.regions
     assert len(again.regions) == 3
 
 
-def test_a_group_written_by_hand_that_does_not_fit():
-    model = model_of("residual")
-    module = load_model(model)
-    text = text_of("cocco_npu", 32)
-    first, rest = text.split(",graph-fuse,")
+def test_groups_written_by_hand_that_do_not_fit():
+    first, rest = text_of("cocco_npu", 32).split(",graph-fuse,")
+    module = load_model(model_of("residual"))
     parse_passes(first).apply(make_context(), module)
-    with pytest.raises(InfeasibleError, match="at least"):
+    with pytest.raises(InfeasibleError, match="use a global buffer of at least"):
         parse_passes("graph-verify{global_bytes=500}").apply(make_context(), module)
-    parse_passes(f"graph-fuse,{rest}").apply(make_context(), module)
-    assert link(module).regions
+    net = Net((1, 128, 4, 4))
+    net.conv("x", "y", 512, kernel=3)
+    module = load_model(net.model("y"))
+    parse_passes(first).apply(make_context(), module)
+    (group,) = [op for op in module.walk() if isinstance(op, FusedGroupOp)]
+    assert "tile_rows" not in group.attributes
+    group.attributes["tile_rows"] = IntegerAttr(1, 64)
+    with pytest.raises(InfeasibleError, match="use a WBUF of at least 2359296 bytes"):
+        parse_passes(f"graph-fuse,{rest}").apply(make_context(), module)
+
+
+def test_layers_that_only_run_alone_are_cut_out_of_groups():
+    model = transformer_block(sequence=8, width=16, heads=2, hidden=32)
+    program = compile(model, "cocco_npu", options=CompileOptions(partition="greedy"))
+    inputs = {"x": np.random.default_rng(0).standard_normal((1, 8, 16), np.float32)}
+    result = simulate(program, inputs)
+    assert result.regions
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    expected = reference(load_model(model), inputs)["y"]
+    np.testing.assert_allclose(result.outputs["y"], expected, atol=1e-5)
 
 
 def test_text_of_fused_codelets_is_read_back(tmp_path: Any):
-    _, module = compiled(model_of("branches"), text_of("cocco_npu", 1))
+    _, module = compiled("branches", text_of("cocco_npu", 1))
     path = tmp_path / "codelets.mlir"
     path.write_text(str(module))
     again = parse_mlir(path)
@@ -224,7 +253,7 @@ def test_text_of_fused_codelets_is_read_back(tmp_path: Any):
 
 def test_rows_that_are_gone_are_found():
     """One row fewer than the scheme asks for, in any ring, is refuted."""
-    _, module = compiled(model_of("branches"), text_of("cocco_npu", 1))
+    _, module = compiled("branches", text_of("cocco_npu", 1))
     rings = [op for op in module.walk() if isinstance(op, TensorOp) and op.ring is not None]
     refuted = 0
     for op in rings:
