@@ -42,6 +42,7 @@ PASSES = (
     "codelet-allocate",
     "codelet-verify",
     "convert-codelet-to-mnemonic",
+    "mnemonic-pack",
     "convert-dram-to-mnemonic",
     "convert-nest-to-loops",
 )

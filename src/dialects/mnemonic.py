@@ -17,7 +17,7 @@ module that holds the machine's `acg.graph`:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -56,6 +56,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..algebra.blocked import BlockedLayout
 from ..errors import TilewrightError
 from ..machine import Machine
+from ..machine_packets import PacketIsa
 from .acg import GraphOp, graph_of
 from .roles import Role
 from .types import Tensor, dtype_of, is_element_type
@@ -189,6 +190,8 @@ class InstrOp(IRDLOperation):
     def codes(self, machine: Machine) -> dict[str, int]:
         """The fields' values as integers; `VerifyException` for what the machine's instruction does not have."""
         name = self.mnemonic.root_reference.data
+        if machine.packets is not None:
+            return packed_codes(machine.packets, name, self.fields.data)
         word = machine.words.get(name)
         if word is None:
             raise VerifyException(f"expected a mnemonic among {', '.join(machine.words)}, found {name}")
@@ -293,6 +296,24 @@ class ProgramOp(IRDLOperation):
                 raise VerifyException(f"expected {subject} inside a memory among {known}, found {memory} up to {end}")
         for instruction in self.instructions:
             instruction.codes(machine)
+
+
+def packed_codes(isa: PacketIsa, name: str, values: Iterable[tuple[str, int | str]]) -> dict[str, int]:
+    """Registers and immediates of an instruction of a packet; `VerifyException` for what there is not."""
+    item = next((one for one in isa.mnemonics if one.name == name), None)
+    if item is None:
+        raise VerifyException(f"expected a mnemonic among {', '.join(one.name for one in isa.mnemonics)}, found {name}")
+    counts = {file.name: file.count for file in isa.files}
+    limits = {field: (0, counts[file] - 1) for field, file in item.registers}
+    limits |= {field.name: (field.lowest, field.highest) for field in item.fields}
+    codes: dict[str, int] = {}
+    for field, value in values:
+        low, high = limits.get(field, (0, -1))
+        if field in codes or not isinstance(value, int) or not low <= value <= high:
+            known = ", ".join(f"{one} {first} to {last}" for one, (first, last) in limits.items())
+            raise VerifyException(f"expected fields of {name} once ({known}), found {field} = {value}")
+        codes[field] = value
+    return codes
 
 
 def packed(code: bytes) -> DenseIntOrFPElementsAttr:
