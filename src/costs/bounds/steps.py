@@ -16,7 +16,7 @@ from ..exact.axes import axes_of
 from ..exact.compiled import Floats, Ints, compiled
 from ..hierarchy.values import Problem
 
-MAX_SHAPES = 1 << 18
+MAX_SHAPES = 1 << 15
 """Most shapes that are compared; if there are more, nothing is known."""
 
 UNRELATED, PLAIN = -2, -1

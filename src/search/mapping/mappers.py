@@ -9,6 +9,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import cast
 
+from ...costs.bounds import bounds_of
 from ...costs.hierarchy import Architecture, Problem
 from ...costs.model import evaluate_with
 from ...errors import TilewrightError
@@ -23,6 +24,9 @@ MAPPERS: dict[str, str] = {
     "hybrid": ".hybrid",
 }
 """Name -> module of this package whose `solve(arch, problem, request)` is the mapper, imported at its first use."""
+
+ROUNDING = 1e-9
+"""Relative difference that is no difference."""
 
 Progress = Callable[[int, int], None]
 """Called as `progress(done, total)`."""
@@ -57,7 +61,12 @@ def _fewest_words(arch: Architecture, problem: Problem, mapper: str, request: Re
     ideal = replace(arch, levels=tuple(free), mac_energy_pj=0.0)
     found = find_mapper(mapper)(ideal, problem, replace(request, objective="energy"))
     prices = evaluate_with(request.model, arch, problem, found.mapping)
-    return replace(found, edp=prices.edp_j_cycle, energy=prices.energy_pj, cycles=prices.cycles)
+    bound = found.lower_bound
+    if request.model == "exact" and all(tensor.word_bits is None for tensor in problem.tensors):
+        bound = min(max(bound, bounds_of(arch, problem).dram_words), found.energy)
+    proven = found.proven or bound >= found.energy * (1 - ROUNDING)
+    answer = replace(found, lower_bound=bound, proven=proven)
+    return replace(answer, edp=prices.edp_j_cycle, energy=prices.energy_pj, cycles=prices.cycles)
 
 
 def map_problems(

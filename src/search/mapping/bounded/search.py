@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import permutations, product
 from math import ceil, factorial, inf, prod
 from time import process_time
@@ -15,10 +14,10 @@ from ....costs.bounds import Bounds
 from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
-from ..factors import divisors_of
 from ..values import OBJECTIVES, Mapped, Request
 from .ahead import Ahead
 from .alike import first_of_its_kind, members, symmetries
+from .arrays import chain_arrays, choice_of, reduced
 from .descend import start, walk
 from .limits import infeasible
 from .model import Ints, model_of
@@ -27,7 +26,7 @@ from .promise import Task
 from .skeleton import fill, new_skeleton
 from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
 from .tables import Tables
-from .walk import Best, Choice, new_frames, new_leaves, new_state
+from .walk import Best, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
@@ -40,6 +39,12 @@ MAX_ORDERS = 720
 
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
+
+STRIDE = 1.02
+"""A skeleton is searched for mappings up to this factor above its bound first."""
+
+WIDENING = 4.0
+"""If there are none, as often as far above its bound next."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -133,7 +138,7 @@ class Search:
         found: list[Node] = []
         for kept in product(*self.chains):
             energy = self.set_up(spread, kept)[1] + self.outer.least(self.last_kept(kept))
-            bound = self.value(energy, cycles)
+            bound = self.value(energy, max(cycles, self.port_cycles()))
             if bound < self.best_value * (1 - ROUNDING):
                 found.append((bound, spread, kept))
         return found
@@ -162,6 +167,8 @@ class Search:
         self.until, self.patience = until, self.nodes + patience
         if self.least == inf:
             return True
+        if self.best_value == inf and self.model.base == 0:
+            self.begin_alone()
         most = float(self.model.points)
         fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
         while True:
@@ -181,21 +188,37 @@ class Search:
             else:
                 self.step(*heapq.heappop(self.queue))
 
+    def begin_alone(self) -> None:
+        """A first mapping where work is free: on a single unit, with the last memory before the outermost alone."""
+        spread = ((1,) * len(self.dims),) * self.levels
+        alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
+        energies = {
+            kept: self.set_up(spread, kept)[0] + self.outer.least(self.last_kept(kept)) for kept in product(*alone)
+        }
+        kept = min(energies, key=lambda kept: energies[kept])
+        bound = self.improved(spread, kept)
+        for factor in (1 + 1e-6, STRIDE, WIDENING):
+            self.explore(spread, kept, bound * factor)
+            if self.best_value < inf or self.late():
+                return
+
     def step(self, bound: float, spread: Spread, kept: Kept | None) -> None:
         """Look into the most promising node."""
         if kept is None:
             for node in self.skeletons(spread):
                 heapq.heappush(self.queue, node)
             return
-        improved = max(bound, self.improved(spread, kept))
+        start = self.improved(spread, kept)
+        improved = max(start, bound)
         if self.queue and improved > max(bound * (1 + ROUNDING), self.queue[0][0]):
             heapq.heappush(self.queue, (improved, spread, kept))
             return
-        low, complete = self.explore(spread, kept)
+        target = min(self.best_value, start * STRIDE + (improved - start) * WIDENING if start > 0 else inf)
+        low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)
-        else:
-            heapq.heappush(self.queue, (improved, spread, kept))
+        if not complete or target < self.best_value:
+            heapq.heappush(self.queue, (target if complete else improved, spread, kept))
 
     def answer(self, low: float, began: float) -> Mapped:
         """What was found; `low` bounds everything from below."""
@@ -226,19 +249,26 @@ class Search:
     def improved(self, spread: Spread, kept: Kept) -> float:
         """A better bound of a skeleton, by tables of all its memories."""
         base = self.set_up(spread, kept)[0]
-        return self.value(base + self.ahead.start(self.skeleton), self.cycles(spread))
+        return self.value(base + self.ahead.start(self.skeleton), max(self.cycles(spread), self.port_cycles()))
+
+    def port_cycles(self) -> float:
+        """Least cycles of the ports in the skeleton, for words that no mapping avoids."""
+        words = np.column_stack([self.skeleton.floor, self.skeleton.floor.sum(axis=1)])
+        return float((words / self.skeleton.used[:, None] / self.model.bandwidth[:, :3]).max()) * (1 - ROUNDING)
 
     def last_kept(self, kept: Kept) -> int:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
-    def explore(self, spread: Spread, kept: Kept) -> tuple[float, bool]:
-        """Search one skeleton; a lower bound of what it holds that may be better than the best, and whether all is
-        covered by that."""
+    def explore(self, spread: Spread, kept: Kept, target: float) -> tuple[float, bool]:
+        """Search one skeleton for mappings below `target`.
+
+        Answers a lower bound of those that may be but are not settled, and whether all others have been searched.
+        """
         base = self.set_up(spread, kept)[0]
         layout = self.layouts(spread)
         assert layout is not None
         layouts = [layout]
-        best = Best(np.array([self.best_value]), np.zeros(1, np.int64))
+        best = Best(np.array([target]), np.zeros(1, np.int64))
         beyond = self.ahead.beyond()
         self.leaves.number[0] = 0
         self.settled: dict[bytes, float] = {}
@@ -253,10 +283,10 @@ class Search:
             done = bool(walk(task, self.frames, SLICE))
             self.nodes += int(best.counted[0]) - before
             low = min(low, self.price_leaves(layouts, kept))
-            best.value[0] = self.best_value
+            best.value[0] = min(target, self.best_value)
             if not done and self.late():
                 break
-        return min(self.best_value, low), done
+        return low, done
 
     def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
         """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
@@ -348,31 +378,3 @@ class Search:
 
     def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
         return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
-
-
-def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
-    """Ways to keep tensors as (T, K, L), and how many there are (T,); the outermost memory keeps all."""
-    many = np.array([len(found) for found in chains], np.int64)
-    table = np.ones((len(chains), int(many.max()), len(chains[0][0]) + 1), np.int64)
-    for t, found in enumerate(chains):
-        table[t, : len(found), :-1] = found
-    return table, many
-
-
-def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
-    """The problem without all dimensions but `dims`."""
-    tensors = tuple(
-        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
-        for tensor in problem.tensors
-    )
-    bounds = tuple(problem.bounds[d] for d in dims)
-    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
-
-
-def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
-    """The factors that loops may have."""
-    lists = [divisors_of(bound) if perfect else [1] for bound in bounds]
-    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
-    for d, found in enumerate(lists):
-        table[d, : len(found)] = found
-    return Choice(perfect, table, np.array([len(found) for found in lists], np.int64))
