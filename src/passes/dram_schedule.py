@@ -78,7 +78,9 @@ def add_schedule(
     """Put the schedule `table` and its network into `module`, instead of those that are there."""
     for old in [old for old in module.body.ops if isinstance(old, dram.ScheduleOp | dram.NetworkOp)]:
         Rewriter.erase_op(old)
-    network = network_op(table.network)
+    taken = {op.sym_name.data for op in module.body.ops if isinstance(op, FuncOp)}
+    name = table.network.name
+    network = network_op(table.network, f"{name}_layers" if name in taken else name)
     numbers = numbers_of(model_of(machine, exact=exact), buffer_of(machine).align_bytes, reserve_bytes)
     choices = Choices(table.fusion, batch, table.streamed, table.reused)
     parsed = parsed_for(table.network, choices, numbers)
