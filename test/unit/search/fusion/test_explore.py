@@ -104,3 +104,12 @@ def test_bad_options():
         run(SHARED, "luck")
     with pytest.raises(TilewrightError, match="alpha above 0"):
         run(SHARED, "ours", -1.0)
+
+
+@pytest.mark.parametrize("method", EXPLORERS)
+def test_a_search_whose_time_is_over_answers_with_what_it_has(method: str):
+    pricer = SubgraphPricer(toy(), metric="energy")
+    options = ExploreOptions(method, samples=10**6, per_candidate=1000, time_limit_s=1e-9)
+    result = explore(scene_of(pricer), pricer, options, SHARED)
+    assert result.samples <= 1100
+    assert sorted(layer for group in result.groups for layer in group) == list(range(len(toy().layers)))
