@@ -17,11 +17,12 @@ from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
 from ....algebra.statement import accesses, dims_of
 from ....machine import Capability, Engine, Machine, OperandBinding
-from .chip import Chip, offsets, points, span
+from .chip import Chip, points, reached, span
 from .groups import ArrayGroup, Transfer
 
 READ, WRITE = 2, 3
-MAX_POINTS = 1 << 34
+MAX_POINTS = 1 << 24
+"""Issues inside a tile, and tiles of a group."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ def tiles(group: ArrayGroup) -> Iterator[Tile]:
     marked loops are at their last.
     """
     counts = [n for _, n in group.tile]
+    if prod(counts) > MAX_POINTS:
+        raise group.step.trap("illegal", f"at most {MAX_POINTS} tiles", str(prod(counts)))
     marked = [i for i, (loop, _) in enumerate(group.tile) if loop in group.reductions]
     for indices in product(*(range(n) for n in counts)):
         first = all(indices[i] == 0 for i in marked)
@@ -155,7 +158,7 @@ class _Sums:
         loops = [(n, stride) for (_, n), stride in zip(self.group.inner, sides, strict=True) if n > 1 and stride]
         low, high = span(loops)
         self.chip.check_rows(self.group.step, operand.memory, low, high + 1)
-        return np.unique(offsets(loops))
+        return reached(loops)
 
     def _check_in_place(self) -> None:
         reads, writes = self._strides(self.target), self._strides(self.target, WRITE)

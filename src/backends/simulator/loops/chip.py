@@ -86,6 +86,14 @@ def offsets(loops: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
     return np.broadcast_to(total, tuple(n for n, _ in loops))
 
 
+def reached(loops: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """The different offsets that loops (iterations, stride) reach, sorted."""
+    found = np.zeros(1, np.int64)
+    for n, stride in loops:
+        found = np.unique(found[:, None] + np.arange(n, dtype=np.int64) * stride)
+    return found
+
+
 def points(loops: Sequence[tuple[int, int]]) -> int:
     """Iterations of a nest."""
     return prod(n for n, _ in loops)

@@ -23,7 +23,7 @@ from ..memory import Storage
 from ..result import SimulationResult, read_placement
 from ..schedule import Issue
 from .actions import steps
-from .array import ArrayRun, Tile, tiles
+from .array import MAX_POINTS, ArrayRun, Tile, tiles
 from .chip import Chip, points, span
 from .groups import ArrayGroup, Group, Immediate, Nest, Release, Transfer, VectorGroup, read_groups
 from .timeline import Slice, Timeline
@@ -181,7 +181,11 @@ class _Pair:
         if self.vector is not None:
             self._check_turns(self.vector)
         if self.array is None:
-            for _ in range(self._turns()):
+            turns = self._turns()
+            if turns > MAX_POINTS:
+                assert self.vector is not None
+                raise self.vector.group.step.trap("illegal", f"at most {MAX_POINTS} tiles", str(turns))
+            for _ in range(turns):
                 self._drain(0, "")
             return
         for tile in tiles(self.array.group):

@@ -20,6 +20,7 @@ from .chip import Chip, offsets, points, span
 from .groups import Compute, Immediate, Nest, Place, Transfer, VectorGroup
 
 MAX_STEPS = 1 << 20
+MAX_POINTS = 1 << 24
 ROLES = ("O", "A", "B")
 
 
@@ -112,6 +113,8 @@ class _NestRun:
         for compute in nest.body:
             if compute.step.names.get("function", "") not in run.nodes:
                 raise compute.step.trap("illegal", "an instruction with a meaning", compute.step.text.split()[0])
+        if points([(n, 0) for n in nest.extents]) > MAX_POINTS:
+            raise nest.body[0].step.trap("illegal", f"at most {MAX_POINTS} iterations of a body", f"{nest.extents}")
         self.kept = [a for a, n in enumerate(nest.extents) if n > 1 and self._moves_targets(a)]
         if not self._apart():
             self.kept = []

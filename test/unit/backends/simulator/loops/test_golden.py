@@ -75,6 +75,11 @@ def test_trace(tmp_path: Path):
         ("SET_INST 1, 0, 1", "SET_INST 1, 0, 2", "illegal", "1 more instructions of a body"),
         ("ST_CONFIG_BASE_LOOP_ITER 0, VMEM2, 9, 1", "ST_CONFIG_BASE_LOOP_ITER 0, VMEM2, 9, 2", "illegal", "over 2"),
         ("SYNC_INST SYSTOLIC_ARRAY, END, EXEC, 0, 0, 0", "NOP 0, 0, 0, 0, 0, 0", "illegal", "the end of a group"),
+        ("SA_LOOP_CFG 0, 0, 0\n", "SA_LOOP_CFG 0, 0, 65535\nSA_LOOP_CFG 0, 1, 65535\n", "illegal", "loop 1 twice"),
+        ("SA_LOOP_CFG 0, 9, 3", "SA_LOOP_CFG 0, 9, 65535", "illegal", "iterations inside a tile"),
+        ("SA_LOOP_CFG 0, 8, 0", "SA_LOOP_CFG 0, 8, 65535", "illegal", "at most 16777216 iterations inside a tile"),
+        ("SA_LOOP_CFG 0, 3, 0", "SA_LOOP_CFG 0, 3, 65535", "uninitialised", "never written"),
+        ("SET_ITER 3, 0, 12", "SET_ITER 3, 0, 65535", "illegal", "steps one after another"),
         ("SET_ITER 0, 0, 4", "PERM_START 0, 0, 0, 0, 0", "illegal", "an action of a vector engine"),
     ],
 )
