@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from ...algebra.element import ELEMENT_TYPES
 from ...algebra.expr import Statement
 from ...algebra.printer import print_statement
-from ...algebra.statement import dims_of
+from ...algebra.statement import dims_of, tensors_of
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from .contraction import Kernel, plan_columns
@@ -20,6 +21,7 @@ from .regions import Lowering, Options, Region
 from .roles import Contraction, contraction_of, is_contraction
 from .scalar import scalar_elementwise, scalar_product
 from .storage import Storage
+from .window import is_window, window_of, window_regions
 
 SLACK_BYTES = 1 << 17
 """Memory behind the last tensor, which loads that run ahead may touch."""
@@ -55,9 +57,29 @@ def generate(
         return _elementwise(isa, statement, extents, types, switches)
     if is_contraction(statement):
         return _contraction(isa, contraction_of(statement, extents, shapes), types, switches)
+    if is_window(statement):
+        return _window(isa, statement, extents, types, switches, shapes or {})
     raise TilewrightError(
-        "unsupported", print_statement(statement), "an elementwise statement or a sum of products", "another"
+        "unsupported",
+        print_statement(statement),
+        "an elementwise statement or a sum of products, or pooling",
+        "another",
     )
+
+
+def _window(
+    isa: Isa,
+    statement: Statement,
+    extents: Mapping[str, int],
+    types: Mapping[str, str],
+    switches: Switches,
+    shapes: Mapping[str, Sequence[int]],
+) -> PacketProgram:
+    emitter, storage = Emitter(isa), Storage(_align(isa))
+    type_name, (_, operand) = common_type(types, statement), tensors_of(statement)
+    itemsize = ELEMENT_TYPES[type_name].itemsize
+    window = window_of(statement, extents, itemsize, emitter.vector_bytes, shapes.get(operand, ()))
+    return finish(emitter, storage, window_regions(emitter, storage, statement, window, type_name), switches)
 
 
 def _elementwise(

@@ -42,5 +42,5 @@ def make(
             inputs[tensor.name] = rng.integers(info.min, info.max, tensor.shape, tensor.dtype, endpoint=True)
     shape = next(t.shape for t in program.stored if t.role == "output")
     expected = np.zeros(shape, np.int32)
-    run_statement(statement, inputs, extents, expected)
+    run_statement(statement, inputs, extents, expected, accumulate=False)
     return program, inputs, expected

@@ -24,6 +24,8 @@ KERNELS = (
     "O[p,q,k] += A[p + r, q + s, c] * B[r,s,c,k]; p=5 q=4 k=20 r=3 s=3 c=8",
     "O[n,k,p,q] += A[n, c, 2*p + r, 2*q + s] * B[k,c,r,s]; n=2 p=3 q=5 k=6 r=3 s=2 c=3",
     "O[p,k] += A[p + 2*r, c] * B[r,c,k]; p=9 k=33 r=3 c=12",
+    "O[p,q,c] max= A[2*p + r, 2*q + s, c]; p=5 q=4 c=70 r=3 s=2",
+    "O[c] += A[i,c]; i=7 c=3",
 )
 
 
@@ -31,7 +33,7 @@ KERNELS = (
 @pytest.mark.parametrize("text", KERNELS)
 def test_kernels_are_numpy_s(text: str, name: str):
     isa = isa_of(name)
-    program, inputs, expected = make(isa, text, {"A": "i8"} if "+=" in text and name == "pair" else None)
+    program, inputs, expected = make(isa, text, {"A": "i8"} if "* B" in text and name == "pair" else None)
     run = simulate_packets(isa, program, inputs)
     np.testing.assert_array_equal(run.outputs["O"], expected)
     assert run.packets == executed_packets(program.code)
