@@ -26,7 +26,7 @@ from .promise import Task
 from .skeleton import fill, new_skeleton
 from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
 from .tables import Tables
-from .walk import Best, new_frames, new_leaves, new_state
+from .walk import Best, Beyond, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
@@ -39,6 +39,9 @@ MAX_ORDERS = 720
 
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
+
+KNOWN, KNOWN_CELLS = 48, 1 << 20
+"""Skeletons whose tables are kept until they are searched again, and cells of each at most."""
 
 STRIDE = 1.02
 """A skeleton is searched for mappings up to this factor above its bound first."""
@@ -88,9 +91,11 @@ class Search:
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
         self.queue: list[Node] = []
+        self.known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
+        self.least_ahead = 0.0
         self.reached, self.ahead_steps, self.low, self.settled_low = 0.0, 0.0, 0.0, inf
         self.least = self.least_energy()
-        self.until, self.patience = inf, PATIENCE
+        self.until, self.patience, self.alone = inf, PATIENCE, False
 
     def cycles(self, spread: Spread) -> int:
         """Least steps with these spatial loops."""
@@ -167,7 +172,7 @@ class Search:
         self.until, self.patience = until, self.nodes + patience
         if self.least == inf:
             return True
-        if self.best_value == inf and self.model.base == 0:
+        if self.model.base == 0 and not self.alone:
             self.begin_alone()
         most = float(self.model.points)
         fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
@@ -196,10 +201,10 @@ class Search:
             kept: self.set_up(spread, kept)[0] + self.outer.least(self.last_kept(kept)) for kept in product(*alone)
         }
         kept = min(energies, key=lambda kept: energies[kept])
-        bound = self.improved(spread, kept)
+        bound, self.alone = self.improved(spread, kept), True
         for factor in (1 + 1e-6, STRIDE, WIDENING):
-            self.explore(spread, kept, bound * factor)
-            if self.best_value < inf or self.late():
+            self.explore(spread, kept, min(self.best_value, bound * factor))
+            if self.best_value <= bound * factor or self.late():
                 return
 
     def step(self, bound: float, spread: Spread, kept: Kept | None) -> None:
@@ -249,7 +254,11 @@ class Search:
     def improved(self, spread: Spread, kept: Kept) -> float:
         """A better bound of a skeleton, by tables of all its memories."""
         base = self.set_up(spread, kept)[0]
-        return self.value(base + self.ahead.start(self.skeleton), max(self.cycles(spread), self.port_cycles()))
+        if (spread, kept) not in self.known:
+            self.least_ahead = self.ahead.start(self.skeleton)
+        else:
+            self.least_ahead = self.known[spread, kept][0]
+        return self.value(base + self.least_ahead, max(self.cycles(spread), self.port_cycles()))
 
     def port_cycles(self) -> float:
         """Least cycles of the ports in the skeleton, for words that no mapping avoids."""
@@ -260,7 +269,7 @@ class Search:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
     def explore(self, spread: Spread, kept: Kept, target: float) -> tuple[float, bool]:
-        """Search one skeleton for mappings below `target`.
+        """Search one skeleton, whose bound was improved just now, for mappings below `target`.
 
         Answers a lower bound of those that may be but are not settled, and whether all others have been searched.
         """
@@ -269,7 +278,9 @@ class Search:
         assert layout is not None
         layouts = [layout]
         best = Best(np.array([target]), np.zeros(1, np.int64))
-        beyond = self.ahead.beyond()
+        beyond = self.known[spread, kept][1] if (spread, kept) in self.known else self.ahead.beyond()
+        if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self.known) < KNOWN:
+            self.known[spread, kept] = self.least_ahead, beyond
         self.leaves.number[0] = 0
         self.settled: dict[bytes, float] = {}
         task = Task(
