@@ -33,17 +33,21 @@ class Scene:
 
     def bound(self, evaluator: Evaluator) -> float:
         """What every partition costs at least under the metric of `evaluator`."""
-        weights = [layer.weight_bytes for layer in self.graph.layers]
-        tolls = self.tolls(evaluator.metric)
-        return Forced(self.space, evaluator, tolls, weights, self.weight_capacity).bound()
+        return self._forced(evaluator).bound()
 
-    def chains(self, metric: Metric) -> Chains:
+    def _forced(self, evaluator: Evaluator) -> Forced:
+        weights = [layer.weight_bytes for layer in self.graph.layers]
+        return Forced(self.space, evaluator, self.tolls(evaluator.metric), weights, self.weight_capacity)
+
+    def chains(self, evaluator: Evaluator) -> Chains:
         """Chains of cuts, by which bounds and partitions of wide networks are found."""
+        metric, forced = evaluator.metric, self._forced(evaluator)
         regions = inf
         if self.platform is not None and not _staged(self.graph, self.platform):
             regions = float(self.platform.regions)
         weights = [layer.weight_bytes for layer in self.graph.layers]
-        return Chains(units_of(self.space, self.tolls(metric), weights, Room(self.weight_capacity, regions)))
+        units = units_of(self.space, self.tolls(metric), weights, Room(self.weight_capacity, regions))
+        return Chains(units, [forced.least(number) for number in range(self.space.size)])
 
     def tolls(self, metric: Metric) -> Tolls:
         """The bound that adds up; it says nothing of energy and latency where the platform is not known.

@@ -21,8 +21,8 @@ from .units import Units
 GROWTH = 1.25
 """Limits on the cost are tried in steps of this factor."""
 
-MOST_UNITS = 60
-"""Units of a window."""
+MOST_UNITS, MANY_UNITS = 60, 24
+"""Units of a window, and of one of a segment of more than two such windows."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,13 @@ class Chain:
 
 @dataclass
 class Chains:
-    """Chains for the units of one network; a search holds `most_cuts` cuts and looks at `most_steps` steps."""
+    """Chains for the units of one network; a search holds `most_cuts` cuts and looks at `most_steps` steps.
+
+    `floors` has what transfers of each layer's result cost at least beyond `Tolls.rest(0)`, known from elsewhere.
+    """
 
     units: Units
+    floors: Sequence[float] = ()
     most_cuts: int = 20_000
     most_steps: int = 300_000_000
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
@@ -95,7 +99,7 @@ class Chains:
 
     def window(self, members: Sequence[int]) -> float:
         """`least`, or that of fewer members: those with the largest results, where there are too many cuts."""
-        best = 0.0
+        best = sum(self.floors[self.units.heads[i]] for i in members) if self.floors else 0.0
         loads = [self.units.tolls.loads[self.units.heads[i]] for i in members]
         for least in sorted(set(loads))[:3]:
             kept = [i for i, load in zip(members, loads, strict=True) if load >= least]
@@ -103,10 +107,10 @@ class Chains:
         return best
 
     def windows(self) -> list[range]:
-        """Segments in pieces of at most `MOST_UNITS` units."""
+        """Segments in pieces of at most `MOST_UNITS` units (`MANY_UNITS` where they are long)."""
         pieces: list[range] = []
         for part in self.segments():
-            count = -(-len(part) // MOST_UNITS)
+            count = -(-len(part) // (MOST_UNITS if len(part) <= 2 * MOST_UNITS else MANY_UNITS))
             edges = [part.start + len(part) * i // count for i in range(count + 1)]
             pieces.extend(range(a, b) for a, b in pairwise(edges))
         return pieces

@@ -156,7 +156,7 @@ class _Run:
         options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
         match options.method:
             case "ours":
-                chains, rest = self.scene.chains(options.metric), self.tolls.rest
+                chains, rest = self.scene.chains(self.evaluator), self.tolls.rest
                 return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, rest, self.bound, chains)
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
