@@ -89,8 +89,10 @@ def late(deadline: float | None) -> bool:
     return deadline is not None and perf_counter() > deadline
 
 
-MOST_JOINED = 400
-"""Layers of a network up to which groups are tried one by one: the time grows with the square."""
+MOST_JOINED, PLACES = 400, 96
+"""Layers of a network up to which short groups are tried one by one, since the time grows with the square; places at
+which long ones are: in larger networks they begin at, and have, multiples of a few layers.
+"""
 
 SPANS, COUNTS = (2, 4, 8, 16, 27, 40, 60), (1, 4, 8, 16)
 """Layers and tiles of the groups that are tried in place of others, the latter for each sample."""
@@ -101,11 +103,11 @@ def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None =
 
     In the exact model its weights may come for each tile, so that they need not be in the buffer together.
     """
-    best = cost(task, state, work)
-    for low in range(state.shape[1] if state.shape[1] <= MOST_JOINED else 0):
+    best, grain = cost(task, state, work), -(-state.shape[1] // PLACES)
+    for low in range(0, state.shape[1], grain):
         if late(deadline):
             break
-        for span in SPANS:
+        for span in (grain * span for span in SPANS):
             if low + span > state.shape[1]:
                 break
             trials = [
