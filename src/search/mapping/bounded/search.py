@@ -43,7 +43,7 @@ PATIENCE = 3_000_000
 KNOWN, KNOWN_CELLS = 48, 1 << 20
 """Skeletons whose tables are kept until they are searched again, and cells of each at most."""
 
-STRIDE = 1.02
+STRIDE = 1.05
 """A skeleton is searched for mappings up to this factor above its bound first."""
 
 WIDENING = 4.0
