@@ -54,8 +54,7 @@ class RowGroups:
 
     def fusible(self, number: int) -> bool:
         """Whether a layer can run by rows inside of a group."""
-        first, *others = self.layers.members[number]
-        return _is_row_layer(first) and all(isinstance(op, ELEMENTWISE) for op in others)
+        return all(_is_row_layer(op) for op in self.layers.members[number])
 
     def rows(self, pricer: SubgraphPricer, group: Sequence[int]) -> int:
         """Rows of the largest tile with which a group fits as a whole; 0 where none does, or a layer cannot."""
