@@ -15,7 +15,7 @@ from ..values import Mapped, Request
 from .limits import check, check_timeloop
 from .search import ROUNDING, Search
 
-PERFECT_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.25, 0.2
+PERFECT_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.6, 0.2
 """Parts of a time limit: for perfect factors before others, before a search gets help, and for that help."""
 
 TIMELOOP_SHARE = 0.4
