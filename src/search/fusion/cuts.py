@@ -160,11 +160,8 @@ def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: floa
     A step of one unit always fits.  Where the cost is above `limit`, or after looking at `most` steps,
     the answer is what it costs at least, and the steps (for each cut the one before it) do not reach the last cut.
     """
-    masks, weights = cuts.masks, cuts.weights
-    number, words = masks.shape
-    cost = np.full(number, np.inf)
-    came = np.full(number, -1, np.int64)
-    settled = np.zeros(number, np.bool_)
+    number, words = cuts.masks.shape
+    cost, came, settled = np.full(number, np.inf), np.full(number, -1, np.int64), np.zeros(number, np.bool_)
     kept, count, looked = np.zeros(number, np.int64), 0, 0
     left = np.zeros((len(net.after), words), np.uint64)
     cost[0] = 0.0
@@ -181,23 +178,17 @@ def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: floa
             continue
         kept[count] = here
         count += 1
-        level = 0
-        while cuts.levels[level + 1] <= here:
-            level += 1
+        level = _open(net, cuts, here, left)
         last = min(len(cuts.levels) - 2, level + int(min(room[1], len(net.after))))
-        for p in range(cuts.first[here], cuts.first[here + 1]):
-            t = cuts.live[p]
-            for x in range(words):
-                left[t, x] = net.after[t, x] & ~cuts.masks[here, x]
         looked += cuts.levels[last + 1] - cuts.levels[level + 1]
         if looked > most:
             came[number - 1] = -1
             return bound, came
         for there in range(cuts.levels[level + 1], cuts.levels[last + 1]):
             single = there < cuts.levels[level + 2]
-            within = single or weights[there] - weights[here] <= room[0]
+            within = single or cuts.weights[there] - cuts.weights[here] <= room[0]
             for x in range(words):
-                within &= masks[here, x] & ~masks[there, x] == 0
+                within &= cuts.masks[here, x] & ~cuts.masks[there, x] == 0
             if not within or settled[there]:
                 continue
             total = _step(net, cuts, left, here, there, room[1], single, cost[here], min(cost[there], limit))
@@ -205,6 +196,19 @@ def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: floa
                 cost[there], came[there] = total, here
                 heappush(queue, (total + cuts.ahead[there], there))
     return limit, came
+
+
+@inner
+def _open(net: UnitTables, cuts: Cuts, here: int, left: Words) -> int:
+    """Put down which readers of what is live at a cut are still to run; the cut's number of units."""
+    for p in range(cuts.first[here], cuts.first[here + 1]):
+        t = cuts.live[p]
+        for x in range(cuts.masks.shape[1]):
+            left[t, x] = net.after[t, x] & ~cuts.masks[here, x]
+    level = 0
+    while cuts.levels[level + 1] <= here:
+        level += 1
+    return level
 
 
 @inner
