@@ -39,14 +39,15 @@ class UnitTables(NamedTuple):
 
 @compiled
 def find_cuts(net: UnitTables, given: int, limit: float, most: int) -> Words:
-    """All downsets whose live results cost at most `limit` to store and load; none where there are more than `most`.
+    """All downsets whose live results cost at most `limit` to store and load; none where there are more than `most`,
+    or where finding them takes more than 500 decisions for each of these.
 
     The first `given` units are always in.  The others are decided one after another; a result that is in and has a
     reader that is out is live for good.
     """
     count, words = net.after.shape
     found = np.zeros((1024, words), np.uint64)
-    number, place = 0, given
+    number, place, tries = 0, given, 0
     inside = np.zeros(count, np.int8)
     late = np.zeros(count, np.int64)
     cost = np.zeros(count + 1)
@@ -56,6 +57,9 @@ def find_cuts(net: UnitTables, given: int, limit: float, most: int) -> Words:
         inside[v] = 1
         mask[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     while place >= given:
+        tries += 1
+        if tries > 500 * most:
+            return found[:0]
         if place == count:
             if number == most:
                 return found[:0]
