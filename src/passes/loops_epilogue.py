@@ -20,6 +20,8 @@ Leaf = tuple[str, int | Vector | Form]
 
 SATURATED = (-128, 127)
 LIMIT = 1 << 31
+WRAPPED = LIMIT + 1
+"""The bound of sums and products that a register may not hold."""
 
 
 @dataclass
@@ -61,6 +63,7 @@ class EpilogueBuilder:
         if statement.reduce != "=":
             raise unsupported(kernel, "one elementwise statement after another", f"`{statement.reduce}`")
         self._expr(kernel, statement.value)
+        self.chain.bound = np.minimum(self.chain.bound, LIMIT)  # results of 32 bits wrap as registers do
 
     def _expr(self, kernel: nest.KernelOp, expr: Expr) -> None:
         match expr:
@@ -84,6 +87,7 @@ class EpilogueBuilder:
                 self._requantize(kernel, shifted, -int(zero))
             case _:
                 self._expr(kernel, inner)
+                self._check(kernel)
         if (low, high) == SATURATED:
             self.chain.add("sat_i8(A)")
         else:
@@ -94,6 +98,7 @@ class EpilogueBuilder:
     def _call(self, kernel: nest.KernelOp, fn: str, args: tuple[Expr, ...]) -> None:
         if len(args) == 1 and fn == "relu":
             self._expr(kernel, args[0])
+            self._check(kernel)
             self.chain.add("relu(A)")
             return
         texts = {
@@ -110,12 +115,15 @@ class EpilogueBuilder:
             left, right = right, left
         self._expr(kernel, left)
         side, size = self._operand(kernel, right)
-        self.chain.add(texts[fn], side)
         bound = self.chain.bound
-        self.chain.bound = (
-            bound * size if fn == "mul" else bound + size if fn in ("add", "sub") else np.maximum(bound, size)
-        )
-        self._check(kernel)
+        if fn in ("max", "min"):
+            self._check(kernel)
+        self.chain.add(texts[fn], side)
+        if fn in ("max", "min"):
+            self.chain.bound = np.maximum(bound, size)
+        else:
+            wide = bound * size if fn == "mul" else bound + size
+            self.chain.bound = np.where(wide >= LIMIT, WRAPPED, wide)
 
     def _is_side(self, kernel: nest.KernelOp, expr: Expr) -> bool:
         return isinstance(expr, Num) or (isinstance(expr, Access) and self._leaf(kernel, expr)[0] != "chain")
@@ -150,7 +158,8 @@ class EpilogueBuilder:
         return np.array([1 << (8 * dtype.itemsize - 1)], np.int64)
 
     def _check(self, kernel: nest.KernelOp) -> None:
-        if (self.chain.bound >= LIMIT).any():
+        """Sums and products may wrap as the registers do; what compares or shifts needs the values themselves."""
+        if (self.chain.bound > LIMIT).any():
             raise unsupported(
                 kernel,
                 "values of 32 bits",
@@ -185,6 +194,7 @@ class EpilogueBuilder:
                 factors, amounts = np.ones(1, np.int64), self._constant(kernel, amount)
             case _:
                 raise unsupported(kernel, "a rounding shift", print_expr(expr))
+        self._check(kernel)
         if (amounts < 1).any() or (amounts > 62).any():
             raise unsupported(kernel, "shifts of 1 to 62 bits", f"{int(amounts.min())} to {int(amounts.max())}")
         shift = int(amounts.min()) - 1

@@ -13,6 +13,7 @@ from ..algebra.expr import Access
 from ..algebra.statement import tensors_of
 from ..backends.loops.places import Epilogue, Operation, Rows, SumLayer, VectorLayer
 from ..dialects import nest
+from ..errors import TilewrightError
 from ..search.tiles import Loop, SumProblem
 from .loops_epilogue import Chain, EpilogueBuilder, Leaf
 from .loops_folding import channels_of, window_weights, windows
@@ -51,6 +52,7 @@ class LayerBuilder:
 
     def _sum_layer(self, at: int) -> SumLayer:
         kernel = self.kernels[at]
+        self.program.target.check_columns()
         form = sum_form(kernel, self.extents)
         given, weight = (self.outside[kernel.operands_by_name[f.name]] for f in (form.input, form.weight))
         lanes = self.program.table.lanes
@@ -298,6 +300,9 @@ class LayerBuilder:
         return Loop(self.extents[row], axis.coefficient(row), self.extents[taps[0]] if taps else 1)
 
     def _input(self, form: Form, place: Stored, slots: dict[str, str], loops: dict[str, Loop]) -> Rows:
+        if self.lane and form.axis_of(self.lane) != place.lane:
+            found = f"`{self.lane}` along axis {form.axis_of(self.lane)}"
+            raise TilewrightError("unsupported", form.name, f"lanes along axis {place.lane}, as they lie", found)
         pitches = {slot: place.pitch(form, dim) for slot, dim in slots.items()}
         pitches["n"] = place.pitches[place.lane]
         alone = self._alone(form)

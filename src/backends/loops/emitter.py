@@ -151,6 +151,18 @@ class Target:
         found = {"output": output, "input": one.memory, "weight": two.memory}
         return found | ({"initial": engine.initial[0].memory} if engine.initial else {})
 
+    def check_columns(self) -> None:
+        """Refuses arrays whose weights do not lie column after column, each whole: programs bring those themselves."""
+        weight = next(o for o in self.array[1].operands if o.memory == self.roles["weight"])
+        rows, columns = (int(word) for _, word in sorted(weight.strides, key=lambda item: abs(int(item[1]))))
+        turned = dict(self.array[1].interleave).get(weight.memory)
+        if int(weight.address) or columns != rows * self.lanes[0] or turned:
+            order = f"from byte {weight.address} by {columns}" + (f", {turned} rows at once" if turned else "")
+            expected = f"columns of {weight.memory} from byte 0 by {rows * self.lanes[0]}, row by row"
+            raise TilewrightError(
+                "target", self.machine.name, expected, order, "compile for a machine that has them so"
+            )
+
     def rows(self, memory: str) -> int:
         """Rows that one tile may use."""
         item = self.memories[memory]
