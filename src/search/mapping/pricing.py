@@ -86,11 +86,14 @@ class Pricer:
         )
 
     def objective(self, prices: Prices) -> Floats:
-        """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside."""
+        """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside.
+
+        Mappers see the objective `dram` as energy, on a machine whose energy counts words (`mappers.map_problem`).
+        """
         match self.request.objective:
             case "edp":
                 return prices.energy_pj * prices.cycles
-            case "energy":
+            case "energy" | "dram":
                 return prices.energy_pj
             case "latency":
                 return prices.cycles
