@@ -130,7 +130,7 @@ class Isa:
         )
         self.bindings: dict[tuple[str, str], list[Binding]] = {}
         for number, mnemonic in enumerate(machine.mnemonics):
-            if mnemonic.capability:
+            if mnemonic.capability and _has_choice(mnemonic):
                 binding = self._bind(number, mnemonic)
                 self.bindings.setdefault((mnemonic.node, mnemonic.capability), []).append(binding)
         for binding in list(macro_bindings(machine, self.bindings)):
@@ -210,12 +210,18 @@ class Isa:
             self.units.index(mnemonic.unit) if mnemonic.unit else 0,
             fields,
             tuple(slots),
-            {dim: index[field] for dim, field in mnemonic.extents},
+            {dim: index[field] for dim, field in mnemonic.extents if field in index},
             {variable: index[field] for variable, field in mnemonic.functions},
             {name: index[field] for name, field in mnemonic.immediates},
             index[mnemonic.accumulate] if mnemonic.accumulate else -1,
             {axis: index[field] for axis, field in axes if field},
         )
+
+
+def _has_choice(mnemonic: Mnemonic) -> bool:
+    """Whether fields say where it works and how much it does; what is fixed is left to programs written by hand."""
+    fixed = [word for _, word in mnemonic.extents if word.isdigit() and word != "1"]
+    return not fixed and not any(operand.address.isdigit() for operand in mnemonic.operands)
 
 
 def find_capability(machine: Machine, node: str, name: str) -> Capability:
