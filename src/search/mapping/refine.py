@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
+from ...errors import InfeasibleError
 from .draw import Sampler, fits_arrays, joined
 from .factors import primes_of
 from .pricing import Ints, Pricer, nothing_fits
@@ -33,9 +35,8 @@ def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequen
     climber = Climber(arch, problem, pricer)
     best: tuple[float, LoopMapping] | None = None
     given = (pack(arch, problem, [mapping]) for mapping in starts)
-    for start in chain(given, _starts(arch, problem, request, pricer)):
-        if pricer.late and best is not None:
-            break
+    found = chain(given, _starts(arch, problem, request, pricer))
+    while not (pricer.late and best is not None) and (start := next(found, None)) is not None:
         value, mapping = climber.climb(start)
         if value < (np.inf if best is None else best[0]):
             best = value, mapping
@@ -47,8 +48,9 @@ def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequen
 
 def _starts(arch: Architecture, problem: Problem, request: Request, pricer: Pricer) -> Iterator[MappingBatch]:
     limit = None if request.time_limit_s is None else request.time_limit_s / 3
-    found = sunstone(arch, problem, replace(request, time_limit_s=limit, report=None), widths=(1, 1))
-    yield pack(arch, problem, [found.mapping])
+    with suppress(InfeasibleError):  # of what it had time to look at
+        found = sunstone(arch, problem, replace(request, time_limit_s=limit, report=None), widths=(1, 1))
+        yield pack(arch, problem, [found.mapping])
     batch = fits_arrays(arch, Sampler(arch, problem, request.space, request.seed).draw(DRAWS))
     values = pricer.values(batch)
     for row in np.argsort(values, kind="stable")[:STARTS].tolist():

@@ -24,7 +24,7 @@ from .model import Ints, model_of
 from .outer import Outer
 from .promise import Task
 from .skeleton import fill, new_skeleton
-from .spreads import Factors, Layout, Spreads, hold_choices, layout_of, rank
+from .spreads import Factors, Layout, Spreads, hold_choices, placed, rank
 from .tables import Tables
 from .walk import Best, Beyond, new_frames, new_leaves, new_state
 
@@ -42,12 +42,14 @@ PATIENCE = 3_000_000
 
 KNOWN, KNOWN_CELLS = 48, 1 << 20
 """Skeletons whose tables are kept until they are searched again, and cells of each at most."""
-
 STRIDE = 1.05
 """A skeleton is searched for mappings up to this factor above its bound first."""
 
 WIDENING = 4.0
 """If there are none, as often as far above its bound next."""
+
+RANKED = 1 << 13
+"""Spreads that are ranked between two looks at the clock."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -95,7 +97,7 @@ class Search:
         self.least_ahead = 0.0
         self.reached, self.ahead_steps, self.low, self.settled_low = 0.0, 0.0, 0.0, inf
         self.least = self.least_energy()
-        self.until, self.patience, self.alone = inf, PATIENCE, False
+        self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
 
     def cycles(self, spread: Spread) -> int:
         """Least steps with these spatial loops."""
@@ -118,11 +120,23 @@ class Search:
         return max(found, self.limits.energy_pj)
 
     def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
-        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds."""
+        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds.
+
+        None, and `low`, where it is late before they are ranked.
+        """
         spreads = self.spreads.between(low, high)
         while spreads is None:
             high = low + (high - low) / 2 if low > 0 else high / 1.1
             spreads = self.spreads.between(low, high)
+        found: list[Node] = []
+        for start_at in range(0, len(spreads), RANKED):
+            if self.late():
+                return low, []
+            found += self.ranked(spreads[start_at : start_at + RANKED])
+        return high, found
+
+    def ranked(self, spreads: Ints) -> list[Node]:
+        """Spreads (N, L, D) that may hold something better, with their bounds."""
         outer = np.array([self.outer.least(mask) for mask in range(1 << self.tensors)])
         energies = rank(self.model, self.skeleton, spreads, self.chain_table, self.chain_count, outer)
         found: list[Node] = []
@@ -133,7 +147,7 @@ class Search:
             bound = self.value(energy, self.cycles(chosen))
             if bound < self.best_value:
                 found.append((bound, chosen, None))
-        return high, found
+        return found
 
     def skeletons(self, spread: Spread) -> list[Node]:
         """The skeletons of a spread that may hold something better."""
@@ -150,13 +164,7 @@ class Search:
 
     def layouts(self, spread: Spread) -> list[Layout] | None:
         """How the instances are placed, or None if the mesh has no room."""
-        found: list[Layout] = []
-        for factors, mesh in zip(spread, self.meshes, strict=True):
-            layout = layout_of(factors, mesh, split=self.request.space.split_axes)
-            if layout is None:
-                return None
-            found.append(layout)
-        return found
+        return placed(spread, self.meshes, split=self.request.space.split_axes)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -218,7 +226,8 @@ class Search:
         if self.queue and improved > max(bound * (1 + ROUNDING), self.queue[0][0]):
             heapq.heappush(self.queue, (improved, spread, kept))
             return
-        target = min(self.best_value, start * STRIDE + (improved - start) * WIDENING if start > 0 else inf)
+        narrow = start > 0 and not self.wide
+        target = min(self.best_value, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
         low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)

@@ -7,7 +7,7 @@ from math import inf
 from time import process_time
 
 from ....costs.bounds import Bounds, bounds_of
-from ....costs.hierarchy import Architecture, LoopMapping, Problem
+from ....costs.hierarchy import Architecture, Problem
 from ....errors import InfeasibleError
 from ..exact.solve import solve as three_memories
 from ..refine import solve as refine
@@ -15,8 +15,9 @@ from ..values import Mapped, Request
 from .limits import check, check_timeloop
 from .search import ROUNDING, Search
 
-PERFECT_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.6, 0.2
-"""Parts of a time limit: for perfect factors before others, before a search gets help, and for that help."""
+PERFECT_SHARE, NARROW_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.5, 0.75, 0.15
+"""Parts of a time limit: for perfect factors before others, until a search goes for good mappings rather than for a
+proof, before it gets help, and for that help."""
 
 TIMELOOP_SHARE = 0.4
 """Part of a time limit for `refine`, in Timeloop's model."""
@@ -100,15 +101,19 @@ def _searched(
 ) -> Search:
     """Search a space up to a share of the time, from what `first` has found; a search that takes long gets help."""
     search = Search(arch, problem, request, limits)
-    starts: list[LoopMapping] = []
     if first is not None and first.best_value < inf:
         search.take(first.best_mapping, first.best_energy, first.best_cycles)
-        starts.append(first.best_mapping)
-    begun = process_time() - clock.began
-    wait = inf if clock.limit_s is None else process_time() + HELP_SHARE * max(0.0, share * clock.limit_s - begun)
-    if search.run(wait, HELP_NODES):
+    begun = process_time()
+    left = inf if clock.limit_s is None else max(0.0, clock.after(share) - begun)
+    if search.run(begun + NARROW_SHARE * left, HELP_NODES):
         return search
     help_s = None if clock.limit_s is None else REFINE_SHARE * share * clock.limit_s
+    search.wide = True
+    if help_s is not None and search.best_value == inf:
+        help_s = clock.after(share) - process_time()  # too many ways to spread the work
+    elif help_s is not None and search.run(begun + HELP_SHARE * left):
+        return search
+    starts = [search.best_mapping] if search.best_value < inf else []
     try:
         found = refine(arch, problem, replace(request, time_limit_s=help_s, report=None), starts)
     except InfeasibleError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
@@ -66,6 +66,13 @@ def layouts_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Itera
 
     if prod(factors) <= columns * rows:
         yield from go(0, {}, 1, 1)
+
+
+def placed(spread: Sequence[Factors], meshes: Sequence[tuple[int, int]], *, split: bool) -> list[Layout] | None:
+    """How a spread's instances are placed in each memory's mesh, or None if one has no room."""
+    found = [layout_of(factors, mesh, split=split) for factors, mesh in zip(spread, meshes, strict=True)]
+    fitting = [layout for layout in found if layout is not None]
+    return fitting if len(fitting) == len(found) else None
 
 
 def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[list[Factors]]:

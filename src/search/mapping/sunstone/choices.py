@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal
 
 import numpy as np
@@ -33,9 +33,19 @@ class Chooser:
         others = [dim for dim in range(len(self.problem.dims)) if dim not in order.dims]
         return [*order.dims, *others]
 
-    def choices(self, how: IntraLevel, step: Step, inside: Ints, left: Ints) -> Choices:
-        """Factors that divide `left`: of the tile of the step's stage, which has `inside` already, and of a spread."""
-        return _distinct(joined(list(self._parts(how, step, inside, left))))
+    def choices(
+        self, how: IntraLevel, step: Step, inside: Ints, left: Ints, late: Callable[[], bool] = lambda: False
+    ) -> Choices:
+        """Factors that divide `left`: of the tile of the step's stage, which has `inside` already, and of a spread.
+
+        Not all of them once it is `late`, but some.
+        """
+        parts: list[Choices] = []
+        for part in self._parts(how, step, inside, left):
+            parts.append(part)
+            if late() and any(len(found.temporal) for found in parts):
+                break
+        return _distinct(joined(parts))
 
     def _parts(self, how: IntraLevel, step: Step, inside: Ints, left: Ints) -> Iterator[Choices]:
         groups: list[tuple[int | None, Ints]] = [(main, self._every) for main in self._mains] or [(None, self._every)]

@@ -89,7 +89,7 @@ class _Search:
         decided = partial.tile
         left = self.bounds // decided
         inside = np.ones_like(decided) if self.inwards else decided
-        found = self.chooser.choices(self.intra, step, inside, left)
+        found = self.chooser.choices(self.intra, step, inside, left, lambda: self.pricer.late)
         if not self.inwards or step.stage is None:
             return found
         return replace(found, temporal=left // (found.temporal * found.columns * found.rows))
