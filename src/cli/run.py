@@ -84,13 +84,14 @@ def show(answer: dict[str, Any]) -> None:
     if "packets" in answer:
         _show_packets(answer)
         return
+    predicted = answer["predicted"]
     rows = [
         ["latency", number(answer["cycles"], "cycles")],
         ["energy", energy(answer["energy_pj"])],
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
-        ["predicted DRAM traffic", number(answer["predicted"]["dram_bytes"], "B")],
+        *([["predicted DRAM traffic", number(predicted["dram_bytes"], "B")]] if "dram_bytes" in predicted else []),
         ["instructions", number(answer["instructions"])],
-        *_schedule_rows(answer["predicted"]),
+        *_schedule_rows(predicted),
         *_error_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),

@@ -3,7 +3,7 @@
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=best}' 2>&1 | filecheck %s --check-prefix=MAPPER
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=exact model=timeloop factors=imperfect}' 2>&1 | filecheck %s --check-prefix=FACTORS
 
-// OBJECTIVE: error: usage: objective: expected one of edp, energy, latency, found speed
+// OBJECTIVE: error: usage: objective: expected one of edp, energy, latency, dram, found speed
 // MAPPER: error: usage: group @fc, mapper: expected one of exact, refine, cosa, sunstone, random, hybrid, found best
 // FACTORS: error: usage: factors: expected one of perfect, found imperfect
 
