@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from .backends.program import Program
     from .backends.simulator import SimulationResult
-    from .machine import Machine
 
 Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
@@ -362,39 +361,3 @@ def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]
         module = load_model(module)
         parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     return run_graph(module, inputs, functions=(NestFunctions(),))
-
-
-def describe_target(name: str) -> dict[str, Any]:
-    """What `tilewright targets` says about a target: memories (levels), element types, mnemonics."""
-    from .frontends.acg import load_target, target_files
-
-    return describe_machine(load_target(name), str(target_files().get(name, name)))
-
-
-def describe_machine(machine: Machine, file: str) -> dict[str, Any]:
-    """`describe_target` of a machine that `file` holds."""
-    from .costs.hierarchy import architecture_of
-
-    try:
-        arch = architecture_of(machine)
-    except TilewrightError:  # nothing to map on
-        arch = None
-    capabilities = [c for node in (*machine.computes, *machine.links) for c in node.capabilities]
-    return {
-        "name": machine.name,
-        "file": file,
-        "levels": [memory.name for memory in machine.memories],
-        "memories": [
-            {
-                "name": m.name,
-                "capacity_bytes": m.capacity_bytes if m.depth is not None else None,
-                "instances": m.instances_x * m.instances_y,
-            }
-            for m in machine.memories
-        ],
-        "dtypes": sorted({element for c in capabilities for row in c.types for element in row}),
-        "has_mnemonics": bool(machine.mnemonics),
-        "mnemonics": [mnemonic.name for mnemonic in machine.mnemonics],
-        "chain": [asdict(level) for level in reversed(arch.levels)] if arch is not None else [],
-        "multipliers": arch.mac_instances if arch is not None else 0,
-    }

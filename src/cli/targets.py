@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver import describe_target
     from ..frontends.acg import target_files
+    from .described import describe_target
 
     if arguments.imported:
         return _import(arguments.imported, arguments.output)
@@ -38,9 +38,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _import(files: list[str], output: Path | None) -> dict[str, Any]:
-    from ..driver import describe_machine
     from ..frontends.acg import print_target
     from ..frontends.timeloop import load_architecture, machine_of
+    from .described import describe_machine
 
     machine = machine_of(load_architecture(*files), (output or Path(files[0])).stem)
     text = print_target(machine)
