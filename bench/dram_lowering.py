@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from tilewright.driver import RunOptions
-from tilewright.scheduled_runs import ScheduledOptions, run_scheduled
+from tilewright.driver.scheduled_runs import ScheduledOptions, run_scheduled
 from tilewright.search.dram import Effort
 
 NETWORKS = "resnet50:1", "gpt2_small_prefill:1", "gpt2_small_decode:1", "randwire_small:1", "resnet50:4"

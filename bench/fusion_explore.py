@@ -19,8 +19,8 @@ from measure import Report
 from tilewright.costs.fusion import Buffers
 from tilewright.costs.fusion.of_machine import platform_of
 from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.driver.partitions import find_work, scene_of
 from tilewright.frontends.acg import load_target
-from tilewright.partitioning import find_work, scene_of
 from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
 
 NETWORKS = ("resnet50", "googlenet", "randwire_a", "nasnet")

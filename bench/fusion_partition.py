@@ -20,9 +20,9 @@ from measure import Report
 
 from tilewright.costs.fusion.of_machine import platform_of
 from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.driver.partitions import find_work, partition_work
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
-from tilewright.partitioning import find_work, partition_work
 from tilewright.search.fusion import METHODS, PartitionOptions
 from tilewright.zoo.paper_networks import COCCO_NAMES
 

@@ -30,8 +30,8 @@ from tilewright.backends.packets.isa import Isa
 from tilewright.backends.packets.program import PacketProgram, Stored, executed_packets
 from tilewright.backends.packets.storage import contiguous_strides
 from tilewright.backends.packets.text import assembly
+from tilewright.driver.packets import integer_types
 from tilewright.frontends.einsum import parse_einsum
-from tilewright.packet_run import integer_types
 
 COMPILE = (
     "clang --target=hexagon -mv66 -mhvx -mhvx-length=128b -O3 -fvectorize -ffreestanding -fno-pic -G0 -nostdlib -c"
@@ -209,8 +209,8 @@ def plain_rate(case: Case) -> float:
 
 def shapes_of(text: str) -> dict[str, tuple[int, ...]]:
     """The tensors' shapes, as large as their indices reach."""
+    from tilewright.driver.packets import kernel_of
     from tilewright.frontends.einsum import einsum_module
-    from tilewright.packet_run import kernel_of
 
     return {name: tuple(shape) for name, shape in kernel_of(einsum_module(text)).shapes.items()}
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
-    from ..partitioning import explore_work, find_work
+    from ..driver.partitions import explore_work, find_work
     from ..search.fusion import EXPLORERS, ExploreOptions
 
     if arguments.method not in EXPLORERS:

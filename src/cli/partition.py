@@ -109,7 +109,7 @@ def search_report(quiet: bool) -> Generator[Callable[[int, float, float], None] 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
-    from ..partitioning import find_work, partition_work
+    from ..driver.partitions import find_work, partition_work
     from ..search.fusion import METHODS, PartitionOptions
 
     if arguments.method not in METHODS:

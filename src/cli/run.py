@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.schedule is not None:
         return _run_scheduled(arguments, folder, options)
     if (machine := load_target(arguments.target)).packets is not None:
-        from ..packet_run import run_packets
+        from ..driver.packets import run_packets
 
         return run_packets(arguments.model, machine, folder=folder, options=options).as_dict()
     with progress_bar(arguments.json) as progress:
@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOptions) -> dict[str, Any]:
-    from ..scheduled_runs import ScheduledOptions, run_scheduled
+    from ..driver.scheduled_runs import ScheduledOptions, run_scheduled
     from ..search.dram import Effort
 
     for name in ("batch", "tokens", "rounds"):

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..scheduling import ScheduleOptions, schedule_network_for
+    from ..driver.schedules import ScheduleOptions, schedule_network_for
     from ..search.dram import Effort, Objective
 
     _check(arguments)
@@ -61,8 +61,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
     if arguments.svg is not None and arguments.svg.suffix == ".mlir":
+        from ..driver.scheduled_runs import write_schedule
         from ..frontends.acg import load_target
-        from ..scheduled_runs import write_schedule
 
         machine = load_target(arguments.target)
         write_schedule(arguments.svg, found.timetable, answer["batch"], machine, exact=arguments.model == "exact")

@@ -53,7 +53,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..errors import TilewrightError
 from ..machine import Machine
-from ..machine_rules import NAME, first_complaint
+from ..machine.rules import NAME, first_complaint
 from .acg_attributes import (
     ActionAttr,
     ChoicesAttr,
@@ -270,7 +270,7 @@ class MnemonicOp(IRDLOperation):
 
 @irdl_op_definition
 class GraphOp(IRDLOperation):
-    """An accelerator; its verifier applies the rules of `machine_rules`."""
+    """An accelerator; its verifier applies the rules of `machine.rules`."""
 
     name = "acg.graph"
     sym_name = prop_def(SymbolNameConstraint())

@@ -17,7 +17,7 @@ from ..algebra.parser import parse_expr, parse_statement
 from ..algebra.printer import print_expr, print_statement
 from ..errors import TilewrightError
 from ..machine import Action, CapabilityDim, Engine, Field, OperandBinding, Ports
-from ..machine_rules import NAME
+from ..machine.rules import NAME
 
 _T = TypeVar("_T")
 

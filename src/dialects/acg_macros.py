@@ -1,4 +1,4 @@
-"""The part of the `acg` dialect for macro-mnemonics, and its way to and from `machine_macros`.
+"""The part of the `acg` dialect for macro-mnemonics, and its way to and from `machine.macros`.
 
 acg.macro @MULADD execute @VPU::@muladd places ["O SPAD i32", "A SPAD i32"] emits ["MUL O O, A A, SA A.i, FN mul"]
 """
@@ -13,7 +13,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, lazy_traits_def, prop_d
 from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine_macros import Emission, Macro
+from ..machine.macros import Emission, Macro
 
 
 def _in_graph() -> tuple[HasParent]:

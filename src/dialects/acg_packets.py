@@ -1,4 +1,4 @@
-"""The part of the `acg` dialect for control model `packets`, and its way to and from `machine_packets`.
+"""The part of the `acg` dialect for control model `packets`, and its way to and from `machine.packets`.
 
 acg.packet words 4 base @R resources <S0, S1, MPY0, MPY1>
 acg.registers @R in @GRF width 4 count 28 "r{0}"
@@ -27,7 +27,7 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine import Field
-from ..machine_packets import (
+from ..machine.packets import (
     Advance,
     Alternatives,
     Immediate,

@@ -56,7 +56,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..algebra.blocked import BlockedLayout
 from ..errors import TilewrightError
 from ..machine import Machine
-from ..machine_packets import PacketIsa
+from ..machine.packets import PacketIsa
 from .acg import GraphOp, graph_of
 from .roles import Role
 from .types import Tensor, dtype_of, is_element_type

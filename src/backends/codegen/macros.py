@@ -9,8 +9,8 @@ from ...algebra.element import element_dtype
 from ...algebra.statement import access_dims, accesses
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine
-from ...machine_macros import Macro
-from ...macro_rules import KEEP
+from ...machine.macro_rules import KEEP
+from ...machine.macros import Macro
 from .isa import Binding, OperandSlot, find_capability
 from .order import Span
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from ...algebra.printer import print_expr
 from ...errors import TilewrightError
-from ...loop_rules import LITERALS
 from ...machine import Capability, Engine, Machine, Memory, Mnemonic, OperandBinding, Unit
+from ...machine.loop_rules import LITERALS
 from ..assembler import encode
 
 LOAD, STORE, READ, WRITE = range(4)

@@ -6,7 +6,7 @@ lane, bytes beyond a run with 0; rotating by halves and adding leaves the sum of
 
 from __future__ import annotations
 
-from ...machine_packets import PackedMnemonic
+from ...machine.packets import PackedMnemonic
 from .emit import Emitter
 from .program import Instruction
 from .regions import Pipelined, Region, Repeat, Straight

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
-from ...machine_packets import PackedMnemonic, Place
+from ...machine.packets import PackedMnemonic, Place
 from .isa import Isa
 from .program import Instruction
 from .registers import Pool

@@ -9,7 +9,7 @@ from functools import cached_property
 from ...algebra.expr import Statement
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
-from ...machine_packets import PackedMnemonic, PacketIsa, RegisterFile
+from ...machine.packets import PackedMnemonic, PacketIsa, RegisterFile
 from .program import Instruction
 
 Granule = tuple[str, int]

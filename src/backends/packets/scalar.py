@@ -10,7 +10,7 @@ from ...algebra.parser import parse_statement
 from ...algebra.printer import print_expr
 from ...algebra.statement import tensors_of
 from ...errors import TilewrightError
-from ...machine_packets import PackedMnemonic
+from ...machine.packets import PackedMnemonic
 from .emit import Emitter
 from .packing import Packing
 from .program import Instruction

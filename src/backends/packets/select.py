@@ -9,7 +9,7 @@ import numpy as np
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
-from ...machine_packets import PackedMnemonic
+from ...machine.packets import PackedMnemonic
 from .emit import COPY, Emitter
 
 GEMM = parse_statement("O{i} += A{i, j} * B{j}")

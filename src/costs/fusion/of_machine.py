@@ -7,7 +7,7 @@ from math import inf, isfinite, prod
 from ...algebra.statement import target_dims
 from ...errors import TilewrightError
 from ...machine import Capability, Machine, Memory
-from ...memory_chain import MemoryChain, memory_chain, multiply_accumulate
+from ...machine.memory_chain import MemoryChain, memory_chain, multiply_accumulate
 from ..mapping.formula import compile_formula
 from .platform import Platform
 from .values import Buffers

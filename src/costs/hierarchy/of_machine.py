@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ...algebra.formula import evaluate_formula
 from ...errors import TilewrightError
 from ...machine import Capability, Link, Machine, Memory
-from ...memory_chain import MemoryChain, memory_chain, multiply_accumulate
+from ...machine.memory_chain import MemoryChain, memory_chain, multiply_accumulate
 from .values import Architecture, Level
 
 

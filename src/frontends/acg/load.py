@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.acg import GraphOp
 from ...errors import TilewrightError
 from ...machine import Machine
-from ...machine_rules import first_complaint
+from ...machine.rules import first_complaint
 from .parse import parse_text
 
 
@@ -23,7 +23,7 @@ def parse_target(text: str, file: str = "target") -> Machine:
     """The machine that `.acg` text describes.
 
     Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of
-    `machine_rules`; the subject begins with `file:line`.
+    `machine.rules`; the subject begins with `file:line`.
     """
     source = parse_text(text, file)
     complaint = first_complaint(source.machine)

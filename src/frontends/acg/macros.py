@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lark import Token
 
-from ...machine_macros import Emission, Macro
+from ...machine.macros import Emission, Macro
 from .packets import PacketReader
 from .reader import Node, nodes_of, token_of
 

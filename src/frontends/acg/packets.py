@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Token
 
-from ...machine_packets import Advance, Immediate, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
+from ...machine.packets import Advance, Immediate, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
 from .reader import Node, Reader, given, names_of, nodes_of, token_of
 
 DECLARATIONS = ("packet", "registers", "packed")

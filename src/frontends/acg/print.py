@@ -9,7 +9,7 @@ from itertools import groupby
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
-from ...machine_rules import default_channel
+from ...machine.rules import default_channel
 from .macros import macro_lines
 from .print_packets import packed_lines, packet_lines
 

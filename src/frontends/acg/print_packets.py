@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...machine_packets import PackedMnemonic, PacketIsa, Place
+from ...machine.packets import PackedMnemonic, PacketIsa, Place
 
 COLUMNS = 120
 

@@ -11,7 +11,7 @@ from ...algebra.parser import parse_statement
 from ...costs.hierarchy import Architecture, Level
 from ...errors import TilewrightError
 from ...machine import Capability, Compute, Link, Machine, Memory, Ports
-from ...machine_rules import first_complaint
+from ...machine.rules import first_complaint
 
 WIDTHS = ((8, "i8"), (16, "i16"), (32, "i32"))
 

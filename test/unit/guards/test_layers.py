@@ -11,12 +11,7 @@ SOURCES = Path(__file__).parents[3] / "src"
 LAYERS = (
     {"errors"},
     {"algebra"},
-    {"machine_macros", "machine_packets"},
-    {"complaint", "machine"},
-    {"packet_rules"},
-    {"loop_rules"},
-    {"feeding_rules", "instruction_rules", "macro_rules", "memory_chain"},
-    {"machine_rules"},
+    {"machine"},
     {"zoo"},
     {"costs"},
     {"search"},
@@ -28,8 +23,7 @@ LAYERS = (
     {"passes"},
     {"targets", "universe"},
     {"driver"},
-    {"mapping", "packet_run", "partitioning", "scheduling"},
-    {"scheduled_runs"},
+    {"mapping"},
     {"cli", "opt"},
     {"__init__"},
 )

@@ -7,9 +7,9 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from tilewright.driver import load_model, make_context, parse_passes
+from tilewright.driver.schedules import find_network
 from tilewright.errors import TilewrightError
 from tilewright.passes.schedule_layers import schedule_layers
-from tilewright.scheduling import find_network
 from tilewright.zoo.onnx_models import light_folder, mobilenet, transformer_block
 from tilewright.zoo.schedule_networks import Network, Shape, schedule_network
 

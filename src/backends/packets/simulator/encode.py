@@ -11,7 +11,7 @@ from ....algebra.element import ELEMENT_TYPES
 from ....algebra.expr import Call, Expr, Name, Num, Strided
 from ....arrays import Array
 from ....errors import TilewrightError
-from ....machine_packets import PackedMnemonic, Place
+from ....machine.packets import PackedMnemonic, Place
 from ..isa import Isa
 from ..program import Code, Instruction, Loop
 from . import execute as x

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....errors import TilewrightError
-from ....loop_rules import LITERALS
 from ....machine import Machine, Mnemonic
+from ....machine.loop_rules import LITERALS
 from ...assembler import decode, format_instruction
 from ..traps import Trap
 

@@ -16,9 +16,9 @@ from tilewright.backends.packets.isa import Isa
 from tilewright.backends.packets.program import Instruction, executed_packets
 from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.backends.packets.text import assembly, packet_text
+from tilewright.driver.packets import integer_types
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
-from tilewright.packet_run import integer_types
 
 MISSING = missing_tools()
 needs_tools = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")

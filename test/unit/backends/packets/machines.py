@@ -13,9 +13,9 @@ from tilewright.algebra.expr import Access
 from tilewright.backends.packets.generate import Switches, generate
 from tilewright.backends.packets.isa import Isa
 from tilewright.backends.packets.program import PacketProgram
+from tilewright.driver.packets import integer_types
 from tilewright.frontends.acg import parse_target
 from tilewright.frontends.einsum import parse_einsum
-from tilewright.packet_run import integer_types
 
 PAIR = (Path(__file__).parents[3] / "data/pair.acg").read_text()
 

@@ -20,7 +20,7 @@ from tilewright.costs.fusion import (
 from tilewright.costs.mapping.formula import compile_formula
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, parse_target
-from tilewright.memory_chain import multiply_accumulate
+from tilewright.machine.memory_chain import multiply_accumulate
 
 
 def test_the_default_is_the_target():

@@ -11,7 +11,7 @@ from tilewright.cli import main
 from tilewright.costs.hierarchy import architecture_of
 from tilewright.frontends.acg import load_target, parse_target, print_target, target_files
 from tilewright.frontends.timeloop import machine_of, parse_timeloop
-from tilewright.machine_rules import first_complaint
+from tilewright.machine.rules import first_complaint
 
 LISTS = """arch:
   arithmetic: {name: x.mac, instances: 4, word-bits: 12, energy: 2}

@@ -8,8 +8,8 @@ import pytest
 
 from tilewright.costs.fusion import Buffers, LayerGraph, layer_graph
 from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.driver.partitions import scene_of
 from tilewright.errors import TilewrightError
-from tilewright.partitioning import scene_of
 from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
 from tilewright.search.fusion.capacity import Choices, separate_buffers, shared_buffers
 from tilewright.search.fusion.space import Space

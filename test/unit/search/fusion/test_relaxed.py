@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tilewright.costs.fusion import LayerGraph, SubgraphPricer, layer_graph
-from tilewright.partitioning import scene_of
+from tilewright.driver.partitions import scene_of
 from tilewright.search.fusion import Scene, Space
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.floors import Scene as Floors

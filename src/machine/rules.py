@@ -9,19 +9,19 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from .algebra.element import ELEMENT_TYPES
-from .algebra.expr import Access, Call, Expr
-from .algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
-from .algebra.functions import FUNCTIONS
-from .algebra.printer import print_expr
-from .algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
+from ..algebra.element import ELEMENT_TYPES
+from ..algebra.expr import Access, Call, Expr
+from ..algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
+from ..algebra.functions import FUNCTIONS
+from ..algebra.printer import print_expr
+from ..algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
+from ..errors import TilewrightError
 from .complaint import Complaint, repeated
-from .errors import TilewrightError
 from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
-from .machine import Capability, Compute, Link, Machine, Memory
 from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
+from .model import Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
 
 CONTROLS = ("queues", "packets", "loops")

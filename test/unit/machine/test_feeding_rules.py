@@ -7,9 +7,9 @@ import pytest
 
 from tilewright import load_target
 from tilewright.errors import TilewrightError
-from tilewright.feeding_rules import reachable
+from tilewright.machine.feeding_rules import reachable
 
-GUIDE = Path(__file__).parents[2] / "docs/bring-your-own-accelerator.md"
+GUIDE = Path(__file__).parents[3] / "docs/bring-your-own-accelerator.md"
 FILE = re.search(r"^```text brook.acg\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 assert FILE is not None
 BROOK = FILE[1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable, Iterator
 
-from .algebra.element import ELEMENT_TYPES
-from .algebra.statement import access_dims, accesses
+from ..algebra.element import ELEMENT_TYPES
+from ..algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
-from .machine import Capability, Machine
-from .machine_packets import PackedMnemonic, PacketIsa, Place, RegisterFile
+from .model import Capability, Machine
+from .packets import PackedMnemonic, PacketIsa, Place, RegisterFile
 
 MAX_WORDS = 64
 MAX_REGISTERS = 1 << 12

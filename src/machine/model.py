@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .algebra.expr import Expr, Statement
-from .algebra.statement import tensors_of
-from .machine_macros import Macro
-from .machine_packets import PacketIsa
+from ..algebra.expr import Expr, Statement
+from ..algebra.statement import tensors_of
+from .macros import Macro
+from .packets import PacketIsa
 
 UNLIMITED_BYTES = 1 << 62
 """What is said of the capacity of a memory without a depth."""

@@ -16,17 +16,17 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
 
-from .arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
-from .errors import InfeasibleError, TilewrightError
-from .frontends.mlir_text import check_strings
-from .resources import Resources, attach, resources_of
-from .universe import TILEWRIGHT_UNIVERSE
+from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
+from ..errors import InfeasibleError, TilewrightError
+from ..frontends.mlir_text import check_strings
+from ..resources import Resources, attach, resources_of
+from ..universe import TILEWRIGHT_UNIVERSE
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from .backends.program import Program
-    from .backends.simulator import SimulationResult
+    from ..backends.program import Program
+    from ..backends.simulator import SimulationResult
 
 Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
@@ -68,7 +68,7 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
 
     `global_bytes` is what groups may take of the buffer for maps (0: all of it).
     """
-    from .frontends.acg import load_target
+    from ..frontends.acg import load_target
 
     loops = load_target(target).control == "loops"
     options = options or CompileOptions()
@@ -148,18 +148,18 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
         attach(copy, Resources(resources_of(model)))
         return copy
     if isinstance(model, str) and is_kernel(model):
-        from .frontends.einsum import einsum_module
+        from ..frontends.einsum import einsum_module
 
         return einsum_module(model)
     if isinstance(model, str):
-        from .frontends.layers import named_model
+        from ..frontends.layers import named_model
 
         if isinstance(named := named_model(model), ModuleOp):
             return named
         model = named or model
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return parse_mlir(Path(model))
-    from .frontends.onnx import import_onnx
+    from ..frontends.onnx import import_onnx
 
     return import_onnx(model)
 
@@ -201,7 +201,7 @@ def compile(
 
 def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
     """Lower `module`, in place if there are no groups, and take the program out of it."""
-    from .frontends.acg import load_target
+    from ..frontends.acg import load_target
 
     if not load_target(target).mnemonics:
         lever = "map kernels on it, or choose a target with mnemonics"
@@ -217,8 +217,8 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 
 def _compile_groups(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
-    from .costs.fusion import platform_of
-    from .frontends.acg import load_target
+    from ..costs.fusion import platform_of
+    from ..frontends.acg import load_target
 
     room = platform_of(load_target(target)).buffers.global_bytes
     errors: list[InfeasibleError] = []
@@ -232,7 +232,7 @@ def _compile_groups(module: ModuleOp, target: str, options: CompileOptions, prog
 
 
 def _lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
-    from .backends.link import link
+    from ..backends.link import link
 
     watch = _Watch(options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
@@ -300,9 +300,9 @@ def run(
     On a machine of loops, which has no floats, a quantised network is its integer part (`graph-integers`).
     Writes `outputs.npz` and `trace.json` to `folder`.
     """
-    from .backends.program import load_program
-    from .backends.simulator import simulate
-    from .frontends.acg import load_target
+    from ..backends.program import load_program
+    from ..backends.simulator import simulate
+    from ..frontends.acg import load_target
 
     options = options or RunOptions()
     start = time.process_time()
@@ -353,9 +353,9 @@ def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]
 
     Quantised layers are computed in integers, as `graph-quantize` defines them.
     """
-    from .dialects.graph import QuantizeOp
-    from .interpreters.graph import run_graph
-    from .interpreters.nest import NestFunctions
+    from ..dialects.graph import QuantizeOp
+    from ..interpreters.graph import run_graph
+    from ..interpreters.nest import NestFunctions
 
     if any(isinstance(op, QuantizeOp) for op in module.walk()):
         module = load_model(module)

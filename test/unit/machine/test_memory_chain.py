@@ -6,7 +6,7 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, parse_target
-from tilewright.memory_chain import memory_chain, multiply_accumulate
+from tilewright.machine.memory_chain import memory_chain, multiply_accumulate
 
 TWO_WAYS = """acg two {
   memory DRAM { data_width 8; offchip; }

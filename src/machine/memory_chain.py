@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .algebra.expr import Access, Call, Strided
+from ..algebra.expr import Access, Call, Strided
 from .complaint import Complaint
-from .machine import Capability, Compute, Machine, Memory
+from .model import Capability, Compute, Machine, Memory
 
 
 @dataclass(frozen=True)

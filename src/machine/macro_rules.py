@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .algebra.element import ELEMENT_TYPES
-from .algebra.statement import access_dims, accesses
+from ..algebra.element import ELEMENT_TYPES
+from ..algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
-from .machine import Capability, Field, Machine, Mnemonic
-from .machine_macros import Emission, Macro
+from .macros import Emission, Macro
+from .model import Capability, Field, Machine, Mnemonic
 
 KEEP = "keep"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .algebra.element import ELEMENT_TYPES
-from .algebra.statement import access_dims, accesses
+from ..algebra.element import ELEMENT_TYPES
+from ..algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
 from .loop_rules import loop_complaints
-from .machine import Capability, Field, Machine, Mnemonic, OperandBinding
+from .model import Capability, Field, Machine, Mnemonic, OperandBinding
 
 MAX_WORD_BITS = 1 << 13
 

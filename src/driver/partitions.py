@@ -10,12 +10,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .costs.fusion import LayerGraph, layer_graph
-from .costs.fusion.platform import Platform
-from .costs.fusion.pricer import SubgraphPricer
-from .costs.fusion.values import Metric, SubgraphCost
-from .errors import TilewrightError
-from .search.fusion import (
+from ..costs.fusion import LayerGraph, layer_graph
+from ..costs.fusion.platform import Platform
+from ..costs.fusion.pricer import SubgraphPricer
+from ..costs.fusion.values import Metric, SubgraphCost
+from ..errors import TilewrightError
+from ..search.fusion import (
     SEEDED,
     ExploreOptions,
     ExploreResult,
@@ -26,8 +26,8 @@ from .search.fusion import (
     explore,
     partition,
 )
-from .search.fusion.progress import Report
-from .zoo.paper_networks import NAMES, network
+from ..search.fusion.progress import Report
+from ..zoo.paper_networks import NAMES, network
 
 Options = TypeVar("Options", PartitionOptions, ExploreOptions)
 Result = TypeVar("Result")
@@ -60,8 +60,8 @@ def find_work(name: str, batch: int | None = None) -> Work:
 def _from_file(path: Path) -> Work:
     from xdsl.dialects.func import FuncOp
 
-    from .driver import load_model, make_context, parse_passes
-    from .passes.fusion_layers import fusion_layers
+    from ..passes.fusion_layers import fusion_layers
+    from .models import load_model, make_context, parse_passes
 
     module = load_model(path)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)

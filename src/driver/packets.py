@@ -14,18 +14,22 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from .algebra.expr import Access, Statement
-from .algebra.statement import accesses_of
-from .arrays import Array, Comparison, compare, write_arrays
-from .backends.hexagon import QemuResult, missing_tools, run_program
-from .backends.packets.generate import Switches, generate
-from .backends.packets.isa import Isa
-from .backends.packets.program import Code, Loop, PacketProgram, packets_of
-from .backends.packets.simulator import PacketRun, simulate_packets
-from .backends.packets.text import assembly
-from .dialects import nest
-from .dialects.types import dtype_of, element_of, element_type_name, shape_of
-from .driver import (
+from ..algebra.expr import Access, Statement
+from ..algebra.statement import accesses_of
+from ..arrays import Array, Comparison, compare, write_arrays
+from ..backends.hexagon import QemuResult, missing_tools, run_program
+from ..backends.packets.generate import Switches, generate
+from ..backends.packets.isa import Isa
+from ..backends.packets.program import Code, Loop, PacketProgram, packets_of
+from ..backends.packets.simulator import PacketRun, simulate_packets
+from ..backends.packets.text import assembly
+from ..dialects import nest
+from ..dialects.types import dtype_of, element_of, element_type_name, shape_of
+from ..errors import TilewrightError
+from ..frontends.einsum import einsum_module, parse_einsum
+from ..interpreters.graph import argument_names, find_function, result_names
+from ..machine import Machine
+from .models import (
     RunOptions,
     choose_inputs,
     expected_outputs,
@@ -34,10 +38,6 @@ from .driver import (
     make_context,
     parse_passes,
 )
-from .errors import TilewrightError
-from .frontends.einsum import einsum_module, parse_einsum
-from .interpreters.graph import argument_names, find_function, result_names
-from .machine import Machine
 
 EXECUTORS = {"hexagon": (missing_tools, run_program)}
 """What `executor` in a target's file may name: its missing tools, and a run."""

@@ -10,14 +10,14 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-from .costs.dram import Model, Timetable
-from .costs.dram.bound import Bound, lower_bound
-from .costs.dram.platform import model_of
-from .errors import TilewrightError
-from .frontends.acg import load_target
-from .search.dram import Effort, Found, Objective, framework, schedule
-from .zoo.paper_networks import network as paper_network
-from .zoo.schedule_networks import NAMES, Layer, Network, Shape, schedule_network
+from ..costs.dram import Model, Timetable
+from ..costs.dram.bound import Bound, lower_bound
+from ..costs.dram.platform import model_of
+from ..errors import TilewrightError
+from ..frontends.acg import load_target
+from ..search.dram import Effort, Found, Objective, framework, schedule
+from ..zoo.paper_networks import network as paper_network
+from ..zoo.schedule_networks import NAMES, Layer, Network, Shape, schedule_network
 
 Method = Literal["ours", "soma", "cocco"]
 METHODS: tuple[Method, ...] = ("ours", "soma", "cocco")
@@ -64,8 +64,8 @@ def find_network(name: str, tokens: int | None = None, batch: int | None = None)
 def _from_file(path: Path) -> tuple[Network, int]:
     from xdsl.dialects.func import FuncOp
 
-    from .driver import load_model, make_context, parse_passes
-    from .passes.schedule_layers import schedule_layers
+    from ..passes.schedule_layers import schedule_layers
+    from .models import load_model, make_context, parse_passes
 
     module = load_model(path)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)

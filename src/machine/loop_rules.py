@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .complaint import Complaint, repeated
-from .machine import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
+from .model import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "none": ((), ()),

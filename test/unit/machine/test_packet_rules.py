@@ -7,7 +7,7 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import parse_target, print_target
 
-PAIR = (Path(__file__).parents[1] / "data/pair.acg").read_text()
+PAIR = (Path(__file__).parents[2] / "data/pair.acg").read_text()
 
 BROKEN = [
     ("control packets;", "control queues;", "control packets, and packed mnemonics alone"),

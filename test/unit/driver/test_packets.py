@@ -16,8 +16,8 @@ from tilewright.backends.packets.program import executed_packets
 from tilewright.backends.packets.text import assembly
 from tilewright.cli import main
 from tilewright.driver import RunOptions, reference
+from tilewright.driver.packets import kernel_of, packet_module, run_packets
 from tilewright.errors import TilewrightError
-from tilewright.packet_run import kernel_of, packet_module, run_packets
 from tilewright.zoo.covenant_layers import LAYERS
 
 HVX = load_target("hvx")

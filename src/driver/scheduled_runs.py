@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Array, compare, write_arrays
-from .costs.dram import Model, Timetable, net_tables, score, state_of, workspace
-from .costs.dram.emit import FITS, OVERFLOW
-from .costs.dram.platform import model_of
-from .costs.dram.workspace import CUT, CYCLES, JOINED, REUSED, STREAMED, STREAMING
-from .costs.notation import Timed, check_capacity, check_schedule, times_of, transfer_cycles
-from .costs.soma import Hardware, plan
-from .costs.soma.blocks import splits
-from .driver import RunOptions, RunResult, choose_inputs, load_model
-from .errors import InfeasibleError, TilewrightError
-from .frontends.acg import load_target
-from .machine import Machine
-from .passes.dram_allocate import allocate
-from .passes.dram_schedule import add_schedule
-from .passes.dram_schedules import Schedule, model_of_numbers, schedule_of, schedule_op, schedule_value
-from .scheduling import find_network
-from .search.dram import Effort, Objective, schedule
-from .zoo.schedule_networks import Network
+from ..arrays import Array, compare, write_arrays
+from ..costs.dram import Model, Timetable, net_tables, score, state_of, workspace
+from ..costs.dram.emit import FITS, OVERFLOW
+from ..costs.dram.platform import model_of
+from ..costs.dram.workspace import CUT, CYCLES, JOINED, REUSED, STREAMED, STREAMING
+from ..costs.notation import Timed, check_capacity, check_schedule, times_of, transfer_cycles
+from ..costs.soma import Hardware, plan
+from ..costs.soma.blocks import splits
+from ..errors import InfeasibleError, TilewrightError
+from ..frontends.acg import load_target
+from ..machine import Machine
+from ..passes.dram_allocate import allocate
+from ..passes.dram_schedule import add_schedule
+from ..passes.dram_schedules import Schedule, model_of_numbers, schedule_of, schedule_op, schedule_value
+from ..search.dram import Effort, Objective, schedule
+from ..zoo.schedule_networks import Network
+from .models import RunOptions, RunResult, choose_inputs, load_model
+from .schedules import find_network
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from .backends.program import Program
+    from ..backends.program import Program
 
 RESERVES = 1 / 32, 1 / 24, 1 / 16, 1 / 8, 1 / 4, 1 / 2
 """Parts of the buffer that a schedule leaves free for 32-bit sums and for what does not fit gaps, tried in order."""
@@ -149,9 +149,9 @@ def find_schedule(name: str, machine: Machine, options: ScheduledOptions) -> Sch
 
 def lower_to_program(machine: Machine, value: Schedule, weights: dict[str, Array]) -> Program:
     """A program of a schedule, with its weights."""
-    from .backends.program import Program
-    from .passes.convert_dram_to_mnemonic import lower_schedule
-    from .resources import Resources
+    from ..backends.program import Program
+    from ..passes.convert_dram_to_mnemonic import lower_schedule
+    from ..resources import Resources
 
     lowered = lower_schedule(machine, value)
     predicted = {
@@ -171,8 +171,8 @@ def run_scheduled(
 
     Everything is bytes, and weights are made from the seed; every result that reaches DRAM is compared.
     """
-    from .backends.simulator import simulate
-    from .interpreters.dram import random_tensors, run_network
+    from ..backends.simulator import simulate
+    from ..interpreters.dram import random_tensors, run_network
 
     start = time.process_time()
     machine = load_target(target)

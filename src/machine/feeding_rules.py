@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .complaint import Complaint
-from .machine import Machine, Memory, Mnemonic, OperandBinding
+from .model import Machine, Memory, Mnemonic, OperandBinding
 
 
 def feeding_complaints(machine: Machine) -> Iterator[Complaint]:

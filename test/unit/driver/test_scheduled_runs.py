@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.driver import RunOptions, load_model
-from tilewright.errors import TilewrightError
-from tilewright.frontends.acg import load_target
-from tilewright.passes.dram_schedules import network_op, network_value, schedule_of, schedule_value
-from tilewright.scheduled_runs import (
+from tilewright.driver.scheduled_runs import (
     ScheduledOptions,
     find_schedule,
     lower_to_program,
@@ -17,7 +14,10 @@ from tilewright.scheduled_runs import (
     run_scheduled,
     write_schedule,
 )
-from tilewright.scheduling import ScheduleOptions, schedule_network_for
+from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
+from tilewright.errors import TilewrightError
+from tilewright.frontends.acg import load_target
+from tilewright.passes.dram_schedules import network_op, network_value, schedule_of, schedule_value
 from tilewright.search.dram import Effort
 from tilewright.zoo.schedule_networks import NAMES, Network, schedule_network
 

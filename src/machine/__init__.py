@@ -1,0 +1,37 @@
+"""An accelerator as plain data, what it must satisfy, and the chain of memories that mapping sees."""
+
+from .model import (
+    Action,
+    Capability,
+    CapabilityDim,
+    Compute,
+    Engine,
+    Field,
+    Link,
+    Machine,
+    Memory,
+    Mnemonic,
+    OperandBinding,
+    PlacedField,
+    Ports,
+    Unit,
+    Word,
+)
+
+__all__ = [
+    "Action",
+    "Capability",
+    "CapabilityDim",
+    "Compute",
+    "Engine",
+    "Field",
+    "Link",
+    "Machine",
+    "Memory",
+    "Mnemonic",
+    "OperandBinding",
+    "PlacedField",
+    "Ports",
+    "Unit",
+    "Word",
+]
