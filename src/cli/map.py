@@ -24,7 +24,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..search.mapping.mappers import MAPPERS
+from ..search.mapping.registry import MAPPERS
 from .command_line import UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
 from .tables import progress_bar

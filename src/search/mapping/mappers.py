@@ -5,38 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from importlib import import_module
 from multiprocessing import get_context
-from typing import cast
 
 from ...costs.bounds import bounds_of
 from ...costs.hierarchy import Architecture, Problem
 from ...costs.model import evaluate_with
 from ...errors import TilewrightError
-from .values import Mapped, Mapper, Request
-
-MAPPERS: dict[str, str] = {
-    "exact": ".bounded",
-    "refine": ".refine",
-    "cosa": ".cosa",
-    "sunstone": ".sunstone",
-    "random": ".random",
-    "hybrid": ".hybrid",
-}
-"""Name -> module of this package whose `solve(arch, problem, request)` is the mapper, imported at its first use."""
+from .registry import find_mapper
+from .values import Mapped, Request
 
 ROUNDING = 1e-9
 """Relative difference that is no difference."""
 
 Progress = Callable[[int, int], None]
 """Called as `progress(done, total)`."""
-
-
-def find_mapper(name: str) -> Mapper:
-    """The mapper of a name; raises `TilewrightError` (kind `usage`) if there is none."""
-    if name not in MAPPERS:
-        raise TilewrightError("usage", "mapper", f"one of {', '.join(MAPPERS)}", name)
-    return cast(Mapper, import_module(MAPPERS[name], __package__).solve)
 
 
 def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -45,3 +47,10 @@ def test_json_has_no_infinite_numbers():
         "b": {"c": None},
         "d": "x",
     }
+
+
+def test_help_is_quick():
+    """Parsing the arguments of all commands loads no numbers, kernels or solvers."""
+    program = "import sys; from tilewright.cli.command_line import make_parser; make_parser(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"numpy", "scipy", "numba", "z3", "lark", "onnx"}.isdisjoint(loaded)

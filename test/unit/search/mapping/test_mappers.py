@@ -9,7 +9,8 @@ from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, LoopMapping, Problem, Tensor
 from tilewright.costs.model import evaluate_with
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.search.mapping.mappers import MAPPERS, find_mapper, map_problem, map_problems
+from tilewright.search.mapping.mappers import map_problem, map_problems
+from tilewright.search.mapping.registry import MAPPERS, find_mapper
 from tilewright.search.mapping.values import Mapped, Objective, Request, Space
 
 ARCH = Architecture(
