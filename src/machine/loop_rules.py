@@ -26,13 +26,18 @@ ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "index": (("O_space", "O", "A_space", "A", "B_space", "B"), ()),
     "body": (("count",), ()),
     "compute": (("O_space", "O", "A_space", "A", "B_space", "B"), ("function",)),
+    "permute_base": (("side", "value"), ()),
+    "permute_loop": (("side", "id", "last"), ()),
+    "permute_stride": (("side", "loop", "value"), ()),
+    "permute": (("O_space", "A_space", "shuffle"), ()),
     "undefined": ((), ()),
 }
 """Action -> roles that it must have, and roles that it may have.
 
 Codes of fields count, not the names of their enumerators: `half` 1 is the upper 16 bits; `side` 0 to 3 load, store,
-read, write; `end`, `last` and `outer` 1 is yes; `part` of an iterator or immediate 0 to 3 sets it sign-extended, its
-low half, its high half, or zero-extended.  `buffer` and the spaces are efields of memories' names, `engine` of units'.
+read, write, of a permutation 0 source, 1 target; `end`, `last`, `outer` and `shuffle` 1 is yes; `part` of an iterator
+or immediate 0 to 3 sets it sign-extended, its low half, its high half, or zero-extended.  `buffer` and the spaces are
+efields of memories' names, `engine` of units'.
 """
 
 LITERALS = {

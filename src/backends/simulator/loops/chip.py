@@ -37,6 +37,10 @@ class Chip:
         """Bytes in a row: all banks at one depth."""
         return row_bytes(self.memories[name])
 
+    def rows_of(self, name: str) -> int:
+        """All rows of a memory."""
+        return int(self.memories[name].depth or 0)
+
     def rows(self, name: str) -> int:
         """Rows of a memory that one tile may use."""
         memory = self.memories[name]

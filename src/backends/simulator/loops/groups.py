@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .actions import Step
+from .permute import Permute, PermuteReader
 
 Key = tuple[str, int, int]
 """Memory, side (0 load, 1 store, 2 read, 3 write), loop."""
@@ -93,7 +94,7 @@ class Release:
     """The rows that the array engine summed are free again."""
 
 
-Event = Transfer | Nest | Immediate | Release
+Event = Transfer | Nest | Immediate | Permute | Release
 
 
 @dataclass
@@ -181,11 +182,15 @@ class VectorReader:
         self.body: list[Step] = []
         self.left = 0
         self.shift = 0
+        self.permutes = PermuteReader()
 
     def take(self, step: Step) -> None:
         """Another instruction."""
         if self.left and step.kind != "compute":
             raise step.trap("illegal", f"{self.left} more instructions of a body", step.kind)
+        if step.kind.startswith("permute"):
+            self._permute(step)
+            return
         handler = getattr(self, f"_{step.kind}", None)
         if handler is None:
             raise step.trap("illegal", "an action of a vector engine", step.kind)
@@ -193,6 +198,11 @@ class VectorReader:
 
     def _none(self, step: Step) -> None:
         pass
+
+    def _permute(self, step: Step) -> None:
+        started = self.permutes.take(step)
+        if started is not None:
+            self.group.events.append(started)
 
     def _set(self, step: Step, *key: str) -> None:
         self.registers[key] = with_half(self.registers.get(key, 0), step.number("half"), step.number("value"))

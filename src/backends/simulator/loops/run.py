@@ -6,7 +6,6 @@ group runs once for each tile whose sums are complete.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,9 @@ from .actions import steps
 from .array import MAX_POINTS, ArrayRun, Tile, tiles
 from .chip import Chip, points, span
 from .groups import ArrayGroup, Group, Immediate, Nest, Release, Transfer, VectorGroup, read_groups
-from .timeline import Slice, Timeline
+from .permute import Permute, check, permute
+from .timeline import Timeline
+from .trace import write_trace
 from .vector import VectorRun
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def simulate_loops(
             _Pair(state, array, vector).run()
     cycles = state.time.end
     if trace is not None:
-        _write_trace(trace, machine, state.time.slices)
+        write_trace(trace, machine, state.time.slices)
     return _result(program, state, storage, cycles, len(every))
 
 
@@ -260,11 +261,27 @@ class _Pair:
                     self._count_nest(vector, event)
                     for name in (*_memories(event), *([sums] if sums else ())):
                         time.buffers[name].use(end)
+                case Permute():
+                    ready = self._permute(vector, event, ready, sums)
                 case Immediate() | Release():
                     pass
             if self.state.functional:
                 _execute(vector, event, self.turn)
         self.turn += 1
+
+    def _permute(self, vector: VectorRun, event: Permute, ready: int, sums: str) -> int:
+        """The time and counts of a permutation, a row a cycle; when its rows are there."""
+        check(vector.chip, event)
+        time, counts, unit = self.state.time, self.state.counts, vector.group.unit
+        ready = max(ready, time.begin(event.target.memory))
+        _, end = time.run(unit, ready, event.rows + vector.latency, "permute", event.step.index)
+        for name in (event.source.memory, event.target.memory, *([sums] if sums else ())):
+            time.buffers[name].use(end)
+        size = vector.chip.row_bytes(event.source.memory)
+        counts.memories[event.source.memory].read_bytes += event.source.count * size
+        counts.memories[event.target.memory].write_bytes += event.target.count * size
+        counts.units[unit].busy_cycles += event.rows + vector.latency
+        return ready
 
     def _store(self, size: int, transfer: Transfer, ready: int) -> None:
         self._count_transfer(size, transfer)
@@ -354,6 +371,8 @@ def _execute(vector: VectorRun, event: object, turn: int) -> None:
             vector.run(event)
         case Immediate():
             vector.set(event)
+        case Permute():
+            permute(vector.chip, event)
         case _:
             pass
 
@@ -370,19 +389,3 @@ def _counts(machine: Machine) -> Counts:
         {unit.name: UnitCount() for unit in machine.units},
         {mnemonic.name: 0 for mnemonic in machine.mnemonics},
     )
-
-
-def _write_trace(path: Path, machine: Machine, slices: Sequence[Slice]) -> None:
-    """The run for Perfetto: a row per engine and one for DRAM."""
-    rows = {name: number + 1 for number, name in enumerate(sorted({item.row for item in slices}))}
-    scale = 1e6 / machine.frequency_hz
-    events: list[dict[str, Any]] = [
-        {"ph": "M", "pid": 1, "tid": number, "name": "thread_name", "args": {"name": name}}
-        for name, number in rows.items()
-    ]
-    for item in slices:
-        place = {"ph": "X", "pid": 1, "tid": rows[item.row], "name": item.name, "args": {"instruction": item.index}}
-        times = {"ts": item.start_cycle * scale, "dur": (item.end_cycle - item.start_cycle) * scale}
-        events.append(place | times)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))

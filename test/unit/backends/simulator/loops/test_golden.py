@@ -80,7 +80,7 @@ def test_trace(tmp_path: Path):
         ("SA_LOOP_CFG 0, 8, 0", "SA_LOOP_CFG 0, 8, 65535", "illegal", "at most 16777216 iterations inside a tile"),
         ("SA_LOOP_CFG 0, 3, 0", "SA_LOOP_CFG 0, 3, 65535", "uninitialised", "never written"),
         ("SET_ITER 3, 0, 12", "SET_ITER 3, 0, 65535", "illegal", "steps one after another"),
-        ("SET_ITER 0, 0, 4", "PERM_START 0, 0, 0, 0, 0", "illegal", "an action of a vector engine"),
+        ("SET_ITER 0, 0, 4", "LD_ST LD, BUFFER, IBUF, 17, 1", "illegal", "a loop before its iterators"),
     ],
 )
 def test_what_traps(old: str, new: str, reason: str, message: str):

@@ -1,0 +1,27 @@
+"""A run of a machine of loops for Perfetto."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ....machine import Machine
+from .timeline import Slice
+
+
+def write_trace(path: Path, machine: Machine, slices: Sequence[Slice]) -> None:
+    """A row per engine and one for DRAM."""
+    rows = {name: number + 1 for number, name in enumerate(sorted({item.row for item in slices}))}
+    scale = 1e6 / machine.frequency_hz
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 1, "tid": number, "name": "thread_name", "args": {"name": name}}
+        for name, number in rows.items()
+    ]
+    for item in slices:
+        place = {"ph": "X", "pid": 1, "tid": rows[item.row], "name": item.name, "args": {"instruction": item.index}}
+        times = {"ts": item.start_cycle * scale, "dur": (item.end_cycle - item.start_cycle) * scale}
+        events.append(place | times)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))
