@@ -30,11 +30,13 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     """What `add_compile_options` was given."""
     from ..driver import CompileOptions
-    from ..search.fusion import METHODS
 
     method, rows, limit = arguments.partition, arguments.tile_rows, arguments.time_limit
-    if method and method not in METHODS:
-        raise UsageError("usage", "--partition", f"one of {', '.join(METHODS)}", repr(method))
+    if method:
+        from ..search.fusion import METHODS
+
+        if method not in METHODS:
+            raise UsageError("usage", "--partition", f"one of {', '.join(METHODS)}", repr(method))
     if rows < 1:
         raise UsageError("usage", "--tile-rows", "at least 1", str(rows))
     if not 0 <= limit < float("inf"):

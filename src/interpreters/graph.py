@@ -20,7 +20,6 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Operation, Region
 from xdsl.utils.exceptions import InterpretationError
 
@@ -31,6 +30,17 @@ from ..resources import Resources, resources_of, weight_array
 from . import graph_numpy as numpy_layers
 
 Array = NDArray[Any]
+
+
+@register_impls
+class EntryFunctions(InterpreterFunctions):
+    """The end of a function.  xDSL has this too, in a package whose import brings the interpreters of all dialects."""
+
+    @impl_terminator(func.ReturnOp)
+    def run_return(
+        self, interpreter: Interpreter, op: func.ReturnOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        return ReturnedValues(args), ()
 
 
 def _number(attribute: FloatAttr | None) -> float | None:
@@ -242,11 +252,11 @@ def run_graph(
     listeners = () if named is None else (NamedValues(named),)
     interpreter = Interpreter(module, listeners=listeners)
     interpreter.register_implementations(GraphFunctions(resources_of(module)))
-    interpreter.register_implementations(FuncFunctions())
+    interpreter.register_implementations(EntryFunctions())
     for more in functions:
         interpreter.register_implementations(more)
     with np.errstate(all="ignore"):
-        results = interpreter.call_op(function, tuple(arrays))
+        results = interpreter.run_ssacfg_region(entry.body, tuple(arrays), function)
     return {name: np.asarray(result) for name, result in zip(result_names(entry), results, strict=True)}
 
 

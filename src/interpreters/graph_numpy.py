@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf  # pyright: ignore[reportUnknownVariableType]
 
 Array = NDArray[Any]
 
@@ -158,6 +157,12 @@ def batch_norm(x: Array, scale: Array, bias: Array, mean: Array, variance: Array
     return (x - mean.reshape(shape)) * factor.reshape(shape) + bias.reshape(shape)
 
 
+def _erf(x: Array) -> Array:
+    from scipy.special import erf  # pyright: ignore[reportUnknownVariableType]  # slow to load, seldom needed
+
+    return np.asarray(erf(x), F32)
+
+
 UNARY: dict[str, Callable[..., Array]] = {
     "identity": lambda x: x,
     "relu": lambda x: np.maximum(x, x.dtype.type(0)),
@@ -165,7 +170,7 @@ UNARY: dict[str, Callable[..., Array]] = {
     "log": np.log,
     "sqrt": np.sqrt,
     "reciprocal": lambda x: F32(1) / x,
-    "erf": lambda x: np.asarray(erf(x), F32),
+    "erf": lambda x: _erf(x),
     "tanh": np.tanh,
     "sigmoid": lambda x: F32(1) / (F32(1) + np.exp(-x)),
     "neg": np.negative,
@@ -173,7 +178,7 @@ UNARY: dict[str, Callable[..., Array]] = {
     "floor": np.floor,
     "ceil": np.ceil,
     "rint": np.rint,
-    "gelu": lambda x: F32(0.5) * x * (F32(1) + np.asarray(erf(x * F32(math.sqrt(0.5))), F32)),
+    "gelu": lambda x: F32(0.5) * x * (F32(1) + _erf(x * F32(math.sqrt(0.5)))),
     "gelu_tanh": lambda x: (
         F32(0.5) * x * (F32(1) + np.tanh(F32(math.sqrt(2 / math.pi)) * (x + F32(0.044715) * x * x * x)))
     ),

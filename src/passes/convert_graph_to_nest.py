@@ -16,8 +16,7 @@ from ..dialects import graph, nest
 from ..dialects.types import shape_of, tensor_type
 from ..errors import TilewrightError
 from ..resources import resources_of
-from .fusion_layers import EPILOGUE
-from .graph_fuse import find_clusters
+from .graph_fuse import EPILOGUE, find_clusters
 from .graph_to_nest import contraction, movement, window
 from .graph_to_nest.builder import GroupBuilder, Term
 from .graph_to_nest.elementwise import ELEMENTWISE, Frame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
@@ -20,10 +21,12 @@ from ..dialects.roles import Role
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources, resources_of
-from .fused_layers import FusedGroup, fused_groups
-from .fused_program import FusedBuilder
+from .fused_marks import marked_groups
 from .names import unique_name
 from .nest_codelets import build_codelet, build_copy
+
+if TYPE_CHECKING:
+    from .fused_layers import FusedGroup
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,7 @@ class _Converter:
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
         self.outputs = self._outputs()
-        marked = any("fused" in op.attributes for op in function.body.block.ops)
-        self.fused = fused_groups(function.body.block, machine, Pricer(machine)) if marked else {}
+        self.fused = marked_groups(function.body.block, machine, Pricer(machine))
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
@@ -140,6 +142,8 @@ class _Converter:
         return self.values[value]
 
     def _fused(self, group: FusedGroup) -> None:
+        from .fused_program import FusedBuilder
+
         for layer in group.layers:
             if group.leaves(layer.result):
                 self._tensor(layer.result, _result_name(layer.op, layer.result), Role.TEMP)

@@ -14,13 +14,10 @@ from ..costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, 
 from ..dialects import graph
 from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
-from .graph_fuse import find_clusters
+from .graph_fuse import EPILOGUE, find_clusters
 
 VIEWS = (graph.ReshapeOp, graph.ConcatOp)
 """Layers that only say where elements are: each group that reads one has its own copy."""
-
-EPILOGUE = 16
-"""Most operations of one layer."""
 
 
 @dataclass(frozen=True)

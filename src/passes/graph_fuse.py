@@ -31,6 +31,9 @@ ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.Reduc
 OUTSIDE = (graph.WeightOp, graph.ReshapeOp)
 """Layers that compute nothing and move nothing: they stay outside of groups."""
 
+EPILOGUE = 16
+"""Most operations of one layer."""
+
 
 @dataclass
 class Cluster:

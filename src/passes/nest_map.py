@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
@@ -19,9 +20,11 @@ from ..dialects import nest
 from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..search.mapping.leaves import bind_kernel
-from .fused_layers import FusedGroup, fused_groups
-from .nest_hierarchy import map_groups, request_of
+from .fused_marks import marked_groups
 from .nest_trees import group_of, in_group, region_tree, set_mapping
+
+if TYPE_CHECKING:
+    from .fused_layers import FusedGroup
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class NestMapPass(ModulePass):
         if not groups:
             return
         if self.mapper:
+            from .nest_hierarchy import map_groups, request_of  # loads kernels and solvers
+
             options = (self.objective, self.model, self.factors, self.bypass, self.seed, self.time_limit)
             map_groups(op, groups, self.mapper, request_of(*options))
             return
@@ -89,7 +94,7 @@ class NestMapPass(ModulePass):
             inside = [group for group in function.walk() if isinstance(group, nest.GroupOp)]
             alone = [group for group in inside if "fused" not in group.attributes]
             costs = [_map(group, pricer, known) for group in alone]
-            fused = fused_groups(function.body.block, pricer.machine, pricer) if len(alone) < len(inside) else {}
+            fused = marked_groups(function.body.block, pricer.machine, pricer)
             for group in fused:
                 _bind(group, pricer)
             _predict(function, costs, list(dict.fromkeys(fused.values())))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -18,11 +20,13 @@ from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
 from ..search.mapping.build import build
 from ..search.mapping.tiling import tile_group
-from .fused_layers import fused_groups
-from .fused_tiles import tile_layer
+from .fused_marks import marked_groups
 from .nest_change import Nodes, change_groups
 from .nest_split import split_group
 from .nest_trees import group_of, in_group, set_mapping
+
+if TYPE_CHECKING:
+    from .fused_layers import FusedGroup
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,7 @@ class NestTilePass(ModulePass):
                 _tile(group, pricer, known)
         for function in op.body.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
-                for group, fused in fused_groups(function.body.block, pricer.machine, pricer).items():
-                    if not group.is_mapped:
-                        layer = fused.layers[fused.number[group.outs[0]]]
-                        set_mapping(group, tile_layer(fused, layer))
+                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer))
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
@@ -118,6 +119,14 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
             return
         raise in_group(error, op.sym_name.data) from error
     set_mapping(op, known[problem])
+
+
+def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup]) -> None:
+    for group, fused in groups.items():
+        if not group.is_mapped:
+            from .fused_tiles import tile_layer
+
+            set_mapping(group, tile_layer(fused, fused.layers[fused.number[group.outs[0]]]))
 
 
 def _is_split_useful(error: TilewrightError) -> bool:

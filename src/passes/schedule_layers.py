@@ -19,10 +19,7 @@ from ..dialects import graph
 from ..dialects.types import shape_of
 from ..errors import TilewrightError
 from ..zoo.schedule_networks.layers import Kind, Layer, Network, Shape
-from .graph_fuse import find_clusters
-
-EPILOGUE = 16
-"""Most operations of one layer."""
+from .graph_fuse import EPILOGUE, find_clusters
 
 MOVES = (
     graph.ReshapeOp,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +20,7 @@ def target_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.acg"))}
 
 
+@lru_cache(maxsize=16)
 def parse_target(text: str, file: str = "target") -> Machine:
     """The machine that `.acg` text describes.
 
