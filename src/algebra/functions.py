@@ -180,6 +180,14 @@ def _rshift_round(x: Array, s: Array) -> Array:
     return np.right_shift(x + half, shift)
 
 
+def _rshift(x: Array, s: Array) -> Array:
+    return np.right_shift(x, np.clip(s, 0, 63))
+
+
+def _lshift(x: Array, s: Array) -> Array:
+    return np.left_shift(x, np.clip(s, 0, 63))
+
+
 def _reciprocal(x: Array) -> Array:
     return np.divide(1, x)
 
@@ -238,6 +246,8 @@ def _table() -> dict[str, Function]:
         ("clip", 3, "num", _clip),
         ("select", 3, "any", _select),
         ("rshift_round", 2, "int", _rshift_round),
+        ("rshift", 2, "int", _rshift),
+        ("lshift", 2, "int", _lshift),
     ]
     comparisons = ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal)
     comparisons += ("gt", np.greater), ("ge", np.greater_equal)

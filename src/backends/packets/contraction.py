@@ -208,10 +208,3 @@ class Kernel:
             return [*regions, Straight(tuple(tile.undo_head() if count > 1 else []))]
         finally:
             tile.release()
-
-
-def contraction_regions(
-    emitter: Emitter, storage: Storage, contraction: Contraction, types: Mapping[str, str], columns: list[Columns]
-) -> list[Region]:
-    """The regions of a sum of products with a plan; `InfeasibleError` where registers do not suffice."""
-    return Kernel(emitter, storage, contraction, types).regions(columns)

@@ -14,7 +14,6 @@ from .registers import Pool
 
 COPY = parse_statement("O{i} = A{i}")
 CONSTANT = parse_statement("O{} = V")
-SUM = parse_statement("O{} = A{} + B{}")
 SUM_WITH_CONSTANT = parse_statement("O{} = A{} + V")
 BROADCAST = parse_statement("O{i} = A{}")
 
@@ -120,12 +119,6 @@ class Emitter:
                 values = ((target_place.base, target), (source_place.base, source), (field.name, number))
                 return Instruction(item.name, values)
         return self.refused(f"adding {number} to a register")
-
-    def add_registers(self, target: int, first: int, second: int) -> Instruction:
-        """`target = first + second` in address registers."""
-        item = self.isa.choose("adding registers", self.isa.executing(SUM))
-        names = [place.base for place in item.places]
-        return Instruction(item.name, tuple(zip(names, (target, first, second), strict=True)))
 
     def address(self, target: int, address: int) -> Instruction:
         """An address of the off-chip memory into a register."""

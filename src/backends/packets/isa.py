@@ -51,10 +51,6 @@ class Isa:
         """The narrowest file of a register memory."""
         return min((f for f in self.packets.files if f.memory == memory), key=lambda f: f.width_bytes)
 
-    def widest_plain(self, memory: str) -> RegisterFile:
-        """The narrowest file, which vectors are held in."""
-        return self.narrowest(memory)
-
     def granules(self, file: str, number: int) -> tuple[Granule, ...]:
         """The parts of a register."""
         item = self.files[file]

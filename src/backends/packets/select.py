@@ -72,7 +72,8 @@ def _with_correction(emitter: Emitter, found: Multiply, scalar_type: str) -> Mul
 
 def _moves(emitter: Emitter) -> list[PackedMnemonic]:
     memory = emitter.isa.files[emitter.vectors].memory
-    return [m for m in emitter.isa.executing(COPY) if all(p.memory == memory for p in m.places)]
+    moves = [m for m in emitter.isa.executing(COPY) if all(p.memory == memory for p in m.places)]
+    return [m for m in moves if len({p.type_name for p in m.places}) == 1]
 
 
 def _types(emitter: Emitter, item: PackedMnemonic) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ FUNCTIONS = {
     "neg": x.NEG,
     "abs": x.ABS,
     "rshift_round": x.SHIFT_ROUND,
+    "rshift": x.SHIFT,
+    "lshift": x.LEFT,
     "eq": x.EQ,
     "lt": x.LT,
     "le": x.LE,
@@ -193,7 +195,8 @@ def _postfix(expr: Expr, operands: Sequence[str]) -> Iterator[tuple[int, int]]:
         case Call(fn, args):
             for arg in args:
                 yield from _postfix(arg, operands)
-            yield _function(fn)
+            if fn != "identity":
+                yield _function(fn)
         case _:
             raise TilewrightError("unsupported", "an access with indices", "free strides in capabilities", "indices")
 

@@ -26,7 +26,29 @@ KIND, IMMEDIATE, ADVANCED, AMOUNT, PLACE, PLACE_COLUMNS = 0, 1, 2, 3, 4, 4  # of
 INSTRUCTION_COLUMNS = PLACE + MOST_OPERANDS * PLACE_COLUMNS
 
 # operations of values on a stack
-PUSH, NUMBER, SCALAR, ADD, SUB, MUL, MAX, MIN, NEG, ABS, SHIFT_ROUND, EQ, LT, LE, GT, GE, SELECT, CAST, SAT = range(19)
+(
+    PUSH,
+    NUMBER,
+    SCALAR,
+    ADD,
+    SUB,
+    MUL,
+    MAX,
+    MIN,
+    NEG,
+    ABS,
+    SHIFT_ROUND,
+    EQ,
+    LT,
+    LE,
+    GT,
+    GE,
+    SELECT,
+    CAST,
+    SAT,
+    SHIFT,
+    LEFT,
+) = range(21)
 
 RAN, OUTSIDE, UNALIGNED, TOO_LONG = range(4)
 
@@ -89,6 +111,10 @@ def apply(op: int, a: int, b: int) -> int:
         return min(a, b)
     if op == SHIFT_ROUND:
         return a if b == 0 else (a + (1 << (b - 1))) >> b
+    if op == SHIFT:
+        return a >> min(max(b, 0), 63)
+    if op == LEFT:
+        return a << min(max(b, 0), 63)
     if op == EQ:
         return int(a == b)
     if op == LT:
