@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
@@ -37,16 +37,25 @@ class Scene:
 
     def _forced(self, evaluator: Evaluator) -> Forced:
         weights = [layer.weight_bytes for layer in self.graph.layers]
-        return Forced(self.space, evaluator, self.tolls(evaluator.metric), weights, self.weight_capacity)
+        return Forced(self.space, evaluator, self.tolls_of(evaluator), weights, self.weight_capacity)
+
+    def tolls_of(self, evaluator: Evaluator) -> Tolls:
+        """The bound that adds up, with the price of each layer that cannot share a group: its weights are too many."""
+        tolls = self.tolls(evaluator.metric)
+        floors = list(tolls.floors)
+        for number, layer in enumerate(self.graph.layers):
+            if layer.weight_bytes > self.weight_capacity:
+                floors[number] += max(0.0, evaluator.price(1 << number) - tolls.least(1 << number))
+        return replace(tolls, floors=floors)
 
     def chains(self, evaluator: Evaluator) -> Chains:
         """Chains of cuts, by which bounds and partitions of wide networks are found."""
-        metric, forced = evaluator.metric, self._forced(evaluator)
+        forced = self._forced(evaluator)
         regions = inf
         if self.platform is not None and not _staged(self.graph, self.platform):
             regions = float(self.platform.regions)
         weights = [layer.weight_bytes for layer in self.graph.layers]
-        units = units_of(self.space, self.tolls(metric), weights, Room(self.weight_capacity, regions))
+        units = units_of(self.space, forced.tolls, weights, Room(self.weight_capacity, regions))
         return Chains(units, [forced.least(number) for number in range(self.space.size)])
 
     def tolls(self, metric: Metric) -> Tolls:

@@ -128,11 +128,11 @@ class _Run:
         self.graph, self.options, self.report = scene.graph, options, report
         self.space = scene.space
         self.evaluator = Evaluator(self.space, pricer, options.metric)
-        self.tolls = scene.tolls(options.metric)
         self.scene = scene
         pricer.cost((0,))
         self.start = time.process_time()
         self.history: list[tuple[int, float]] = []
+        self.tolls = scene.tolls_of(self.evaluator)
         self.bound = scene.bound(self.evaluator)
 
     def result(self) -> PartitionResult:
