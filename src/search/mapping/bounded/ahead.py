@@ -40,6 +40,7 @@ class Ahead:
         self._outcomes: dict[int, list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
+        self._largest: dict[tuple[int, int, int, int], int] = {}
 
     def start(self, skeleton: Skeleton) -> float:
         """Take up a skeleton; the least energy of all words between its memories."""
@@ -96,7 +97,7 @@ class Ahead:
         skeleton, model = self._skeleton, self._model
         outside: list[int] = (skeleton.inside[-1] // skeleton.inside[level + 1]).tolist()
         reach = [-(-n // o) for n, o in zip(self._tables.bounds, outside, strict=True)]
-        most = [self._most(skeleton, level, d, end) for d, end in enumerate(reach)]
+        most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
         return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most)
 
     def _step(self, level: int) -> Step:
@@ -167,19 +168,21 @@ class Ahead:
                 start += energy.size
         return np.concatenate(parts), where
 
-    def _most(self, skeleton: Skeleton, level: int, d: int, end: int) -> int:
+    def _most(self, kept: int, level: int, d: int, end: int) -> int:
         """The largest tile along `d` that fits with tiles of one elsewhere."""
-        lo, hi = 1, end
-        kept = kept_at(skeleton, level)
-        ones = [np.ones(1, np.int64)] * self._dims
-        while lo < hi:
-            middle = (lo + hi + 1) // 2
-            sizes = tuple(np.array([middle]) if e == d else one for e, one in enumerate(ones))
-            if self._fits(level, kept, sizes).all():
-                lo = middle
-            else:
-                hi = middle - 1
-        return lo
+        key = kept, level, d, end
+        if key not in self._largest:
+            lo, hi = 1, end
+            ones = [np.ones(1, np.int64)] * self._dims
+            while lo < hi:
+                middle = (lo + hi + 1) // 2
+                sizes = tuple(np.array([middle]) if e == d else one for e, one in enumerate(ones))
+                if self._fits(level, kept, sizes).all():
+                    lo = middle
+                else:
+                    hi = middle - 1
+            self._largest[key] = lo
+        return self._largest[key]
 
     def _fits(self, level: int, kept: int, low: Sizes) -> Bools:
         used = np.zeros((1,) * self._dims)

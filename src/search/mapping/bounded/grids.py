@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -84,10 +85,24 @@ def swept(grid: Grid, table: Floats, d: int) -> Floats:
     if not grid.perfect:
         return np.flip(np.minimum.accumulate(np.flip(table, d), axis=d), d)
     found = table.copy()
-    rows, mine = np.moveaxis(table, d, 0), np.moveaxis(found, d, 0)
-    low = grid.low[d, : grid.size[d]].tolist()
-    for place, tile in enumerate(low):
-        multiples = [more for more in range(place, len(low)) if low[more] % tile == 0]
-        if len(multiples) > 1:
-            mine[place] = rows[multiples].min(axis=0)
+    rows = np.moveaxis(found, d, 0)
+    for place, more in _multiples(tuple(grid.low[d, : grid.size[d]].tolist())):
+        np.minimum(rows[place], rows[more], out=rows[place])
     return found
+
+
+@lru_cache(1024)
+def _multiples(tiles: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Places of tiles and of their prime multiples, one prime after the other, from the largest tile on."""
+    where = {tile: place for place, tile in enumerate(tiles)}
+    return tuple(
+        (where[tile], where[tile * prime])
+        for prime in primes_of(tiles)
+        for tile in reversed(tiles)
+        if tile * prime in where
+    )
+
+
+def primes_of(numbers: tuple[int, ...]) -> list[int]:
+    """The primes among these numbers, which have all divisors of each other."""
+    return [n for n in numbers if n > 1 and not any(n % p == 0 for p in numbers if 1 < p < n)]

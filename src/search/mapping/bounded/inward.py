@@ -81,7 +81,8 @@ class Terms:
         there = 1.0 - self._ragged(t, memory, run, step)
         boxes = [Boundary(size, down, step, self.free, whole) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
-        return self.tables.settled(t, memory, parent, words[0], words[1], owned)
+        energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
+        return np.maximum(energy, skeleton.least[memory, t])
 
     def _ragged(self, t: int, memory: int, run: int, step: Sizes) -> Floats | float:
         """Most of the words that ragged ends may leave in place, as a share: see `words.ragged_share`."""
@@ -222,4 +223,4 @@ class Step:
         for d, grid in enumerate(chosen):
             low[d, : size[d]] = grid.low[d, : size[d]]
         stride = np.array([int(np.prod(size[d + 1 :])) for d in range(self.dims)], np.int64)
-        return Grid(size, low, low, stride, self.outer.perfect)
+        return Grid(size, low, low, stride, self.outer.perfect and self.grid.perfect)

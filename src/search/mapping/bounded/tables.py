@@ -14,9 +14,11 @@ import numpy as np
 from ....costs.compiled import compiled
 from .grids import Sizes
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .words import extent, settle, slid, slide
+from .slides import kept_on_average
+from .windows import extent, slid
+from .words import settle, slide
 
-SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID = range(7)
+SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
 """Columns of `window_rows`."""
 
 
@@ -45,7 +47,11 @@ def window_rows(
     once: bool,
     out: Floats,
 ) -> None:
-    """Fill rows of `out` (N, 7) for window `w` of tensor `t` and boxes (N, D); loop `first` of `bounds` (N,) slides."""
+    """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
+
+    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0 (then of the last four columns but one nothing is
+    filled).
+    """
     for n in range(out.shape[0]):
         tile = tiles[n]
         out[n, SIZE] = extent(model, t, w, tile)
@@ -54,7 +60,12 @@ def window_rows(
             if model.window[t, d] == w:
                 out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
         out[n, SLID] = slid(model, t, w, tile, steps[n], once)
-        if first >= 0 and model.window[t, first] == w and bounds[n] > 1:
+        if first < 0 or model.window[t, first] != w or steps[n, first] >= model.bounds[first]:
+            continue
+        out[n, KEPT] = kept_on_average(
+            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once
+        )
+        if bounds[n] > 1:
             found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
             out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
 
@@ -129,6 +140,9 @@ class Tables:
             rows = self._window(t, w, box, -1, None)
             return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
         steps = -(-self.bounds[first] // box.step[first])
+        if self.model.perfect:
+            rows = self._window(t, w, box, first, np.zeros_like(steps))
+            return np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
         best: Floats | None = None
         for bound in range(2, int(steps.max()) + 1):
             found = _fresh(self._window(t, w, box, first, np.minimum(steps, bound)), 1.0)
@@ -175,7 +189,7 @@ class Tables:
                 for d, place in zip(mine, places, strict=True):
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
-            out = np.zeros((places.shape[1], 7))
+            out = np.zeros((places.shape[1], 8))
             window_rows(
                 self.model,
                 t,
@@ -190,12 +204,13 @@ class Tables:
                 out,
             )
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
-            self._rows[key] = out.reshape([*full, 7])
+            self._rows[key] = out.reshape([*full, 8])
         return self._rows[key]
 
 
 def _fresh(rows: Floats, returns: Floats | float) -> Floats:
     """Words along a window, given the share of what is there on the way back."""
     size, share, forward, back, again, positions = (rows[..., column] for column in range(6))
-    fresh = np.maximum(0.0, size - positions * ((1 - again) * forward + again * back * returns))
+    there = np.minimum((1 - again) * forward + again * back * returns, rows[..., KEPT])
+    fresh = np.maximum(0.0, size - positions * there)
     return np.maximum(fresh * share, 1.0)

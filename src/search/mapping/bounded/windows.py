@@ -1,0 +1,163 @@
+"""Elements of sliding windows: of a tile, and what it shares with itself elsewhere."""
+
+from __future__ import annotations
+
+from ....costs.compiled import inner
+from .model import Ints, Model
+
+
+@inner
+def distinct2(u: int, n: int, v: int, m: int) -> int:
+    """How many values `u * i + v * j` has for `i < n`, `j < m`."""
+    if n == 1 or m == 1:
+        return n * m
+    a, b = u, v
+    while b > 0:
+        a, b = b, a % b
+    return n * m - max(0, n - v // a) * max(0, m - u // a)
+
+
+@inner
+def extent(model: Model, t: int, w: int, tile: Ints) -> int:
+    """Elements of window `w` in a tile that is cut at the bounds (at least, where it has more than two terms)."""
+    count, u, n, v, m, span = 0, 0, 1, 0, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(tile[d], model.bounds[d])
+        span += size - 1
+        if count == 0:
+            u, n = model.coefficient[t, d], size
+        else:
+            v, m = model.coefficient[t, d], size
+        count += 1
+    return distinct2(u, n, v, m) if count == 2 else span
+
+
+@inner
+def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
+    count, u, n, v, m, span = 0, 1, 1, 1, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size, c = min(tile[d], model.bounds[d]), model.coefficient[t, d]
+        span += c * (size - 1)
+        if size == 1:
+            continue
+        if count == 0:
+            u, n = c, size
+        else:
+            v, m = c, size
+        count += 1
+    if count == 0:
+        return 1 if shift == 0 else 0
+    if count == 1:
+        if exact and shift % u:
+            return 0
+        return max(0, n - -(-shift // u))
+    if count == 2 and exact:
+        if u == 1:
+            u, n, v, m = v, m, u, n
+        if v == 1 and m < u:
+            blocks, offset = shift // u, shift % u
+            near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
+            return near + far
+    return max(0, span - shift)
+
+
+@inner
+def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that all who need them have, where children move by `shift` (or by `shift` at least).
+
+    Of children with contiguous elements the first that needs one is the last to have had it, so each child has some for
+    all only as far as the one before it lies further away than `shift`.
+    """
+    children, rows, span = 1, 1, 1
+    near, far, count = 0, 0, 0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(child[d], model.bounds[d])
+        others = -(-min(tile[d], model.bounds[d]) // size)
+        span += model.coefficient[t, d] * (size - 1)
+        if others > 1:
+            count += 1
+            if count == 1:
+                children, near = others, model.coefficient[t, d] * size
+            else:
+                rows, far = others, model.coefficient[t, d] * size
+    each = overlap(model, t, w, child, shift, exact)
+    if count == 0 or count > 2 or extent(model, t, w, child) != span:
+        return children * rows * each
+    if count == 2 and far < near:
+        children, near, rows, far = rows, far, children, near
+    apart_rows = far - (children - 1) * near if far > (children - 1) * near else near
+    found = each + (children - 1) * rows * max(0, min(span, near) - shift)
+    return min(children * rows * each, found + (rows - 1) * max(0, min(span, apart_rows) - shift))
+
+
+@inner
+def alike(model: Model, d: int, size: int) -> tuple[int, int]:
+    """The smallest and the largest size that a size of dimension `d` stands for: those that as many tiles cover."""
+    if model.perfect or size >= model.bounds[d]:
+        return size, size
+    count = -(-model.bounds[d] // size)
+    return -(-model.bounds[d] // count), -(-model.bounds[d] // (count - 1)) - 1
+
+
+@inner
+def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
+    """The least difference of a number of the range `one` and `times` one of the range `other`."""
+    return max(0, one[0] - times * other[1], times * other[0] - one[1])
+
+
+@inner
+def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> int:
+    """Most elements of window `w` that stay when one of its own loops advances.
+
+    With `once` each dimension has a single loop: it moves by its step, and one inside of it falls back to 0.
+    """
+    looping, shift, last = 0, 0, -1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w or step[d] >= model.bounds[d]:
+            continue
+        looping += 1
+        mine = alike(model, d, step[d])
+        pace = mine[0] * model.coefficient[t, d], mine[1] * model.coefficient[t, d]
+        if looping == 1:
+            shift = pace[0]
+        elif looping == 2 and once:
+            theirs = alike(model, last, step[last])
+            other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
+            inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
+            shift = min(shift, pace[0], apart(other, pace, inside), apart(pace, other, outside))
+        else:
+            shift = 0
+        last = d
+    return overlap(model, t, w, tile, shift, looping == 1 and model.perfect) if looping else 0
+
+
+@inner
+def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
+    """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
+
+    Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
+    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out.
+    """
+    mine = alike(model, first, step[first])
+    least = (bound - 1) * mine[0] * model.coefficient[t, first]
+    reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]
+    for d in range(step.shape[0]):
+        if model.window[t, d] != w or d == first or step[d] >= model.bounds[d]:
+            continue
+        c = model.coefficient[t, d]
+        farthest = c * (model.bounds[d] - 1)
+        if reach[0] > farthest:
+            least = min(least, reach[0] - farthest)
+        elif more or (free >> d) & 1 == 0:
+            return 0
+        else:
+            theirs = alike(model, d, step[d])
+            least = min(least, apart(reach, theirs, c))
+    return least
