@@ -73,7 +73,7 @@ class Stored:
 
     `role` is input, output or scratch.  An input may be stored several times, in different forms; `padding` is what
     lies between and around its elements.  With a `packing` the memory holds that form instead.  Its
-    first element is `origin_bytes` after the address.
+    first element is `origin_bytes` after the address, and each element is there `copies` times, side by side.
     """
 
     name: str
@@ -85,6 +85,7 @@ class Stored:
     size_bytes: int
     packing: Packing | None = None
     origin_bytes: int = 0
+    copies: int = 1
 
 
 @dataclass(frozen=True)

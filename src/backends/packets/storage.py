@@ -75,7 +75,9 @@ def initial_memory(program: PacketProgram, inputs: Mapping[str, Array]) -> Array
             data = tensor.packing.pack(np.asarray(inputs[tensor.name]).reshape(tensor.shape))
             memory[tensor.address : tensor.address + len(data)] = data
         elif tensor.role == "input":
-            _view(memory, tensor)[...] = np.asarray(inputs[tensor.name]).reshape(tensor.shape)
+            data = np.asarray(inputs[tensor.name]).reshape(tensor.shape)
+            for copy in range(tensor.copies):
+                _view(memory, tensor, copy)[...] = data
     return memory
 
 
@@ -84,8 +86,8 @@ def outputs_of(program: PacketProgram, memory: Array) -> dict[str, Array]:
     return {t.name: np.ascontiguousarray(_view(memory, t)) for t in program.stored if t.role == "output"}
 
 
-def _view(memory: Array, tensor: Stored) -> Array:
-    part: Any = memory[tensor.address + tensor.origin_bytes : tensor.address + tensor.size_bytes].view(
-        np.dtype(tensor.dtype)
-    )
+def _view(memory: Array, tensor: Stored, copy: int = 0) -> Array:
+    dtype = np.dtype(tensor.dtype)
+    first = tensor.address + tensor.origin_bytes + copy * dtype.itemsize
+    part: Any = memory[first : tensor.address + tensor.size_bytes].view(dtype)
     return as_strided(part, tensor.shape, tensor.strides)
