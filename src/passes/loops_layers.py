@@ -10,20 +10,18 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ..algebra.expr import Access
-from ..algebra.statement import tensors_of
-from ..backends.loops.places import Epilogue, Operation, Rows, SumLayer, VectorLayer
+from ..backends.loops.places import Epilogue, Rows, Store, SumLayer, VectorLayer
 from ..dialects import nest
-from ..errors import TilewrightError
 from ..search.tiles import Loop, SumProblem
-from .loops_epilogue import Chain, EpilogueBuilder, Leaf
 from .loops_folding import channels_of, window_weights, windows
-from .loops_forms import ROWS, Form, SumForm, form_of, forms, sum_form, unsupported
-from .loops_tensors import Stored, batch_pitch, input_rows, output_rows
+from .loops_forms import SumForm, forms, sum_form, unsupported
+from .loops_leaves import Leaves, Scene, columns_of
+from .loops_tensors import batch_pitch, input_rows, output_rows
+from .loops_terms import Term
+from .loops_windows import is_depthwise, window_layer
 
 if TYPE_CHECKING:
     from .loops_program import LoopsProgram
-
-FOLDS = {"max=": "max(A, B)", "min=": "min(A, B)", "+=": "A + B"}
 
 
 class LayerBuilder:
@@ -37,18 +35,15 @@ class LayerBuilder:
         if len(group.results) != 1:
             raise unsupported(self.kernels[0], "a group with one result", f"{len(group.results)}")
         self.result = group.results[0]
-        self.chain: set[SSAValue] = set()
-        self.named: dict[str, SSAValue] = {}
-        self.lane = ""
         self.output_form = forms(self.kernels[-1])[0]
 
     def build(self) -> SumLayer | VectorLayer:
         """The layer; `TilewrightError` for groups that are none."""
         sums = [i for i, kernel in enumerate(self.kernels) if kernel.statement.data.reduce != "="]
         products = [i for i in sums if not isinstance(self.kernels[i].statement.data.value, Access)]
-        if products:
+        if products and not is_depthwise(self.kernels[products[0]]):
             return self._sum_layer(products[0])
-        return self._vector_layer(sums[0] if sums else -1)
+        return window_layer(self.program, self.group)
 
     def _sum_layer(self, at: int) -> SumLayer:
         kernel = self.kernels[at]
@@ -67,13 +62,11 @@ class LayerBuilder:
             blocks = window_weights(self.program, form, weight, channels, self.extents)
             x = Loop(x.extent)
         else:
-            rows = input_rows(form, self.program.place(given), self.extents)
+            rows = input_rows(form, self.program.turned(given, form.input.axis_of(form.summed)), self.extents)
             blocks = self._weights(form, weight)
         bias = self._bias(kernel, at, form, n)
-        self.lane = form.columns[-1] if form.columns else ""
-        self.chain = {kernel.result}
         bound = self._bound(kernel, form, weight, at)
-        epilogue = self._epilogue(self.kernels[at + 1 :], Chain(bound), n)
+        epilogue = self._epilogue(self.kernels[at:], Term("sum", -bound, bound, "rows"), n, form)
         if epilogue is None:
             self._narrow(form, n)
         output = output_rows(form, self.program.place(self.result), self.extents)
@@ -111,8 +104,8 @@ class LayerBuilder:
 
     def _weights(self, form: SumForm, value: SSAValue) -> Rows:
         program = self.program
-        if value in program.places or isinstance(value.owner, nest.GroupOp):
-            return self._rows_as_blocks(form, program.place(value))
+        if value in program.places or isinstance(value.owner, nest.GroupOp | nest.ViewOp):
+            return self._rows_as_blocks(form, value)
         name, role = program.name_of(value)
         constant = program.constant(value)
         if constant is not None:
@@ -120,19 +113,24 @@ class LayerBuilder:
         shape = cast(TensorType, value.type).get_shape()
         return program.table.blocks(name, role, program.dtype(value), shape, form)
 
-    def _rows_as_blocks(self, form: SumForm, place: Stored) -> Rows:
-        """Activations as weights: columns are rows of lanes, one after another."""
-        weight = form.weight
-        lanes, column = place.lanes, place.pitch(weight, form.columns[-1])
-        if place.lane != weight.axis_of(form.summed) or len(form.columns) != 1:
-            raise unsupported(self.kernels[0], f"sums of {weight.name} over axis {place.lane}", form.summed)
-        if column != place.row_bytes or self.extents[form.columns[-1]] % lanes:
-            raise unsupported(self.kernels[0], f"whole blocks of {lanes} columns next to each other", "others")
+    def _rows_as_blocks(self, form: SumForm, value: SSAValue) -> Rows:
+        """Activations as weights: columns are rows of lanes, turned first where those run along columns."""
+        weight, lanes = form.weight, self.program.table.lanes
+        if len(form.columns) != 1 or form.taps:
+            raise unsupported(self.kernels[0], "activations with one dim of columns as weights", f"{form.columns}")
+        place = self.program.turned(value, weight.axis_of(form.summed))
+        column = place.pitch(weight, form.columns[-1])
+        turned = place is not self.program.place(value)
+        if self.extents[form.columns[-1]] % lanes and not turned:
+            raise unsupported(self.kernels[0], f"whole blocks of {lanes} columns", f"{self.extents[form.columns[-1]]}")
+        if self.extents[form.summed] % lanes and not turned:
+            raise unsupported(self.kernels[0], f"whole rows of {lanes} that are summed", f"{self.extents[form.summed]}")
         batch = batch_pitch(
             weight.name, [place.pitch(weight, d) for d in form.batch], [self.extents[d] for d in form.batch]
         )
         pitches = {"k": place.pitches[place.lane], "n": lanes * column, "batch": batch}
-        return Rows(place.start(weight), pitches, lanes * column)
+        pitches |= {"column": column} if column != place.row_bytes else {}
+        return Rows(place.start(weight), pitches, lanes * place.row_bytes)
 
     def _bias(self, kernel: nest.KernelOp, at: int, form: SumForm, n: int) -> Rows | None:
         """The rows that sums start from: of kernels before the sum."""
@@ -147,21 +145,30 @@ class LayerBuilder:
         if constant is None or others[0].dims - set(form.columns):
             raise unsupported(kernel, "a constant bias of columns", "another")
         return self.program.table.constant(
-            f"{self.group.sym_name.data}.bias", self._columns(others[0], constant, form.columns), n
+            f"{self.group.sym_name.data}.bias",
+            columns_of(others[0], constant, form.columns, self.extents, self.program.table.lanes),
+            n,
         )
 
-    def _columns(self, form: Form, values: NDArray[np.int64], columns: tuple[str, ...]) -> NDArray[np.int64]:
-        """A constant for each column, in the order of the rows of lanes; lanes without a column have the last one's."""
-        lanes = self.program.table.lanes
-        sizes = [self.extents[dim] for dim in columns]
-        grid = np.indices(sizes)
-        index = tuple(
-            sum((axis.coefficient(d) * grid[i] for i, d in enumerate(columns)), np.full(sizes, axis.const))
-            for axis in form.axes
-        )
-        found = np.broadcast_to(np.asarray(values, np.int64)[index] if index else values, sizes)
-        unused = [(0, 0)] * len(sizes[:-1]) + [(0, -sizes[-1] % lanes)] if sizes else []
-        return np.pad(found, unused, mode="edge").reshape(-1)
+    def _epilogue(self, kernels: list[nest.KernelOp], sums: Term, n: int, form: SumForm) -> Epilogue | None:
+        """What follows sums, the first of `kernels`; None where they leave as they are."""
+        slots = {**form.rows} | ({"n": form.columns[-1]} if form.columns else {})
+        slots |= {"batch": form.batch[-1]} if form.batch else {}
+        leaves = Leaves(self.program, Scene(self.outside, self.extents, slots))
+        builder = leaves.builder(form.width(self.extents))
+        builder.terms[kernels[0].result] = sums
+        term = sums
+        for kernel in kernels[1:]:
+            term = builder.rows(builder.take(kernel))
+        self.program.narrow(self.result, term)
+        width = 8 * self.program.dtype(self.result).itemsize
+        if not builder.operations and width == 32:
+            return None
+        name = self.group.sym_name.data
+        vectors = tuple(self.program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)
+        output = output_rows(form, self.program.place(self.result), self.extents)
+        store = Store(str(term.name), output, width)
+        return Epilogue(tuple(builder.operations), (store,), vectors, tuple(leaves.tensors))
 
     def _bound(self, kernel: nest.KernelOp, form: SumForm, weight: SSAValue, at: int) -> NDArray[np.int64]:
         """What no sum exceeds in magnitude: the weights' and bias' magnitudes, or the types' alone."""
@@ -178,135 +185,3 @@ class LayerBuilder:
             value = self.program.constant(self.outside[init.operands_by_name[forms(init)[1].name]])
             largest += int(np.abs(np.asarray(value, np.int64)).max()) if value is not None else 0
         return np.array([largest], np.int64)
-
-    def _epilogue(self, kernels: list[nest.KernelOp], chain: Chain, n: int) -> Epilogue | None:
-        """What follows the first value of a chain."""
-        builder = EpilogueBuilder(chain, self._leaf)
-        for kernel in kernels:
-            builder.take(kernel)
-            self.chain.add(kernel.result)
-        width = 8 * self.program.dtype(self.result).itemsize
-        if not chain.operations and width == 32:
-            return None
-        name = self.group.sym_name.data
-        vectors = tuple(self.program.table.constant(f"{name}.factors", v, n) for v in chain.vectors)
-        tensors = tuple(self._tensor(name_, form) for name_, form in chain.tensors)
-        operations = chain.operations or [Operation("A", "sum")]
-        return Epilogue(tuple(operations), vectors, tensors, width)
-
-    def _leaf(self, kernel: nest.KernelOp, access: Access) -> Leaf:
-        value = kernel.operands_by_name[access.tensor]
-        form = form_of(access)
-        if value in self.chain:
-            return "chain", form
-        outside = self.outside.get(value)
-        if outside is None:
-            raise unsupported(kernel, "values of one chain", f"{access.tensor}")
-        constant = self.program.constant(outside)
-        if constant is not None and constant.dtype.kind in "iu" and form.dims <= {self.lane}:
-            if constant.size == 1:
-                return "number", int(constant.reshape(-1)[0])
-            return "vector", self._columns(form, constant, (self.lane,))
-        self.named[access.tensor] = outside
-        return "tensor", form
-
-    def _tensor(self, name: str, form: Form) -> tuple[Rows, int]:
-        value = self.named[name]
-        return self._rows(form, self.program.place(value)), 8 * self.program.dtype(value).itemsize
-
-    def _slots(self) -> dict[str, str]:
-        """The dims of a group without a sum of products: lanes, and rows of the result from the innermost on."""
-        place = self.program.place(self.result)
-        dims = [axis.names[0] if axis.names else "" for axis in self.output_form.axes]
-        slots = {"n": dims[place.lane]} if dims[place.lane] else {}
-        others = [(place.pitches[i], dim) for i, dim in enumerate(dims) if i != place.lane and dim]
-        ordered = [dim for _, dim in sorted(others)]
-        slots |= dict(zip(("x", "y", "batch"), ordered, strict=False))
-        if len(ordered) > 3:
-            raise unsupported(self.kernels[-1], "at most three dims of rows", f"{len(ordered)}")
-        return slots
-
-    def _rows(self, form: Form, place: Stored) -> Rows:
-        """A tensor by the slots of the result."""
-        slots = self._slots()
-        if place.lane != form.axis_of(slots.get("n", "")) and "n" in slots:
-            raise unsupported(self.kernels[-1], f"axis {place.lane} of {form.name} over lanes", slots["n"])
-        pitches = {slot: place.pitch(form, dim) for slot, dim in slots.items()}
-        pitches["n"] = place.pitches[place.lane]
-        return Rows(place.start(form), pitches, place.row_bytes)
-
-    def _vector_layer(self, at: int) -> VectorLayer:
-        kernel = self.kernels[max(at, 0)]
-        if at > 0 or (kernel.init is not None and len(self.kernels) > 1):
-            raise unsupported(kernel, "a pool or an elementwise statement first", "another")
-        slots = self._slots()
-        self.lane = slots.get("n", "")
-        lanes = self.program.table.lanes
-        if at == 0:
-            if not isinstance(kernel.statement.data.value, Access):
-                raise unsupported(kernel, "elements as they are, or products of two tensors", "another value")
-            form, fold = forms(kernel)[1], FOLDS[kernel.statement.data.reduce]
-            rest = self.kernels[1:]
-            self.chain.add(kernel.result)
-        else:
-            form, fold, rest = self._first(kernel), "A", self.kernels
-        value = self.outside[kernel.operands_by_name[form.name]]
-        place = self.program.place(value)
-        n = -(-self.extents[self.lane] // lanes) if self.lane else 1
-        bound = 1 << (8 * self.program.dtype(value).itemsize - 1)
-        loops = {slot: self._taps(kernel, form, slots.get(slot), used) for slot, used in zip(ROWS, (0, 1), strict=True)}
-        points = loops["y"].taps * loops["x"].taps
-        chain = Chain(np.array([bound * points if fold == FOLDS["+="] else bound], np.int64))
-        epilogue = self._epilogue(rest, chain, n) or Epilogue((), (), (), 32)
-        rows = self._input(form, place, slots, loops)
-        extents = {slot: self.extents[slots[slot]] if slot in slots else 1 for slot in ("batch", "y", "x")}
-        output = self._rows(self.output_form, self.program.place(self.result))
-        width = 8 * self.program.dtype(value).itemsize
-        return VectorLayer(
-            self.group.sym_name.data, extents | {"n": n}, loops["y"], loops["x"], rows, width, fold, output, epilogue
-        )
-
-    def _first(self, kernel: nest.KernelOp) -> Form:
-        """The tensor that an elementwise group begins with: the first that is no constant."""
-        for form in forms(kernel)[1:]:
-            value = self.outside.get(kernel.operands_by_name[form.name])
-            if value is not None and self.program.constant(value) is None:
-                self.chain = {kernel.operands_by_name[form.name]}
-                return form
-        raise unsupported(kernel, "an elementwise statement of a tensor", str(tensors_of(kernel.statement.data)))
-
-    def _tap_dims(self, form: Form, row: str | None) -> list[str]:
-        """Dims that are folded along the axis of a row."""
-        rows = self.output_form.dims
-        for axis in form.axes:
-            if row is not None and row in axis.names:
-                return [dim for dim in axis.names if dim not in rows]
-        return []
-
-    def _alone(self, form: Form) -> list[str]:
-        """Dims that are folded along axes of their own."""
-        return [
-            axis.names[0] for axis in form.axes if len(axis.names) == 1 and axis.names[0] not in self.output_form.dims
-        ]
-
-    def _taps(self, kernel: nest.KernelOp, form: Form, row: str | None, used: int) -> Loop:
-        if row is None:
-            alone = self._alone(form)
-            return Loop(1, 1, self.extents[alone[used]]) if used < len(alone) else Loop(1)
-        axis = next(axis for axis in form.axes if row in axis.names)
-        taps = self._tap_dims(form, row)
-        if len(taps) > 1 or (taps and axis.coefficient(taps[0]) != 1):
-            raise unsupported(kernel, "taps next to each other", f"{axis}")
-        return Loop(self.extents[row], axis.coefficient(row), self.extents[taps[0]] if taps else 1)
-
-    def _input(self, form: Form, place: Stored, slots: dict[str, str], loops: dict[str, Loop]) -> Rows:
-        if self.lane and form.axis_of(self.lane) != place.lane:
-            found = f"`{self.lane}` along axis {form.axis_of(self.lane)}"
-            raise TilewrightError("unsupported", form.name, f"lanes along axis {place.lane}, as they lie", found)
-        pitches = {slot: place.pitch(form, dim) for slot, dim in slots.items()}
-        pitches["n"] = place.pitches[place.lane]
-        alone = self._alone(form)
-        for number, slot in enumerate(ROWS):
-            if slot not in slots and loops[slot].taps > 1:
-                pitches[slot] = place.pitch(form, alone[number])
-        return Rows(place.start(form), pitches, place.row_bytes)

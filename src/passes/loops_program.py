@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import cast
@@ -15,7 +16,9 @@ from ..algebra.expr import Access
 from ..backends.loops.array_code import emit_sums
 from ..backends.loops.emitter import Emitter, Target
 from ..backends.loops.places import Epilogue, SumLayer, VectorLayer
-from ..backends.loops.vector_code import emit_vector
+from ..backends.loops.registers import Shape, allocate
+from ..backends.loops.row_code import emit_vector, rooms, window_rows
+from ..backends.loops.row_code import shape_of as tile_shape
 from ..dialects import nest
 from ..dialects.graph import WeightOp
 from ..dialects.mnemonic import ProgramOp
@@ -24,12 +27,16 @@ from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources
-from ..search.tiles import Buffers, choose
+from ..search.tiles import Buffers, Loop, choose
 from ..search.tiles.values import Block
 from ..search.tiles.vector_tiles import vector_blocks, vector_tiles
 from .loops_forms import forms, reach
 from .loops_layers import LayerBuilder
-from .loops_tensors import Pads, Stored, Table
+from .loops_regions import Region, region_layer, region_of
+from .loops_tensors import Pads, Stored, Table, lane_axis
+from .loops_terms import Term
+from .loops_turns import Turn, emit_turn
+from .loops_views import permuted, reordered, reshaped, shape_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class LoopsProgram:
         self.needs = self._needs()
         self.aliases = self._aliases()
         self.places: dict[SSAValue, Stored] = {}
+        self.narrowed: dict[SSAValue, np.dtype[np.generic]] = {}
+        self.turns: dict[tuple[SSAValue, int], Stored] = {}
         self.cycles = self.traffic = 0.0
 
     def convert(self) -> ProgramOp:
@@ -69,13 +78,16 @@ class LoopsProgram:
         )
         self.table.names.update([*self.outputs.values(), *self.inputs.values()])
         for op in self.function.body.block.ops:
-            if not isinstance(op, nest.GroupOp | WeightOp | ReturnOp):
-                raise TilewrightError("unsupported", op.name, "groups and weights", op.name)
+            if not isinstance(op, nest.GroupOp | nest.ViewOp | WeightOp | ReturnOp):
+                raise TilewrightError("unsupported", op.name, "groups, views and weights", op.name)
         for value in self.outputs:
             if not isinstance(value.owner, nest.GroupOp):
                 raise TilewrightError("unsupported", self.outputs[value], "an output that a layer makes", "another")
+        waiting: Region | None = None
         for group in self.groups:
-            self._group(group)
+            waiting = self._take(group, waiting)
+        if waiting is not None:
+            self._vector(region_layer(self, waiting))
         self.emitter.unit = ""
         self.emitter.emit("block", last=1)
         figures = {"cycles": self.cycles, "dram_bytes": self.traffic, "energy_pj": 0.0}
@@ -131,12 +143,53 @@ class LoopsProgram:
             moved = Stored(whole.address + rows * step, whole.pitches, whole.lane, whole.row_bytes, whole.lanes)
             self.places[value] = moved
             return moved
+        seen = self._seen(value)
+        if seen is not None:
+            self.places[value] = seen
+            return seen
         type_ = cast(TensorType, value.type)
         shape = type_.get_shape()
         pads, fill = self.needs.get(value, (((0, 0),) * len(shape), None))
         name, role = self.name_of(value)
         self.places[value] = self.table.rows(name, role, self.dtype(value), shape, pads, fill)
         return self.places[value]
+
+    def _seen(self, value: SSAValue) -> Stored | None:
+        """Where a value lies that is another one under another shape, or with its axes in another order."""
+        if isinstance(value.owner, nest.ViewOp):
+            source = value.owner.source
+            name = value.name_hint or "a view"
+            return reshaped(name, self.place(source), shape_of(source), shape_of(value))
+        moved = permuted(value.owner) if isinstance(value.owner, nest.GroupOp) else None
+        if moved is None or value in self.outputs:
+            return None
+        return reordered(self.place(moved[0]), moved[1])
+
+    def turned(self, value: SSAValue, lane: int) -> Stored:
+        """A value with its rows of lanes along an axis: where it lies, or a copy that is made now."""
+        place = self.place(value)
+        if place.lane == lane:
+            return place
+        if (value, lane) not in self.turns:
+            shape, dtype = shape_of(value), self.dtype(value)
+            name = self.table.name(f"{self.name_of(value)[0]}.turned")
+            made = self.table.turned(name, dtype, shape, lane)
+            self._turn(Turn(shape, place, made, 8 * dtype.itemsize))
+            self.turns[value, lane] = made
+        return self.turns[value, lane]
+
+    def _turn(self, turn: Turn) -> None:
+        cycles, moved = emit_turn(self.emitter, self.target, turn)
+        self.cycles += cycles + moved / self.target.bandwidth[0]
+        self.traffic += moved
+
+    def narrow(self, value: SSAValue, term: Term) -> None:
+        """Notes that a tensor in between holds what 8 bits hold: it is stored so."""
+        inner = value not in self.outputs and value not in self.aliases and value not in self.places
+        copies = any(isinstance(use.operation, nest.GroupOp) and copied(use.operation) for use in value.uses)
+        whole = not term.wrapped and int(term.low.min()) >= -128 and int(term.high.max()) <= 127
+        if inner and whole and not copies and value not in self.needs_fill:
+            self.narrowed[value] = np.dtype(np.int8)
 
     def name_of(self, value: SSAValue) -> tuple[str, Role]:
         """The name of a value's tensor, and its role."""
@@ -150,6 +203,13 @@ class LoopsProgram:
 
     def dtype(self, value: SSAValue) -> np.dtype[np.generic]:
         """The element type; `TilewrightError` for what the machine has none of."""
+        if isinstance(value.owner, nest.ViewOp):
+            return self.dtype(value.owner.source)
+        moved = permuted(value.owner) if isinstance(value.owner, nest.GroupOp) else None
+        if moved is not None and value not in self.outputs:
+            return self.dtype(moved[0])
+        if value in self.narrowed:
+            return self.narrowed[value]
         dtype = dtype_of(cast(TensorType, value.type).element_type)
         if dtype.name not in ("int8", "int16", "int32"):
             lever = "run the integer part of a quantised network (`zoo.integers`), with signed activations"
@@ -162,21 +222,36 @@ class LoopsProgram:
             return np.asarray(self.weights[value.owner.resource])
         return None
 
-    def _group(self, group: nest.GroupOp) -> None:
-        piece = copied(group)
-        if piece is not None and piece.value in self.aliases:
-            return
+    def _take(self, group: nest.GroupOp, waiting: Region | None) -> Region | None:
+        """Emits a group, or the region before it, or lets it wait in a region for those behind it."""
+        if waiting is not None:
+            if waiting.reads(group) and waiting.take(group):
+                return waiting
+            self._vector(region_layer(self, waiting))
+        piece, moved = copied(group), permuted(group)
+        if (piece is not None and piece.value in self.aliases) or (moved and group.results[0] not in self.outputs):
+            return None
+        if moved is not None and moved[1][lane_axis(moved[1])] != self.place(moved[0]).lane:
+            result, source = group.results[0], reordered(self.place(moved[0]), moved[1])
+            width = 8 * self.dtype(moved[0]).itemsize
+            self._turn(Turn(shape_of(result), source, self.place(result), width))
+            return None
+        region = region_of(group)
+        if region is not None:
+            return region
         layer = LayerBuilder(self, group).build()
         if isinstance(layer, SumLayer):
             self._sums(layer)
         else:
             self._vector(layer)
+        return None
 
     def _sums(self, layer: SumLayer) -> None:
         roles, (bandwidth, request) = self.target.roles, self.target.bandwidth
         rows = [self.target.rows(roles[name]) for name in ("input", "weight", "output")]
         latency = self.target.array[1].latency_cycles
-        choice = choose(layer.problem, Buffers(rows[0], rows[1], rows[2], bandwidth, latency, request))
+        most = rows[2] if layer.epilogue is None else self._most_rows(layer.epilogue, layer.problem.n, rows[2])
+        choice = choose(layer.problem, Buffers(rows[0], rows[1], most, bandwidth, latency, request))
         for block in choice.tiling.blocks(layer.problem):
             emit_sums(self.emitter, self.target, layer, choice.tiling.order, block)
             turns = prod(n for dim, n in block.count.items() if dim != "k")
@@ -187,11 +262,29 @@ class LoopsProgram:
         self.cycles += choice.cycles
         self.traffic += choice.dram_bytes
 
+    def _most_rows(self, epilogue: Epilogue, blocks: int, rows: int) -> int:
+        """Rows of sums in a tile, so that what follows them has room for what it holds at once."""
+        room = rooms(self.target, 0)
+        while rows > 1 and allocate(epilogue, Shape(-(-rows // blocks), blocks, self.table.lanes), room) is None:
+            rows -= -(-rows // 8)
+        return rows
+
     def _vector(self, layer: VectorLayer) -> None:
-        first, second = self.target.scratch
-        rows = self.target.rows(first), self.target.rows(second)
-        epilogue = layer.epilogue
-        tile = vector_tiles(layer.extents, layer.y, layer.x, rows, len(epilogue.vectors), len(epilogue.tensors))
+        window, epilogue = layer.window, layer.epilogue
+        y, x = (window.y, window.x) if window is not None else (Loop(1), Loop(1))
+
+        def fits(tile: Mapping[str, int]) -> bool:
+            shape = tile_shape(self.target, tile)
+            taken = window_rows(window, tile)
+            room = rooms(self.target, taken)
+            first = "sum" if window is not None else ""
+            products = window is not None and window.weight is not None
+            if taken > room.rows[0] or shape.size * (1 + products) > room.rows[1]:
+                return False
+            return allocate(epilogue, shape, room, first) is not None
+
+        lanes = self.table.lanes if epilogue.folds else 0
+        tile = vector_tiles(layer.extents, y, x, fits, lanes)
         for block in vector_blocks(layer.extents, tile):
             turns = [dim for dim in ("batch", "n", "y", "x") if block.count[dim] > 1]
             emit_vector(self.emitter, self.target, layer, turns, block)
@@ -200,9 +293,15 @@ class LoopsProgram:
     def _price(self, layer: VectorLayer, block: Block) -> None:
         """Adds a box of tiles of the vector engine to what is predicted: transfers and issues one after another."""
         out = block.tile["n"] * block.tile["y"] * block.tile["x"]
-        halo = layer.y.input(block.tile["y"]) * layer.x.input(block.tile["x"]) * block.tile["n"]
-        moved = halo * layer.tensor.row_bytes + out * layer.output.row_bytes + _side_bytes(layer.epilogue, block)
-        issues = out * (len(layer.epilogue.operations) + layer.y.taps * layer.x.taps)
+        moved, issues = _side_bytes(layer.epilogue, block), out * len(layer.epilogue.operations)
+        moved += sum(out * store.rows.row_bytes for store in layer.epilogue.stores)
+        window = layer.window
+        if window is not None:
+            taps = window.y.taps * window.x.taps
+            halo = window.y.input(block.tile["y"]) * window.x.input(block.tile["x"]) * block.tile["n"]
+            moved += halo * window.rows.row_bytes
+            issues += out * (1 + taps * (1 if window.weight is None else 2))
+            moved += taps * block.tile["n"] * window.weight.row_bytes if window.weight is not None else 0
         turns = prod(block.count.values())
         self.traffic += turns * moved
         self.cycles += turns * (moved / self.target.bandwidth[0] + issues)

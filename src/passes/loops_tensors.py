@@ -108,6 +108,25 @@ class Table:
         self.place(name, role, dtype, shape, layout, address)
         return stored(shape, layout, lane, dtype.itemsize, address)
 
+    def turned(self, name: str, dtype: np.dtype[np.generic], shape: tuple[int, ...], lane: int) -> Stored:
+        """A tensor in between whose rows of lanes run along an axis, the others outside of it in order.
+
+        Where there are no whole blocks of rows next to them, zeros fill the last up.
+        """
+        order = (*(i for i in range(len(shape)) if i != lane), lane)
+        rows = order[-2] if len(order) > 1 else lane
+        pads = tuple((0, -n % self.lanes if i in (lane, rows) else 0) for i, n in enumerate(shape))
+        cut = tuple(self.lanes if i == lane else 0 for i in range(len(shape)))
+        axes = _cut_axes(cut)
+        layout = BlockedLayout(pads, cut, (*(axes[i][0] for i in order), axes[lane][1]))
+        address = self.room(layout.size_bytes(shape, dtype.itemsize))
+        if any(pad for _, pad in pads):
+            self._border(f"{name}.border", dtype, layout.extents(shape), 0, address)
+        self.place(name, Role.TEMP, dtype, shape, layout, address)
+        steps = dict(zip(order, layout.strides(shape, dtype.itemsize), strict=False))
+        pitches = tuple(steps[i] for i in range(len(shape)))
+        return Stored(address, pitches, lane, self.lanes * dtype.itemsize, self.lanes)
+
     def _border(
         self, name: str, dtype: np.dtype[np.generic], extents: tuple[int, ...], fill: int, address: int
     ) -> None:

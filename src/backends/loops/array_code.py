@@ -9,7 +9,7 @@ from ...search.tiles import SumProblem
 from ...search.tiles.values import Block
 from .emitter import LOAD, READ, STORE, WRITE, Emitter, Target
 from .places import Rows, SumLayer, pieces
-from .vector_code import emit_epilogue
+from .row_code import emit_epilogue
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def emit_sums(emitter: Emitter, target: Target, layer: SumLayer, order: tuple[st
     _emit_moves(emitter, [m for m in moves if m.side == STORE], ids)
     emitter.end()
     if layer.epilogue is not None:
-        emit_epilogue(emitter, target, layer.epilogue, layer.output, loops, block)
+        emit_epilogue(emitter, target, layer.epilogue, loops, block)
 
 
 def _deepest(move: _Move, loops: list[str]) -> int:
@@ -88,7 +88,12 @@ def _moves(target: Target, layer: SumLayer, block: Block):
     memory, rows = roles["weight"], layer.weight
     taps = [("ty", problem.y.taps), ("tx", problem.x.taps)]
     loops, size = _cut(target, memory, rows, [*taps, ("k", tile["k"]), ("n", tile["n"])])
-    if rows.row_bytes < target.row_bytes(memory):  # narrow blocks: each begins at a row
+    if rows.pitch("column"):  # columns apart from each other
+        every = [*taps, ("k", tile["k"]), ("n", tile["n"])]
+        apart = [(n, rows.pitch(dim)) for dim, n in every if n > 1] or [(1, 0)]
+        columns = rows.row_bytes // problem.input_bytes
+        loops, size = [*apart, (columns, rows.pitch("column"))], problem.input_bytes // target.granule(memory)
+    elif rows.row_bytes < target.row_bytes(memory):  # narrow blocks: each begins at a row
         loops, size = [(tile["k"], rows.pitch("k"))], rows.row_bytes // target.granule(memory)
     yield _Move(memory, rows, LOAD, {d: steps[d] * rows.pitch(d) for d in ("batch", "n", "k")}, loops, size)
     memory, rows = roles["input"], layer.input

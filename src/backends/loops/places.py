@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...errors import TilewrightError
 from ...search.tiles import Loop, SumProblem
@@ -29,33 +29,52 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Vector:
-    """A constant row of lanes for each block of columns (a channel's factor): its place in DRAM."""
-
-    rows: Rows
-
-
-@dataclass(frozen=True)
 class Operation:
-    """`target = text(A, B)` on rows: `A` and `B` are `sum`, `out`, `vector0`, ..., `tensor0`, ..., or an integer."""
+    """`target = text(A, B)`: on every row of a tile (`rows`), or on a row that has an element for each (`column`).
 
+    Names of operands: `sum`, `tensor0`, `vector0` (a constant row per block of columns), those of operations before, or
+    an integer.  `fold` makes a column of the lanes and blocks of its rows, `spread` rows of a column's elements; `text`
+    of a fold is the function of two rows.
+    """
+
+    target: str
     text: str
     a: str | int
     b: str | int | None = None
     shift: int = 0
+    kind: str = "rows"
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The names that it reads."""
+        return tuple(item for item in (self.a, self.b) if isinstance(item, str))
+
+
+@dataclass(frozen=True)
+class Store:
+    """Rows that leave: whose they are, where to, and bits of an element that is stored."""
+
+    name: str
+    rows: Rows
+    width_bits: int = 32
 
 
 @dataclass(frozen=True)
 class Epilogue:
-    """What the vector engine makes of rows of sums (or of tensors): operations in order, each on the last's result.
+    """What the vector engine makes of the rows of a tile: operations in order, and what of it is stored.
 
-    The first reads; every one writes `out`.  `width_bits` are those of an element that is stored.
+    `vectors` and `tensors` (with the bits of an element) are what is loaded.
     """
 
     operations: tuple[Operation, ...]
+    stores: tuple[Store, ...]
     vectors: tuple[Rows, ...] = ()
-    tensors: tuple[tuple[Rows, int], ...] = ()  # with the width of an element in bits
-    width_bits: int = 32
+    tensors: tuple[tuple[Rows, int], ...] = ()
+
+    @property
+    def folds(self) -> bool:
+        """Whether lanes meet, so that a tile has all columns and no more rows than lanes."""
+        return any(operation.kind == "fold" for operation in self.operations)
 
 
 @dataclass(frozen=True)
@@ -75,22 +94,28 @@ class SumLayer:
 
 
 @dataclass(frozen=True)
-class VectorLayer:
-    """Rows from tensors by the vector engine alone: `tensors[0]` read through taps along y and x, folded by `fold`.
+class Window:
+    """Rows of a tensor read through taps along y and x, and folded by a function of two rows (`max(A, B)`).
 
-    `fold` is the instruction's text over A and B (`max(A, B)`) that combines taps; without taps the epilogue's first
-    operation reads the tensors.
+    With `weight`, what is folded are products with a constant row for each tap and block of columns.
     """
+
+    y: Loop
+    x: Loop
+    rows: Rows
+    width_bits: int
+    fold: str
+    weight: Rows | None = None
+
+
+@dataclass(frozen=True)
+class VectorLayer:
+    """Rows by the vector engine alone: operations on tensors, or on a window's result (`sum`)."""
 
     name: str
     extents: Mapping[str, int]  # batch, y, x, n
-    y: Loop
-    x: Loop
-    tensor: Rows
-    width_bits: int
-    fold: str
-    output: Rows
-    epilogue: Epilogue = field(default_factory=lambda: Epilogue(()))
+    epilogue: Epilogue
+    window: Window | None = None
 
 
 def pieces(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from math import prod
 
@@ -12,26 +12,24 @@ from .values import Block, Loop
 
 
 def vector_tiles(
-    extents: Mapping[str, int], y: Loop, x: Loop, rows: tuple[int, int], vectors: int, tensors: int
+    extents: Mapping[str, int], y: Loop, x: Loop, fits: Callable[[Mapping[str, int]], bool], lanes: int = 0
 ) -> dict[str, int]:
-    """Sizes by dim (batch 1).
+    """Sizes by dim (batch 1) of tiles that `fits` says fit.
 
-    Of the two memories' `rows` the first holds the input with its halo, a row per block of columns for each of
-    `vectors`, and `tensors` more tiles; the second the result.  `InfeasibleError` where not one row fits.
+    With `lanes`, a tile has all blocks of columns and at most so many rows.  `InfeasibleError` where nothing fits.
     """
     best: tuple[tuple[float, int], dict[str, int]] | None = None
     for n, ty, tx in product(*(steps(extents[dim]) for dim in ("n", "y", "x"))):
-        halo = y.input(ty) * x.input(tx) * n
-        out = n * ty * tx
-        if halo + vectors * n + tensors * out > rows[0] or out > rows[1]:
+        if lanes and (n < extents["n"] or ty * tx > lanes):
             continue
         tiles = prod(-(-extents[dim] // size) for dim, size in (("n", n), ("y", ty), ("x", tx)))
-        score = (halo / out, tiles)
-        if best is None or score < best[0]:
-            best = score, {"batch": 1, "n": n, "y": ty, "x": tx}
+        score = (y.input(ty) * x.input(tx) / (ty * tx), tiles)
+        tile = {"batch": 1, "n": n, "y": ty, "x": tx}
+        if (best is None or score < best[0]) and fits(tile):
+            best = score, tile
     if best is None:
-        need = y.taps * x.taps + vectors + tensors
-        raise InfeasibleError("vector memory", need, rows[0], "rows", "fewer taps at once")
+        rows = extents["n"] if lanes else 1
+        raise InfeasibleError("vector memory", rows * y.taps * x.taps, 0, "rows", "fewer columns, taps or operations")
     return best[1]
 
 

@@ -105,7 +105,7 @@ def test_layers_of_a_fire_module(zero: int):
 
 
 def test_parts_that_do_not_begin_at_a_row_are_refused():
-    with pytest.raises(TilewrightError, match="rows of 64 lanes from one on"):
+    with pytest.raises(TilewrightError, match="whole rows of lanes"):
         compile(parsed(fire((60, 70))), "dnnweaver")
 
 

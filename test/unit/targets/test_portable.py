@@ -18,8 +18,8 @@ WORKS = {
     "tiny": INTEGERS | {"requantize"},
     "diannao": INTEGERS | {"maxpool"},
     "uneven": INTEGERS - {"conv", "depthwise"},  # nothing writes padding there
-    "dnnweaver": {"conv", "gemm", "add", "muladd", "maxpool", "requantize"},
-    "genesys16": {"add", "muladd", "maxpool", "requantize"},  # its weights lie in an order of their own
+    "dnnweaver": INTEGERS | {"maxpool", "requantize"},
+    "genesys16": INTEGERS - {"conv", "gemm"} | {"maxpool", "requantize"},  # its weights lie in an order of their own
 }
 """What each target's capabilities can say; machines of packets take one kernel, not layers."""
 
