@@ -60,7 +60,7 @@ class Annealing:
     def _move(self) -> None:
         options, share = self.options, self.samples / self.options.samples
         temperature = self.scale * options.hot * (options.cold / options.hot) ** share
-        changed = self.variation.mutate(self.current)
+        changed = self.variation.settle(self.variation.mutate(self.current))
         cost = self.evaluator.total(changed)
         self.samples += 1
         if cost <= self.cost or self.random.random() < exp((self.cost - cost) / temperature):

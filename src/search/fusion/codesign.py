@@ -129,7 +129,7 @@ def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
         temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
         moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
         variation = Variation(plan.choices.space, plan.choices.at(moved), random)
-        changed = variation.settle(groups) if moved != candidate else variation.mutate(groups)
+        changed = variation.settle(groups if moved != candidate else variation.mutate(groups))
         price = plan.cost(moved, changed)
         best.offer(price, moved, changed)
         if price <= cost or random.random() < exp((cost - price) / temperature):
@@ -184,7 +184,7 @@ class _Genetic:
         if self.random.random() < 0.2:
             candidate = neighbour(self.plan, candidate, self.random)
         variation = self._variation(candidate)
-        groups = variation.mutate(variation.settle(groups))
+        groups = variation.mutate(groups)
         while self.random.random() < self.options.again:
             groups = variation.mutate(groups)
-        return self._scored(candidate, groups)
+        return self._scored(candidate, variation.settle(groups))

@@ -65,28 +65,29 @@ class Genetic:
         """Breed and score one generation, and select the next (sections 4.4.2 to 4.4.5)."""
         count = min(self.options.population, self.options.samples - self.samples)
         children = self._scored([self._child() for _ in range(count)])
-        everyone = list(dict.fromkeys([*self.population, *children]))
-        elite = sorted(everyone)[: self.options.elite]
-        winners = [self._winner(everyone) for _ in range(self.options.population - len(elite))]
+        everyone = sorted(set([*self.population, *children]))
+        elite, rest = everyone[: self.options.elite], everyone[self.options.elite :]
+        winners = [self._winner(rest) for _ in range(min(len(rest), self.options.population - len(elite)))]
         self.population = [*elite, *winners]
 
     def _scored(self, partitions: list[Groups]) -> list[tuple[float, Groups]]:
         self.samples += len(partitions)
         return [(self.evaluator.total(groups), groups) for groups in partitions]
 
-    def _winner(self, everyone: list[tuple[float, Groups]]) -> tuple[float, Groups]:
-        return min(self.random.choice(everyone) for _ in range(self.options.tournament))
+    def _winner(self, rest: list[tuple[float, Groups]]) -> tuple[float, Groups]:
+        """Take the best of a few that are drawn from `rest`, the best first; nobody is taken twice."""
+        return rest.pop(min(self.random.randrange(len(rest)) for _ in range(self.options.tournament)))
 
     def _child(self) -> Groups:
         child = self.random.choice(self.population)[1]
         if self.random.random() < self.options.crossover:
             child = self.variation.crossover(child, self.random.choice(self.population)[1])
             if self.random.random() < 0.5:
-                return child
+                return self.variation.settle(child)
         child = self.variation.mutate(child)
         while self.random.random() < self.options.again:
             child = self.variation.mutate(child)
-        return child
+        return self.variation.settle(child)
 
     def dump(self) -> dict[str, Any]:
         """What is needed to go on."""

@@ -11,7 +11,10 @@ from .space import Groups, Space, bits
 
 
 class Variation:
-    """Makes partitions out of partitions; each is valid, and its groups fit (those that do not are split in place)."""
+    """Makes partitions out of partitions, each into connected groups that can run one after another.
+
+    Groups may exceed the buffers until `settle`, so that several mutations together may do what none does alone.
+    """
 
     def __init__(self, space: Space, evaluator: Evaluator, random: Random) -> None:
         self.space = space
@@ -31,12 +34,17 @@ class Variation:
         return tuple(settled)
 
     def cut(self, group: int) -> list[int]:
-        """A group in two or more connected parts, cut at a random place of its topological order."""
+        """A group in two or more connected parts: cut at a random place of its topological order, or all that a random
+        layer needs or that needs it apart from the rest.
+        """
         members = list(bits(group))
         place = self.random.randrange(1, len(members))
-        lower = 0
-        for number in members[:place]:
-            lower |= 1 << number
+        kind = self.random.randrange(3)
+        lower = group & (1 << members[place]) - 1
+        if kind == 1:
+            lower = group & (self.space.ancestors[members[place - 1]] | 1 << members[place - 1])
+        elif kind == 2:
+            lower = group & ~(self.space.descendants[members[place]] | 1 << members[place])
         return [*self.space.components(lower), *self.space.components(group & ~lower)]
 
     def initial(self) -> Groups:
@@ -101,9 +109,9 @@ class Variation:
         return self.accept([g for g in groups if g not in (group, other)] + [group | other], groups)
 
     def accept(self, changed: Sequence[int], groups: Groups) -> Groups:
-        """The changed partition, in order and settled; the old one where the groups would wait in a circle."""
+        """The changed partition, in order; the old one where the groups would wait in a circle."""
         ordered = self.space.ordered(changed)
-        return groups if ordered is None else self.settle(ordered)
+        return groups if ordered is None else tuple(ordered)
 
     def mutate(self, groups: Groups) -> Groups:
         """One of the three mutations of partitions, drawn evenly."""
@@ -131,7 +139,7 @@ class Variation:
                 made[self.random.choice(hosts)] |= fresh
             else:
                 made.append(fresh)
-        return self.settle(self.mend(made))
+        return tuple(self.mend(made))
 
     def mend(self, groups: Sequence[int]) -> list[int]:
         """Connected parts in an order of execution; sets that wait for each other are cut apart."""

@@ -11,6 +11,9 @@ from ...costs.fusion.graph import mask_of
 Groups = tuple[int, ...]
 """Sets of layers, in an order of execution."""
 
+MOST_KEPT = 100_000
+"""Sets whose sources are remembered."""
+
 
 def bits(mask: int) -> Iterator[int]:
     """The numbers in a set, ascending."""
@@ -131,21 +134,29 @@ class Space:
 
     def ordered(self, groups: Sequence[int]) -> list[int] | None:
         """The groups in an order of execution, those with the lowest layers first; None where they wait in a circle."""
-        owner = [0] * self.size
-        for index, group in enumerate(groups):
-            for number in bits(group):
-                owner[number] = index
-        waits = [self.sources(group) & ~group for group in groups]
-        ready = sorted((g & -g, i) for i, g in enumerate(groups) if not waits[i])
+        waiting = sorted((group & -group, group, self._waits(group)) for group in groups)
         done, order = 0, list[int]()
-        while ready:
-            _, index = ready.pop(0)
-            order.append(groups[index])
-            done |= groups[index]
-            freed = {owner[n] for n in bits(self.readers(groups[index]) & ~groups[index])}
-            ready.extend((groups[i] & -groups[i], i) for i in freed if waits[i] & ~done == 0)
-            ready.sort()
-        return order if len(order) == len(groups) else None
+        while waiting:
+            place = next((i for i, (_, _, waits) in enumerate(waiting) if waits & ~done == 0), None)
+            if place is None:
+                return None
+            group = waiting.pop(place)[1]
+            order.append(group)
+            done |= group
+        return order
+
+    def _waits(self, group: int) -> int:
+        """What others must have made before a group; remembered, for searches ask again and again."""
+        found = self._needs.get(group)
+        if found is None:
+            if len(self._needs) >= MOST_KEPT:
+                self._needs.clear()
+            found = self._needs[group] = self.sources(group) & ~group
+        return found
+
+    @cached_property
+    def _needs(self) -> dict[int, int]:
+        return {}
 
     def fault(self, groups: Sequence[int]) -> str | None:
         """What makes the sets no partition into connected groups that can run one after another, in words."""

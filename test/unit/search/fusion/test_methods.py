@@ -113,6 +113,8 @@ def test_variations_keep_partitions_valid(seed: int):
     for _ in range(60):
         child = variation.crossover(dad, mom)
         assert space.fault(child) is None
+        child = variation.settle(child)
+        assert space.fault(child) is None
         assert variation.evaluator.total(child) < float("inf")
         dad, mom = mom, variation.mutate(child)
         assert space.fault(mom) is None
