@@ -49,8 +49,7 @@ def window_rows(
 ) -> None:
     """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
 
-    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0 (then of the last four columns but one nothing is
-    filled).
+    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.
     """
     for n in range(out.shape[0]):
         tile = tiles[n]

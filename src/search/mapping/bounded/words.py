@@ -39,9 +39,9 @@ def sent(
     """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
 
     Unrelated loops that let the tensor rest are part of `tile`.  `first` is the loop that moves it first, if that is
-    one of a window (else -1), with its `bound`; `step` are iterations per step of the loops outside.  `ragged` is the
-    share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free` is spread
-    further out; with `once` none has another loop further out than those that come next.
+    one of a window (else -1), with its `bound` (0: not known); `step` are iterations per step of the loops outside.
+    `ragged` is the share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free`
+    is spread further out; with `once` none has another loop further out than those that come next.
     """
     total = 1.0 - ragged
     for d in range(tile.shape[0]):
@@ -56,14 +56,36 @@ def sent(
             if model.window[t, d] == w:
                 share *= model.bounds[d] / min(tile[d], model.bounds[d])
         if first >= 0 and model.window[t, first] == w:
-            forward, back, again, positions = slide(model, t, w, tile, child, step, first, bound, size, free)
-            outer = -(-(-(-model.bounds[first] // step[first])) // bound)
-            back *= returns(model, t, w, tile, step, first, outer, once)
-            there = (1 - again) * forward + again * back
-            there = min(there, kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once))
-            size = max(0.0, size - positions * there)
+            size -= found_there(model, t, w, tile, child, step, first, bound, size, free, once)
         total *= max(size * share, 1.0)
     return total
+
+
+@inner
+def found_there(
+    model: Model,
+    t: int,
+    w: int,
+    tile: Ints,
+    child: Ints,
+    step: Ints,
+    first: int,
+    bound: int,
+    size: float,
+    free: int,
+    once: bool,
+) -> float:
+    """What steps of loop `first` and of those outside find there, at most, of the `size` elements that each needs.
+
+    With `bound` 0 the loop has any number of iterations; perfect factors only.
+    """
+    most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once)
+    if bound == 0:
+        return most
+    forward, back, again, positions = slide(model, t, w, tile, child, step, first, bound, size, free)
+    outer = -(-(-(-model.bounds[first] // step[first])) // bound)
+    back *= returns(model, t, w, tile, step, first, outer, once)
+    return min(size, positions * min(most, (1 - again) * forward + again * back))
 
 
 @inner
