@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import TilewrightError
@@ -63,29 +63,43 @@ def cut(axes: Sequence[BoxAxis], slots: Sequence[Slot], operands: int) -> list[P
 
     Raises `TilewrightError` (kind `unsupported`) where more than `MAX_PIECES` would be needed.
     """
-    pieces: list[Piece] = []
-    for piece in _cut(tuple(axes), slots, (0,) * operands):
-        pieces.append(piece)
-        if len(pieces) > MAX_PIECES:
-            raise TilewrightError("unsupported", "transfer", f"at most {MAX_PIECES} instructions", "more")
-    return pieces
+    needed = _count(tuple(axes), slots)
+    if needed > MAX_PIECES:
+        raise TilewrightError("unsupported", "transfer", f"at most {MAX_PIECES} instructions", str(needed))
+    return _cut(tuple(axes), slots, operands)
 
 
-def _cut(axes: tuple[BoxAxis, ...], slots: Sequence[Slot], offsets: tuple[int, ...]) -> Iterator[Piece]:
+def _cut(axes: tuple[BoxAxis, ...], slots: Sequence[Slot], operands: int) -> list[Piece]:
     placed, left = _place(axes, slots)
     if left:
         axis = min(left, key=lambda a: a.count)
-        rest = _without(axes, axis)
-        for i in range(axis.count):
-            yield from _cut(rest, slots, _moved(offsets, axis, i))
-        return
+        each = _cut(_without(axes, axis), slots, operands)
+        return [_moved(piece, axis, i) for i in range(axis.count) for piece in each]
     for slot, axis in placed:
         if axis.count > slot.limit:
-            for start in range(0, axis.count, slot.limit):
-                part = BoxAxis(min(slot.limit, axis.count - start), axis.strides)
-                yield from _cut(_replaced(axes, axis, part), slots, _moved(offsets, axis, start))
-            return
-    yield Piece(offsets, tuple((slot.name, axis) for slot, axis in placed))
+            parts = _parts(axis, slot)
+            pieces = {part: _cut(_replaced(axes, axis, part), slots, operands) for part in dict.fromkeys(parts)}
+            return [_moved(piece, axis, i * slot.limit) for i, part in enumerate(parts) for piece in pieces[part]]
+    return [Piece((0,) * operands, tuple((slot.name, axis) for slot, axis in placed))]
+
+
+def _count(axes: tuple[BoxAxis, ...], slots: Sequence[Slot]) -> int:
+    """How many pieces `_cut` makes."""
+    placed, left = _place(axes, slots)
+    if left:
+        axis = min(left, key=lambda a: a.count)
+        return axis.count * _count(_without(axes, axis), slots)
+    for slot, axis in placed:
+        if axis.count > slot.limit:
+            full, rest = divmod(axis.count, slot.limit)
+            ends = [(full, slot.limit), (1, rest)]
+            return sum(n * _count(_replaced(axes, axis, BoxAxis(c, axis.strides)), slots) for n, c in ends if c)
+    return 1
+
+
+def _parts(axis: BoxAxis, slot: Slot) -> list[BoxAxis]:
+    starts = range(0, axis.count, slot.limit)
+    return [BoxAxis(min(slot.limit, axis.count - start), axis.strides) for start in starts]
 
 
 def _place(axes: tuple[BoxAxis, ...], slots: Sequence[Slot]) -> tuple[list[tuple[Slot, BoxAxis]], list[BoxAxis]]:
@@ -108,8 +122,8 @@ def _replaced(axes: Sequence[BoxAxis], axis: BoxAxis, by: BoxAxis) -> tuple[BoxA
     return tuple(by if a is axis else a for a in axes)
 
 
-def _moved(offsets: tuple[int, ...], axis: BoxAxis, steps: int) -> tuple[int, ...]:
-    return tuple(o + steps * s for o, s in zip(offsets, axis.strides, strict=True))
+def _moved(piece: Piece, axis: BoxAxis, steps: int) -> Piece:
+    return Piece(tuple(o + steps * s for o, s in zip(piece.offsets, axis.strides, strict=True)), piece.slots)
 
 
 def span(axes: Sequence[BoxAxis], operand: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from tilewright.backends.codegen import boxes
 from tilewright.backends.codegen.boxes import BoxAxis, Slot, cut, merge_axes, span
 from tilewright.errors import TilewrightError
 
@@ -26,7 +27,7 @@ def elements(axes: Sequence[BoxAxis], offsets: Sequence[int] = (0, 0)) -> set[tu
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_pieces_are_the_box_and_fit_their_slots(seed: int):
+def test_pieces_are_the_box_and_fit_their_slots(seed: int, monkeypatch: pytest.MonkeyPatch):
     rng = random.Random(seed)
     counts = [rng.randint(1, 5) for _ in range(rng.randint(1, 4))]
     axes = [BoxAxis(rng.choice((1, 2, 4)), (1, 1))]
@@ -37,7 +38,8 @@ def test_pieces_are_the_box_and_fit_their_slots(seed: int):
     merged = merge_axes(axes)
     assert elements(merged) == elements(axes)
     covered: list[tuple[int, ...]] = []
-    for piece in cut(merged, SLOTS, 2):
+    pieces = cut(merged, SLOTS, 2)
+    for piece in pieces:
         for name, axis in piece.slots:
             slot = next(slot for slot in SLOTS if slot.name == name)
             assert axis.count <= slot.limit
@@ -45,6 +47,9 @@ def test_pieces_are_the_box_and_fit_their_slots(seed: int):
         covered += elements([axis for _, axis in piece.slots], piece.offsets)
     assert len(covered) == len(set(covered))
     assert set(covered) == elements(axes)
+    monkeypatch.setattr(boxes, "MAX_PIECES", len(pieces) - 1)
+    with pytest.raises(TilewrightError, match=f"found {len(pieces)}"):
+        cut(merged, SLOTS, 2)
 
 
 def test_neighbours_merge_only_where_all_operands_continue():
