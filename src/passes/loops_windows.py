@@ -66,7 +66,9 @@ class _WindowBuilder:
         self.kernels = list(group.kernels)
         at = next((i for i, kernel in enumerate(self.kernels) if kernel.statement.data.reduce != "="), -1)
         if at < 0:
-            raise unsupported(self.kernels[0], "elements at whole rows of lanes", print_statement(self.kernels[0].statement.data))
+            raise unsupported(
+                self.kernels[0], "elements at whole rows of lanes", print_statement(self.kernels[0].statement.data)
+            )
         self.kernel, self.before, self.rest = self.kernels[at], self.kernels[:at], self.kernels[at + 1 :]
         self.output = forms(self.kernel)[0]
 

@@ -1,5 +1,6 @@
 """Tiles against exhaustive enumeration, and traffic against a walk over the tiles."""
 
+from collections.abc import Mapping
 from itertools import permutations, product
 from math import prod
 
@@ -82,9 +83,19 @@ def test_blocks_cover_everything_once(problem: SumProblem, tile: list[int]):
 
 def test_vector_tiles_fit():
     extents = {"batch": 1, "n": 3, "y": 20, "x": 20}
-    tile = vector_tiles(extents, Loop(20, 2, 3), Loop(20, 2, 3), (500, 100), 2, 1)
-    halo = (2 * tile["y"] + 1) * (2 * tile["x"] + 1) * tile["n"]
-    assert halo + 2 * tile["n"] + tile["n"] * tile["y"] * tile["x"] <= 500
+    window = Loop(20, 2, 3)
+
+    def fits(tile: Mapping[str, int]) -> bool:
+        return window.input(tile["y"]) * window.input(tile["x"]) * tile["n"] <= 500
+
+    tile = vector_tiles(extents, window, window, fits)
+    assert fits(tile)
     assert sum(prod(b.tile.values()) * prod(b.count.values()) for b in vector_blocks(extents, tile)) == 1200
     with pytest.raises(InfeasibleError):
-        vector_tiles(extents, Loop(20, 2, 30), Loop(20, 2, 30), (500, 100), 2, 1)
+        vector_tiles(extents, window, window, lambda _: False)
+
+
+def test_tiles_of_folds_have_all_columns_and_few_rows():
+    tile = vector_tiles({"batch": 1, "n": 3, "y": 20, "x": 20}, Loop(1), Loop(1), lambda _: True, 64)
+    assert tile["n"] == 3
+    assert 1 < tile["y"] * tile["x"] <= 64
