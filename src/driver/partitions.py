@@ -147,7 +147,8 @@ def scene_of(pricer: SubgraphPricer) -> Scene:
     graph, buffers = pricer.graph, pricer.buffers
     room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
     space = Space(graph.producers)
-    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, float(room * pricer.cores))
+    weights, maps = float(room * pricer.cores), float(buffers.global_bytes)
+    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, weights, maps)
 
 
 def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list[SubgraphCost]:

@@ -23,16 +23,16 @@ class UnitTables(NamedTuple):
     """Units in a topological order.  `sources[starts[i]:starts[i + 1]]` are what unit i reads, `after` (a row of words
     each) its readers; `close` those readers that need its result among their regions.
 
-    `weights` and `regions` are what a unit takes of what a group has; `stores` and `loads` the cost of one transfer of
-    its result.
+    `needs` (a row each) is what a unit takes of what a group has: weights, regions, bytes of maps; `held` what its
+    result takes of the last where it is read.  `stores` and `loads` are the cost of one transfer of its result.
     """
 
     starts: Ints
     sources: Ints
     after: Words
     close: Words
-    weights: Floats
-    regions: Floats
+    needs: Floats
+    held: Floats
     stores: Floats
     loads: Floats
 
@@ -119,17 +119,17 @@ def _undo(net: UnitTables, v: int, inside: NDArray[np.int8], late: Ints, mask: W
 class Cuts(NamedTuple):
     """Cuts by their number of units; `levels[k]` is where those with k begin.
 
-    `live[first[i]:first[i + 1]]` are the live units of cut i, `ahead` what it costs to load them; `weights` and
-    `regions` are sums over its units.
+    `live[first[i]:first[i + 1]]` are the live units of cut i, `fresh` whether no unit of it reads them yet, `ahead`
+    what it costs to load them; `needs` has sums over its units.
     """
 
     masks: Words
     levels: Ints
     first: Ints
     live: Ints
+    fresh: NDArray[np.bool_]
     ahead: Floats
-    weights: Floats
-    regions: Floats
+    needs: Floats
 
 
 @compiled
@@ -137,14 +137,14 @@ def describe_cuts(net: UnitTables, masks: Words, levels: Ints) -> Cuts:
     """What is live at cuts, and their sums."""
     number, words = masks.shape
     first, live = np.zeros(number + 1, np.int64), np.zeros(16 * number + 64, np.int64)
-    ahead, weights, regions = np.zeros(number), np.zeros(number), np.zeros(number)
+    ahead, needs = np.zeros(number), np.zeros((number, 3))
     for i in range(number):
         end = first[i]
         for v in range(len(net.after)):
             if not masks[i, v >> 6] >> np.uint64(v & 63) & np.uint64(1):
                 continue
-            weights[i] += net.weights[v]
-            regions[i] += net.regions[v]
+            for k in range(3):
+                needs[i, k] += net.needs[v, k]
             for x in range(words):
                 if net.after[v, x] & ~masks[i, x]:
                     if end == len(live):
@@ -154,29 +154,61 @@ def describe_cuts(net: UnitTables, masks: Words, levels: Ints) -> Cuts:
                     ahead[i] += net.loads[v]
                     break
         first[i + 1] = end
-    return Cuts(masks, levels, first, live[: first[number]], ahead, weights, regions)
+    live = live[: first[number]]
+    fresh = np.ones(len(live), np.bool_)
+    for i in range(number):
+        for p in range(first[i], first[i + 1]):
+            for x in range(words):
+                if net.after[live[p], x] & masks[i, x]:
+                    fresh[p] = False
+    return Cuts(masks, levels, first, live, fresh, ahead, needs)
+
+
+class Found(NamedTuple):
+    """The least cost of the last cut, or less; for each cut its cost, and the one before it.
+
+    That is -1 where there is none, and -2 - k where entry k goes on to it.
+    `kept` are the cuts that were settled and that no larger one beats; `complete` is whether the search ended.
+    """
+
+    bound: float
+    cost: Floats
+    came: Ints
+    kept: Ints
+    complete: bool
 
 
 @compiled
-def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: float, most: int) -> tuple[float, Ints]:
-    """The least cost of transfers from the first cut to the last in steps within `room` (weights, regions).
+def cheapest(
+    net: UnitTables, cuts: Cuts, room: Floats, entries: Floats, border: float, limit: float, most: int
+) -> Found:
+    """The least cost of transfers from the first cut to the last in steps within `room` (as `needs`).
 
-    A step of one unit always fits.  Where the cost is above `limit`, or after looking at `most` steps,
-    the answer is what it costs at least, and the steps (for each cut the one before it) do not reach the last cut.
+    `entries` are ways to begin, a row each of a cost and of what a group that is open already has of `room`; with the
+    first, no group is open and what is given is stored.  An open group stores unit 0 for `border` where that stays
+    live.  A step of one unit that begins a group always fits.  Nothing above `limit` is looked for, and at most `most`
+    steps are looked at.
     """
     number, words = cuts.masks.shape
     cost, came, settled = np.full(number, np.inf), np.full(number, -1, np.int64), np.zeros(number, np.bool_)
     kept, count, looked = np.zeros(number, np.int64), 0, 0
     left = np.zeros((len(net.after), words), np.uint64)
-    cost[0] = 0.0
-    queue = [(0.0, 0)]
+    cost[0] = entries[0, 0]
+    queue = [(cost[0] + cuts.ahead[0], 0)]
+    for there in range(1, number):
+        looked += len(entries)
+        _enter(net, cuts, room, entries, border, there, cost, came)
+        if cost[there] + cuts.ahead[there] <= limit:
+            heappush(queue, (cost[there] + cuts.ahead[there], there))
     while queue:
         bound, here = heappop(queue)
-        if here == number - 1 or bound > limit:
-            return min(bound, limit) if here != number - 1 else bound, came
+        if bound > limit:
+            break
         if settled[here]:
             continue
         settled[here] = True
+        if here == number - 1:
+            continue
         looked += count // 4
         if _beaten(net, cuts, cost, kept[:count], here):
             continue
@@ -186,20 +218,66 @@ def cheapest(net: UnitTables, cuts: Cuts, room: tuple[float, float], limit: floa
         last = min(len(cuts.levels) - 2, level + int(min(room[1], len(net.after))))
         looked += cuts.levels[last + 1] - cuts.levels[level + 1]
         if looked > most:
-            came[number - 1] = -1
-            return bound, came
+            return Found(float(min(bound, limit)), cost, came, kept[:count], False)
         for there in range(cuts.levels[level + 1], cuts.levels[last + 1]):
             single = there < cuts.levels[level + 2]
-            within = single or cuts.weights[there] - cuts.weights[here] <= room[0]
+            within = single or cuts.needs[there, 0] - cuts.needs[here, 0] <= room[0]
             for x in range(words):
                 within &= cuts.masks[here, x] & ~cuts.masks[there, x] == 0
             if not within or settled[there]:
                 continue
-            total = _step(net, cuts, left, here, there, room[1], single, cost[here], min(cost[there], limit))
+            total = _step(net, cuts, left, here, there, room, single, cost[here], min(cost[there], limit))
             if total < cost[there] and total + cuts.ahead[there] <= limit:
                 cost[there], came[there] = total, here
                 heappush(queue, (total + cuts.ahead[there], there))
-    return limit, came
+    return Found(float(min(cost[number - 1], limit)), cost, came, kept[:count], True)
+
+
+@compiled
+def leave(net: UnitTables, cuts: Cuts, found: Found) -> Floats:
+    """For each kept cut but the last, the cost and the needs of a group of all that is left, which stays open."""
+    number, words = cuts.masks.shape
+    rows = np.zeros((len(found.kept), 4))
+    for k, here in enumerate(found.kept):
+        rows[k, 0] = found.cost[here] + cuts.ahead[here]
+        for r in range(3):
+            rows[k, 1 + r] = cuts.needs[number - 1, r] - cuts.needs[here, r]
+        for p in range(cuts.first[here], cuts.first[here + 1]):
+            t = cuts.live[p]
+            for x in range(words):
+                if net.close[t, x] & ~cuts.masks[here, x]:
+                    rows[k, 2] += 1.0
+                    rows[k, 3] += net.held[t]
+                    break
+    return rows
+
+
+@inner
+def _enter(
+    net: UnitTables,
+    cuts: Cuts,
+    room: Floats,
+    entries: Floats,
+    border: float,
+    there: int,
+    cost: Floats,
+    came: Ints,
+) -> None:
+    """The cheapest of the open groups that goes on to a cut."""
+    stores, fresh = 0.0, 0.0
+    for p in range(cuts.first[there], cuts.first[there + 1]):
+        stores += net.stores[cuts.live[p]] + (border if cuts.live[p] == 0 else 0.0)
+        if cuts.fresh[p]:
+            fresh += net.held[cuts.live[p]]
+    for k in range(1, len(entries)):
+        total = entries[k, 0] + stores
+        if total >= cost[there]:
+            continue
+        within = entries[k, 3] + cuts.needs[there, 2] - fresh <= room[2]
+        for r in range(2):
+            within &= entries[k, 1 + r] + cuts.needs[there, r] <= room[r]
+        if within:
+            cost[there], came[there] = total, -2 - k
 
 
 @inner
@@ -222,14 +300,15 @@ def _step(
     left: Words,
     here: int,
     there: int,
-    room: float,
+    room: Floats,
     single: bool,
     cost: float,
     most: float,
 ) -> float:
-    """`cost` and that of the transfers of the group between two cuts; infinite where its regions do not fit."""
+    """`cost` and that of the transfers of the group between two cuts; infinite where it does not fit."""
     masks, words = cuts.masks, cuts.masks.shape[1]
-    regions = cuts.regions[there] - cuts.regions[here]
+    regions = cuts.needs[there, 1] - cuts.needs[here, 1]
+    held = cuts.needs[there, 2] - cuts.needs[here, 2]
     total = cost
     for p in range(cuts.first[here], cuts.first[here + 1]):
         t = cuts.live[p]
@@ -240,13 +319,18 @@ def _step(
         for x in range(words):
             if left[t, x] & net.close[t, x] & masks[there, x]:
                 regions += 1.0
+                held += net.held[t]
                 break
-    if total >= most or (not single and regions > room):
+    if total >= most or (not single and regions > room[1]):
         return np.inf
     for p in range(cuts.first[there], cuts.first[there + 1]):
         t = cuts.live[p]
         if not masks[here, t >> 6] >> np.uint64(t & 63) & np.uint64(1):
             total += net.stores[t]
+            if cuts.fresh[p]:
+                held -= net.held[t]
+    if not single and held > room[2]:
+        return np.inf
     return float(total)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
+from ...costs.fusion.needs import least_held
 from ...costs.fusion.platform import Platform
 from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric
@@ -21,7 +22,8 @@ from .units import Room, units_of
 class Scene:
     """A layer graph, for how many samples and on how many cores of what it runs (None: not known).
 
-    `weight_capacity` is how many bytes of weights a group of several layers may have.
+    `weight_capacity` is how many bytes of weights a group of several layers may have, `map_capacity` how many of maps
+    on each core.
     """
 
     graph: LayerGraph
@@ -30,6 +32,7 @@ class Scene:
     cores: int = 1
     platform: Platform | None = None
     weight_capacity: float = inf
+    map_capacity: float = inf
 
     def bound(self, evaluator: Evaluator) -> float:
         """What every partition costs at least under the metric of `evaluator`."""
@@ -55,7 +58,11 @@ class Scene:
         if self.platform is not None and not _staged(self.graph, self.platform):
             regions = float(self.platform.regions)
         weights = [layer.weight_bytes for layer in self.graph.layers]
-        units = units_of(self.space, forced.tolls, weights, Room(self.weight_capacity, regions))
+        held: dict[tuple[int, int], int] = {}
+        if self.platform is not None and self.map_capacity < inf:
+            held = least_held(self.graph, self.platform, self.cores)
+        room = Room(self.weight_capacity, regions, self.map_capacity)
+        units = units_of(self.space, forced.tolls, weights, room, held)
         return Chains(units, [forced.least(number) for number in range(self.space.size)])
 
     def tolls(self, metric: Metric) -> Tolls:

@@ -1,6 +1,7 @@
 """The cheapest chain of cuts: a lower bound, for whole networks or for windows of them, and partitions.
 
-What a group needs is counted from below: its weights, and a region for each result that it makes or reads.  A partition
+What a group needs is counted from below: its weights, a region for each result that it makes or reads, and the rows
+that such a result keeps at least.  A partition
 seen through a window (some of the layers) is a chain of cuts of the window whose groups need no more, and results
 outside of the window cost nothing; so bounds of windows without common layers add up.
 """
@@ -71,15 +72,21 @@ class Chains:
         places = np.argsort(sizes, kind="stable")
         rows, sizes = rows[places], sizes[places]
         cuts = describe_cuts(net, packed(rows), np.searchsorted(sizes, np.arange(len(order) + 2)))
-        room = (self.units.room.weights, self.units.room.regions)
-        cost, came = cheapest(net, cuts, room, limit, self.most_steps)
+        found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, self.most_steps)
+        came = found.came if found.complete else np.full(len(rows), -1)
         groups: list[int] = []
         place = len(rows) - 1
         while came[place] >= 0:
             fresh = np.flatnonzero(rows[place] & ~rows[came[place]])
             groups.append(sum(self.units.layers(order[int(i)]) for i in fresh))
             place = int(came[place])
-        return Chain(float(cost), tuple(reversed(groups)) if place == 0 else ())
+        return Chain(float(found.bound), tuple(reversed(groups)) if place == 0 else ())
+
+    @property
+    def room(self) -> NDArray[np.float64]:
+        """What a group has, in the order of `UnitTables.needs`."""
+        room = self.units.room
+        return np.array([room.weights, room.regions, room.maps])
 
     def least(self, members: Sequence[int], start: float) -> float:
         """What transfers among `members` cost at least: limits are tried until the cheapest chain is within one."""
@@ -139,6 +146,13 @@ class Chains:
             if live & (live - 1) == 0:
                 ends.append(i + 1)
         return [range(a, b) for a, b in zip(ends, [*ends[1:], len(units.heads)], strict=True) if a < b]
+
+
+def by_level(masks: Words, count: int) -> tuple[Words, NDArray[np.int64]]:
+    """Cuts of `count` units by their number of units, and where each number begins."""
+    sizes = unpacked(masks, count).sum(axis=1)
+    places = np.argsort(sizes, kind="stable")
+    return masks[places], np.searchsorted(sizes[places], np.arange(count + 2))
 
 
 def packed(rows: NDArray[np.bool_]) -> Words:

@@ -120,7 +120,7 @@ def partition(
 
 def genetic_options(samples: int) -> GeneticOptions:
     """Larger generations where there are more samples."""
-    return GeneticOptions(samples, min(400, max(20, samples // 300)), tournament=3, crossover=0.5, again=0.5)
+    return GeneticOptions(samples, min(400, max(20, samples // 125)), tournament=3, crossover=0.5, again=0.5)
 
 
 class _Run:

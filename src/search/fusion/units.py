@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -17,10 +18,11 @@ SMALL = 1 / 32
 
 @dataclass(frozen=True)
 class Room:
-    """What a group of several layers has: bytes of weights, and regions (infinite where nothing is known)."""
+    """What a group of several layers has: bytes of weights, regions, bytes of maps; infinite where nothing is known."""
 
     weights: float
     regions: float
+    maps: float = inf
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Units:
     A layer is absorbed by its only reader where it reads one thing, no larger than what it makes: then running it with
     its reader costs no more transfers.  The group that it leaves only becomes smaller; of the one that it joins the
     region of its result is counted, which is there either way, and nothing else of it.
+
+    `held` has bytes that a layer, reading another's result, keeps of it at least.
     """
 
     space: Space
@@ -38,6 +42,7 @@ class Units:
     room: Room
     heads: tuple[int, ...]
     absorbed: tuple[tuple[int, ...], ...]
+    held: Mapping[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
     def tables(self, members: Sequence[int], given: Sequence[int] = (), *, strict: bool = False) -> UnitTables:
         """Tables of the units `given` (done already) and `members`, of which only what they read of each other is seen.
@@ -59,13 +64,17 @@ class Units:
                 after[u, place >> 6] |= np.uint64(1 << (place & 63))
                 if strict or direct >> self.heads[order[u]] & 1:
                     close[u, place >> 6] |= np.uint64(1 << (place & 63))
+        held = np.array([self.least_held(i) for i in order], float) * after.any(axis=1)
+        weights = np.array([self.weight(i, strict) for i in order], float)
+        regions = np.array([1.0 + len(self.absorbed[i]) for i in order])
+        maps = held + [sum(self.held.get((self.heads[i], v), 0) for v in self.absorbed[i]) for i in order]
         return UnitTables(
             np.array(starts, np.int64),
             np.array(sources, np.int64),
             after,
             close,
-            np.array([self.weight(i, strict) for i in order], float),
-            np.array([1.0 + len(self.absorbed[i]) for i in order]),
+            np.column_stack((weights, regions, maps)),
+            held,
             self._stores(order, len(given)),
             np.array([self.tolls.loads[self.heads[i]] for i in order], float),
         )
@@ -75,6 +84,16 @@ class Units:
         free = [place < given or bool(self.tolls.exits >> self.heads[i] & 1) for place, i in enumerate(order)]
         pairs = zip(order, free, strict=True)
         return np.array([0.0 if done else self.tolls.stores[self.heads[i]] for i, done in pairs], float)
+
+    def store(self, unit: int) -> float:
+        """What storing a unit's result costs beyond what must be stored anyway."""
+        head = self.heads[unit]
+        return 0.0 if self.tolls.exits >> head & 1 else self.tolls.stores[head]
+
+    def least_held(self, unit: int) -> int:
+        """What one reader keeps of a unit's result at least."""
+        layer = self.heads[unit]
+        return min((self.held.get((reader, layer), 0) for reader in bits(self.space.after[layer])), default=0)
 
     def layers(self, unit: int) -> int:
         """The layers of a unit, as bits."""
@@ -90,7 +109,13 @@ class Units:
         return sum(self.weights[v] for v in (self.heads[unit], *(self.absorbed[unit] if strict else ())))
 
 
-def units_of(space: Space, tolls: Tolls, weights: Sequence[int], room: Room) -> Units:
+def units_of(
+    space: Space,
+    tolls: Tolls,
+    weights: Sequence[int],
+    room: Room,
+    held: Mapping[tuple[int, int], int] | None = None,
+) -> Units:
     """All layers as units, small ones with their readers."""
     joins: dict[int, int] = {}
     for v in range(space.size):
@@ -105,7 +130,7 @@ def units_of(space: Space, tolls: Tolls, weights: Sequence[int], room: Room) -> 
         if reader in joins:
             raise AssertionError("a layer that joins one that joins another")
         absorbed[reader].append(v)
-    return Units(space, tolls, weights, room, heads, tuple(tuple(absorbed[v]) for v in heads))
+    return Units(space, tolls, weights, room, heads, tuple(tuple(absorbed[v]) for v in heads), held or {})
 
 
 def _may_join(space: Space, tolls: Tolls, v: int) -> bool:

@@ -109,7 +109,7 @@ def test_it_holds_for_prices_of_groups(seed: int):
     evaluator = Evaluator(scene.space, pricer)
     least = best_of_all(scene, evaluator)
     chains = scene.chains(evaluator)
-    assert chains.units.room == Room(110.0, 9.0)
+    assert chains.units.room == Room(110.0, 9.0, 3000.0)
     bound = chains.units.tolls.rest(0) + sum(map(chains.window, chains.windows()))
     assert bound <= least
     assert scene.bound(evaluator) <= least

@@ -1,0 +1,76 @@
+"""What a layer's reading of a result keeps on chip at least, whatever else its group holds and whatever the tile.
+
+Of the rows that two neighbouring results both read, all columns that are ever read stay between rows of tiles (in MAIN
+or SIDE), unless one row of tiles does it all: then all rows of one window stay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import LayerGraph
+from .platform import Platform
+from .tables import END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables
+from .tables import graph_tables as tables_of
+
+
+def least_held(graph: LayerGraph, platform: Platform, cores: int = 1) -> dict[tuple[int, int], int]:
+    """For each pair of a reader and a layer whose result it reads: bytes of that result in any group with the reader.
+
+    Groups of networks where some layer needs a whole map have stages, which share room: there only such maps count.
+    The bytes of a group are at least the sum, over results, of the most that one of its readers in the group needs.
+    """
+    net = tables_of(graph, platform)
+    staged = bool(net.edges[:, IS_WHOLE].any())
+    steady = _steady(net, len(graph))
+    found: dict[tuple[int, int], int] = {}
+    for v in range(len(graph)):
+        for e in range(*net.layers[v, FIRST_EDGE : END_EDGE + 1]):
+            u = int(net.edges[e, SOURCE])
+            if u >= len(graph):
+                continue
+            size = int(net.sources[u, PIXEL_BYTES])
+            if net.edges[e, IS_WHOLE]:
+                held = -(-int(net.sources[u, EXTENT] * net.sources[u, EXTENT + 1]) // cores)
+            else:
+                held = 0 if staged else _positions(net, v, e, u, steady[v], cores)
+            found[v, u] = max(found.get((v, u), 0), held * size)
+    return found
+
+
+def _steady(net: GraphTables, layers: int) -> list[bool]:
+    """Whether a layer makes all of its rows and columns in any group: not where all readers step over some."""
+    steady = [True] * layers
+    readers: dict[int, list[bool]] = {}
+    for v in reversed(range(layers)):
+        if v in readers:
+            steady[v] = any(readers[v])
+        for e in range(*net.layers[v, FIRST_EDGE : END_EDGE + 1]):
+            edge = net.edges[e]
+            close = bool(edge[IS_WHOLE] or (edge[REACH : REACH + 2] >= edge[STRIDE : STRIDE + 2]).all())
+            readers.setdefault(int(edge[SOURCE]), []).append(close and steady[v])
+    return steady
+
+
+def _positions(net: GraphTables, v: int, e: int, u: int, steady: bool, cores: int) -> int:
+    if not steady:
+        return 1
+    (window, between, read), (wide, _, reach) = (_along(net, v, e, u, axis) for axis in (0, 1))
+    if cores > 1:
+        wide, reach = 1, -(-reach // cores)
+    return max(window * wide, min(between * reach, read * wide))
+
+
+def _along(net: GraphTables, v: int, e: int, u: int, axis: int) -> tuple[int, int, int]:
+    """Positions along an axis: of the smallest window, that two neighbouring windows share, and read at all."""
+    extent, results = int(net.sources[u, EXTENT + axis]), int(net.sources[v, EXTENT + axis])
+    stride, reach, pad = (int(net.edges[e, field + axis]) for field in (STRIDE, REACH, PAD))
+    first: NDArray[np.int64] = np.arange(results, dtype=np.int64) * stride - pad
+    low, high = np.maximum(first, 0), np.minimum(first + reach, extent)
+    sizes = np.maximum(high - low, 0)
+    shared = np.maximum(high[:-1] - low[1:], 0)
+    between = int(shared.min()) if results > 1 else 0
+    # windows that leave no gap read one stretch; else each reads its own positions
+    read = int(high.max() - low.min()) if stride <= reach else int(sizes.sum())
+    return int(sizes.min()), between, read
