@@ -1,0 +1,8 @@
+"""Refinement: good mappings soon, by climbing from many starts; quick guesses choose what is priced."""
+
+from .climb import Climber
+from .guess import Guess
+from .moves import Moves
+from .solve import solve
+
+__all__ = ["Climber", "Guess", "Moves", "solve"]

@@ -1,0 +1,267 @@
+"""Simulated annealing on guesses: a hundred thousand mappings a second.
+
+A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
+of two dimensions, moves a loop, or keeps a tensor more or less.  Steps to what does not fit are not taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import ceil, exp, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....costs.exact.batch_kernel import Batch, Machine
+from ....costs.exact.compiled import Floats, Ints, Shape, compiled, inner
+from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ..factors import primes_of
+from ..pricing import kept_tensors
+from ..values import OBJECTIVES, Request
+from .guess import Guess, guess_one
+
+NOW, TRIAL, BEST = range(3)
+"""Rows of the batch that a chain works on."""
+
+FACTOR, EXCHANGE, ORDER, KEEP = 0.4, 0.65, 0.85, 1.0
+"""Kinds of steps: which share of them comes up to each."""
+
+MOST_PRIMES = 8
+
+
+class Rules(NamedTuple):
+    """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
+    (D, P) of each bound, 0 beyond the last; the number of the objective."""
+
+    slots: Ints
+    free: Ints
+    dims: Ints
+    primes: Ints
+    imperfect: bool
+    split: bool
+    objective: int
+
+
+class Annealer:
+    """Chains of steps in the space of a request."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request, guess: Guess) -> None:
+        self._guess = guess
+        slots = [(0, level) for level in range(len(arch.levels))]
+        for level in range(len(arch.levels)):
+            slots += [(axis + 1, level) for axis, width in enumerate(arch.fan_out(level)) if width > 1]
+        kept = kept_tensors(arch, problem)
+        free = np.argwhere(kept[:-1]) if request.space.bypass else np.zeros((0, 2), np.int64)
+        dims = [d for d, bound in enumerate(problem.bounds) if bound > 1]
+        primes = np.zeros((len(problem.bounds), MOST_PRIMES), np.int64)
+        for d in dims:
+            found = [prime for prime, _ in primes_of(problem.bounds[d])][:MOST_PRIMES]
+            primes[d, : len(found)] = found
+        self._rules = Rules(
+            np.array(slots, np.int64),
+            np.ascontiguousarray(free, np.int64),
+            np.array(dims, np.int64),
+            primes,
+            request.space.factors == "imperfect" and request.model == "exact",
+            request.space.split_axes,
+            OBJECTIVES.index(request.objective),
+        )
+        self.slots = len(slots)
+        """Places of a dimension's factors: loops of each memory, rows and columns."""
+        self._random = np.array([request.seed * 2 + 1], np.uint64)
+
+    def run(self, start: MappingBatch, steps: int, hot: float, cold: float) -> MappingBatch:
+        """The mapping of the least guess of a chain from `start`, a batch of one.
+
+        The guess may grow by a factor of about `1 + hot` in a step at first, and `1 + cold` at last.
+        """
+        if not self._guess.able or not len(self._rules.dims):
+            return start
+        three = {field.name: np.repeat(getattr(start, field.name), 3, axis=0) for field in fields(start)}
+        chain = Batch(*three.values())
+        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, hot, cold)
+        return replace(start, **{name: array[BEST : BEST + 1].copy() for name, array in three.items()})
+
+
+@compiled
+def anneal(
+    shape: Shape,
+    machine: Machine,
+    chain: Batch,
+    rules: Rules,
+    random: NDArray[np.uint64],
+    steps: int,
+    hot: float,
+    cold: float,
+) -> None:
+    """Walk from row `NOW` and leave the best mapping in row `BEST`."""
+    levels, dims = chain.temporal.shape[1:]
+    tiles, extents = np.ones((levels + 1, dims)), np.ones(dims)
+    now = _value(NOW, shape, machine, chain, rules, tiles, extents)
+    best = now
+    for step in range(steps):
+        heat = hot * (cold / hot) ** (step / steps)
+        _copy(chain, NOW, TRIAL)
+        if not _step(chain, shape, rules, random):
+            continue
+        value = _value(TRIAL, shape, machine, chain, rules, tiles, extents)
+        if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
+            _copy(chain, TRIAL, NOW)
+            now = value
+            if value < best:
+                best = value
+                _copy(chain, TRIAL, BEST)
+
+
+@inner
+def _value(n: int, shape: Shape, machine: Machine, chain: Batch, rules: Rules, tiles: Floats, extents: Floats) -> float:
+    energy, cycles = guess_one(n, shape, machine, chain, tiles, extents)
+    if energy == np.inf:
+        return np.inf
+    return energy * cycles if rules.objective == 0 else cycles if rules.objective == 2 else energy
+
+
+@inner
+def _copy(chain: Batch, source: int, target: int) -> None:
+    levels, dims = chain.temporal.shape[1:]
+    for level in range(levels):
+        for d in range(dims):
+            chain.temporal[target, level, d] = chain.temporal[source, level, d]
+            chain.spatial_x[target, level, d] = chain.spatial_x[source, level, d]
+            chain.spatial_y[target, level, d] = chain.spatial_y[source, level, d]
+            chain.order[target, level, d] = chain.order[source, level, d]
+        for t in range(chain.kept.shape[2]):
+            chain.kept[target, level, t] = chain.kept[source, level, t]
+
+
+@inner
+def _uniform(random: NDArray[np.uint64]) -> float:
+    """The next of a sequence of numbers from 0 to 1 (xorshift64*)."""
+    x = random[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    random[0] = x
+    return float((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@inner
+def _below(random: NDArray[np.uint64], count: int) -> int:
+    return min(count - 1, int(_uniform(random) * count))
+
+
+@inner
+def _step(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64]) -> bool:
+    """Change row `TRIAL`; whether it is another mapping of the space."""
+    kind = _uniform(random)
+    if kind >= ORDER and len(rules.free):
+        level, t = rules.free[_below(random, len(rules.free))]
+        chain.kept[TRIAL, level, t] = not chain.kept[TRIAL, level, t]
+        return True
+    if kind >= EXCHANGE:
+        return _reorder(chain, random)
+    a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
+    d = rules.dims[_below(random, len(rules.dims))]
+    if a == b or not _give(chain, shape, rules, random, d, a, b):
+        return False
+    if kind >= FACTOR:
+        e = rules.dims[_below(random, len(rules.dims))]
+        if d == e or not _give(chain, shape, rules, random, e, b, a):
+            return False
+    return rules.split or _apart(chain)
+
+
+@inner
+def _factors_of(chain: Batch, kind: int) -> Ints:
+    if kind == 0:
+        return chain.temporal[TRIAL]
+    if kind == 1:
+        return chain.spatial_x[TRIAL]
+    return chain.spatial_y[TRIAL]
+
+
+@inner
+def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
+    """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
+    giving, taking = _factors_of(chain, rules.slots[a, 0]), _factors_of(chain, rules.slots[b, 0])
+    from_level, to_level = rules.slots[a, 1], rules.slots[b, 1]
+    factor = giving[from_level, d]
+    if factor == 1 and not rules.imperfect:
+        return False
+    left = _left(factor, rules, random, d)
+    if left == factor or left < 1 or left > shape.bounds[d]:
+        return False
+    giving[from_level, d] = left
+    if rules.slots[b, 0] == 0 and taking[to_level, d] == 1:
+        _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
+    if not rules.imperfect:
+        taking[to_level, d] *= factor // left
+        return True
+    taking[to_level, d] = 1
+    others = 1
+    for level in range(chain.temporal.shape[1]):
+        others *= chain.temporal[TRIAL, level, d] * chain.spatial_x[TRIAL, level, d] * chain.spatial_y[TRIAL, level, d]
+    taking[to_level, d] = ceil(shape.bounds[d] / others)
+    return True
+
+
+@inner
+def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
+    """What is left of a factor: with imperfect ones, also one more or less, or a multiple."""
+    kind = _below(random, 10) if rules.imperfect else _below(random, 6)
+    if kind == 5:
+        return 1
+    if kind < 5:
+        prime = rules.primes[d, _below(random, MOST_PRIMES)]
+        if prime == 0:
+            prime = rules.primes[d, 0]
+        return factor // prime if factor % prime == 0 else factor
+    if kind == 6:
+        return ceil(factor / 2)
+    if kind == 7:
+        return factor - 1
+    if kind == 8:
+        return factor + 1
+    return factor * 2
+
+
+@inner
+def _reorder(chain: Batch, random: NDArray[np.uint64]) -> bool:
+    """A loop of some level goes to another place."""
+    levels, dims = chain.temporal.shape[1:]
+    level, i, j = 1 + _below(random, levels - 1), _below(random, dims), _below(random, dims)
+    order = chain.order[TRIAL, level]
+    if i == j or chain.temporal[TRIAL, level, order[i]] == 1:
+        return False
+    _move(order, i, j)
+    return True
+
+
+@inner
+def _place_new(order: Ints, d: int, place: int) -> None:
+    """Put the loop of dimension `d` at a place."""
+    for i in range(len(order)):
+        if order[i] == d:
+            _move(order, i, place)
+            return
+
+
+@inner
+def _move(order: Ints, i: int, j: int) -> None:
+    moved, step = order[i], 1 if j > i else -1
+    while i != j:
+        order[i] = order[i + step]
+        i += step
+    order[j] = moved
+
+
+@inner
+def _apart(chain: Batch) -> bool:
+    """Whether no dimension is spread over columns and rows at once."""
+    levels, dims = chain.temporal.shape[1:]
+    for level in range(levels):
+        for d in range(dims):
+            if chain.spatial_x[TRIAL, level, d] > 1 and chain.spatial_y[TRIAL, level, d] > 1:
+                return False
+    return True

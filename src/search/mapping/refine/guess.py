@@ -1,0 +1,274 @@
+"""Quick guesses of a mapping's price: tiles of mean size, and only the innermost loops that move a tensor reuse it.
+
+The exact model adds ragged ends and what tiles of outer loops have in common; it takes a hundred times longer.  Energy
+of hops, and cycles of filling and draining, are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from math import ceil
+
+import numpy as np
+
+from ....costs.exact.batch import workspace
+from ....costs.exact.batch_kernel import Batch, Machine
+from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Shape, compiled, inner
+from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ..values import Objective
+
+
+class Guess:
+    """Guesses the objective of many mappings of one problem on one machine."""
+
+    def __init__(self, arch: Architecture, problem: Problem, objective: Objective) -> None:
+        room = workspace(arch, problem, 0)
+        self.able = room.able
+        """Whether there are guesses: not of problems beyond the limits of compiled code."""
+        self.shape, self.machine = room.shape, room.machine
+        self.objective: Objective = objective
+
+    def values(self, batch: MappingBatch) -> Floats:
+        """Guessed objective (pJ cycles, pJ or cycles) of each mapping, infinite where it surely does not fit; (N,).
+
+        All 0 where there are no guesses.
+        """
+        if not self.able or not len(batch):
+            return np.zeros(len(batch))
+        arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
+        found = np.empty((len(batch), 2))
+        guess_all(self.shape, self.machine, arrays, found)
+        match self.objective:
+            case "edp":
+                return found[:, 0] * found[:, 1]
+            case "energy" | "dram":
+                return found[:, 0]
+            case "latency":
+                return found[:, 1].copy()
+
+
+@compiled
+def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats) -> None:
+    """Fill `out` (N, 2) with energy and cycles of all mappings, infinite where they do not fit."""
+    levels, dims = batch.temporal.shape[1:]
+    tiles = np.ones((levels + 1, dims))
+    extents = np.ones(dims)
+    for n in range(len(batch.temporal)):
+        out[n, 0], out[n, 1] = guess_one(n, shape, machine, batch, tiles, extents)
+
+
+@inner
+def guess_one(
+    n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, extents: Floats
+) -> tuple[float, float]:
+    """Energy and cycles of mapping `n`; `tiles` (L + 1, D), with ones in its first row, and `extents` (D,) are room."""
+    _set_tiles(n, batch, tiles)
+    if _fits(n, shape, machine, batch, tiles):
+        return _price(n, shape, machine, batch, tiles, extents)
+    return np.inf, np.inf
+
+
+@inner
+def _set_tiles(n: int, batch: Batch, tiles: Floats) -> None:
+    levels, dims = batch.temporal.shape[1:]
+    for level in range(levels):
+        for d in range(dims):
+            factor = batch.temporal[n, level, d] * batch.spatial_x[n, level, d] * batch.spatial_y[n, level, d]
+            tiles[level + 1, d] = tiles[level, d] * factor
+
+
+@inner
+def _fits(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats) -> bool:
+    levels, dims = batch.temporal.shape[1:]
+    for d in range(dims):
+        if tiles[levels, d] < shape.bounds[d]:
+            return False
+    for level in range(levels):
+        columns, rows, demand = 1, 1, 0.0
+        for d in range(dims):
+            columns *= batch.spatial_x[n, level, d]
+            rows *= batch.spatial_y[n, level, d]
+        if columns > machine.columns[level] or rows > machine.rows[level]:
+            return False
+        for t in range(machine.bits.shape[1]):
+            if not batch.kept[n, level, t]:
+                continue
+            if level < levels - 1 and not machine.allowed[level, t]:
+                return False
+            if machine.entries[level] >= 0:
+                demand += machine.bits[level, t] * _tile_words(shape, t, tiles[level + 1])
+        if demand * machine.buffering[level] > machine.entries[level] * machine.word_bits[level] >= 0:
+            return False
+    return True
+
+
+@inner
+def _tile_words(shape: Shape, t: int, tile: Floats) -> float:
+    """Elements of a whole tile."""
+    words = 1.0
+    for d in range(len(tile)):
+        if shape.kinds[t, d] == PLAIN:
+            words *= min(tile[d], float(shape.bounds[d]))
+    for window in range(shape.first[t], shape.first[t + 1]):
+        words *= _window_words(shape, window, tile, mean=False)
+    return words
+
+
+@inner
+def _window_words(shape: Shape, window: int, tile: Floats, mean: bool) -> float:
+    """Elements along an axis: of a whole tile, or of a mean one; of three or more dimensions, at most."""
+    box, points, terms = 1.0, 1.0, 0
+    first, second, a, b = 1.0, 1.0, 1.0, 1.0
+    for k in range(shape.sizes[window]):
+        d, c = shape.windows[window, k, 0], float(abs(shape.windows[window, k, 1]))
+        bound = float(shape.bounds[d])
+        size = min(float(tile[d]), bound)
+        if mean:
+            size = bound / ceil(bound / size)
+        box += c * (size - 1)
+        points *= size
+        first, a, second, b = second, b, size, c
+        terms += 1
+    if terms == 2:
+        return points - max(0.0, first - b) * max(0.0, second - a)
+    return min(box, points)
+
+
+@inner
+def _moved(n: int, shape: Shape, batch: Batch, tiles: Floats, t: int, child: int, fan: int, extents: Floats) -> float:
+    """Words of tensor `t` that go to tiles of level `child`, once for all of those below one instance of `fan`."""
+    levels, dims = batch.temporal.shape[1:]
+    for d in range(dims):
+        extents[d] = tiles[child + 1, d]
+        for level in range(child + 1, fan + 1):
+            extents[d] *= batch.spatial_x[n, level, d] * batch.spatial_y[n, level, d]
+    level, i = child + 1, 0
+    rests, sliding, times = child >= 0, -1, 1
+    while rests and level < levels:
+        d = batch.order[n, level, i]
+        factor = batch.temporal[n, level, d]
+        if factor > 1 and shape.kinds[t, d] == UNRELATED:
+            extents[d] *= factor
+        elif factor > 1:
+            rests, sliding, times = False, d, factor
+        i += 1
+        if i == dims:
+            level, i = level + 1, 0
+    words = 1.0
+    for d in range(dims):
+        bound = float(shape.bounds[d])
+        if shape.kinds[t, d] == PLAIN:
+            words *= bound
+        else:
+            extent = extents[d] * (times if d == sliding else 1)
+            words *= ceil(bound / extent) if extent < bound else 1
+    for window in range(shape.first[t], shape.first[t + 1]):
+        words *= _slid(shape, window, tiles[child + 1], extents, sliding, times)
+    return words
+
+
+@inner
+def _slid(shape: Shape, window: int, tile: Floats, extents: Floats, sliding: int, times: int) -> float:
+    """Elements along an axis that go to children of a `tile` each, together of `extents`, in `times` steps that slide.
+
+    A step brings what is new to each child.
+    """
+    words = _window_words(shape, window, extents, mean=True)
+    children, step = 1.0, 0.0
+    for k in range(shape.sizes[window]):
+        d = shape.windows[window, k, 0]
+        children *= float(extents[d]) / float(tile[d])
+        if d == sliding:
+            step = abs(shape.windows[window, k, 1]) * float(extents[d])
+    if step > 0:
+        new = children * min(step, _window_words(shape, window, tile, mean=True))
+        steps = min(times, ceil(shape.bounds[sliding] / extents[sliding]))
+        words += (steps - 1.0) * min(words, new)
+    return words
+
+
+@inner
+def _owned(n: int, shape: Shape, batch: Batch, t: int, level: int) -> float:
+    """Elements of an output by the instances of a level that add to them."""
+    levels, dims = batch.temporal.shape[1:]
+    words = 1.0
+    for d in range(dims):
+        if shape.kinds[t, d] == PLAIN:
+            words *= shape.bounds[d]
+        elif shape.kinds[t, d] == UNRELATED:
+            for above in range(level + 1, levels):
+                words *= batch.spatial_x[n, above, d] * batch.spatial_y[n, above, d]
+    for window in range(shape.first[t], shape.first[t + 1]):
+        words *= _window_words(shape, window, shape.bounds.astype(np.float64), mean=False)
+    return words
+
+
+@inner
+def _steps(n: int, d: int, bound: int, batch: Batch, tiles: Floats) -> float:
+    """Iterations of a dimension's loops in time that have work, those of the first instance."""
+    product = 1.0
+    for level in range(batch.temporal.shape[1]):
+        product *= batch.temporal[n, level, d]
+    total, rest = 0.0, float(bound)
+    for level in range(batch.temporal.shape[1] - 1, -1, -1):
+        spread = batch.spatial_x[n, level, d] * batch.spatial_y[n, level, d]
+        factor, pitch = batch.temporal[n, level, d], tiles[level, d] * spread
+        digit = rest // pitch
+        if digit >= factor:
+            return total + product
+        product /= factor
+        total += digit * product
+        rest -= digit * pitch
+        if rest >= tiles[level, d] and spread > 1:
+            return total + product
+    return total + (1.0 if rest > 0 else 0.0)
+
+
+@inner
+def _price(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, extents: Floats) -> tuple[float, float]:
+    """Energy and cycles."""
+    levels, dims = batch.temporal.shape[1:]
+    energy, cycles = machine.mac_energy, 1.0
+    for d in range(dims):
+        cycles *= _steps(n, d, shape.bounds[d], batch, tiles)
+        energy *= shape.bounds[d]
+    read, written, network = np.zeros(levels), np.zeros(levels), np.zeros(levels)
+    for t in range(machine.bits.shape[1]):
+        child = -1
+        for level in range(levels):
+            bits = machine.bits[level, t] / machine.word_bits[level]
+            kept = batch.kept[n, level, t] or level == levels - 1
+            if not kept and machine.bandwidths[level, 3] <= 0:
+                continue
+            sent = bits * _moved(n, shape, batch, tiles, t, child, level, extents)
+            network[level] += sent
+            if not kept:
+                continue
+            arriving = 0.0
+            if level < levels - 1:
+                arriving = bits * _moved(n, shape, batch, tiles, t, level, level, extents)
+            reads, writes = sent, arriving
+            if machine.is_output[t]:
+                owned = bits * _owned(n, shape, batch, t, level)
+                reads += arriving - owned
+                writes += sent - min(arriving, owned)
+            energy += reads * machine.energies[level, 0] + writes * machine.energies[level, 1]
+            read[level] += reads
+            written[level] += writes
+            child = level
+    return energy, max(cycles, _port_cycles(n, machine, batch, read, written, network))
+
+
+@inner
+def _port_cycles(n: int, machine: Machine, batch: Batch, read: Floats, written: Floats, network: Floats) -> float:
+    """Cycles of the busiest port."""
+    levels, dims = batch.temporal.shape[1:]
+    used, cycles = 1.0, 0.0
+    for level in range(levels - 1, -1, -1):
+        demands = (read[level], written[level], read[level] + written[level], network[level])
+        for port in range(4):
+            if machine.bandwidths[level, port] > 0:
+                cycles = max(cycles, demands[port] / (machine.bandwidths[level, port] * used))
+        for d in range(dims):
+            used *= batch.spatial_x[n, level, d] * batch.spatial_y[n, level, d]
+    return cycles

@@ -1,0 +1,147 @@
+"""Good mappings soon: populations of annealed mappings, Sunstone's, and descent from each to a local optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from math import log2
+
+import numpy as np
+
+from ....costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
+from ....errors import InfeasibleError
+from ..draw import Sampler, fits_arrays
+from ..pricing import Pricer, nothing_fits
+from ..sunstone import solve as sunstone
+from ..values import Mapped, Request
+from .anneal import Annealer
+from .climb import Climber
+
+DRAWS = 4096
+"""Random mappings among which starts are looked for, again and again."""
+
+CHAINS, STAGES = 16, 4
+"""Mappings that are annealed side by side; of each stage the better half goes on."""
+
+STEPS, STEPS_EACH = 60_000, 400
+"""Steps of all chains of a round together: at most, and for each slot of a factor and doubling of a bound."""
+
+HOT, WARM, COLD = 0.3, 0.1, 0.003
+"""A chain gets worse by about this factor in a step: at first, at first where it starts from the best, and at last."""
+
+PATIENCE, LIMITED_PATIENCE = 3, 12
+"""Rounds without success after which a search ends, and one with a time limit."""
+
+SUNSTONE_AFTER, SUNSTONE_SHARE = 2, 0.2
+"""Rounds before Sunstone's mapping is looked for, and the part of a time limit that it may take."""
+
+
+def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequence[LoopMapping] = ()) -> Mapped:
+    """A good mapping soon: `starts`, Sunstone's and annealed random ones, each refined to a local optimum.
+
+    Honours the whole space of the request: bypass, imperfect factors and splits where it has them.  Raises
+    InfeasibleError if nothing that fits was found.
+    """
+    search = _Refinement(arch, problem, request)
+    for mapping in starts:
+        search.offer(pack(arch, problem, [mapping]))
+    search.rounds()
+    return search.answer()
+
+
+class _Refinement:
+    """The best mapping so far, and where to look for others."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.pricer = Pricer(arch, problem, request)
+        self.climber = Climber(arch, problem, self.pricer)
+        self.guess = self.climber.guess
+        self.annealer = Annealer(arch, problem, request, self.guess)
+        self.best: MappingBatch | None = None
+        self.value = np.inf
+        doublings = log2(problem.macs) if problem.macs > 1 else 1.0
+        self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
+        self.patience = PATIENCE if request.time_limit_s is None else LIMITED_PATIENCE
+
+    @property
+    def over(self) -> bool:
+        """Whether it is late, and there is an answer."""
+        return self.pricer.late and self.best is not None
+
+    def offer(self, start: MappingBatch, *, whole: bool = False) -> bool:
+        """Climb from a mapping, and keep what is found if it is the best; whether it is."""
+        value, found = self.climber.climb(start, whole=whole or self.request.model == "timeloop")
+        better = value < self.value * (1 - 1e-12)
+        if better:
+            self.value, self.best = value, found
+            self.pricer.report(value)
+        return better
+
+    def rounds(self) -> None:
+        """Anneal random mappings, and the best once more, until nothing gets better."""
+        drawn, number, last = self._drawn(), 0, 0
+        while not self.over and number - last <= self.patience:
+            number += 1
+            if number == SUNSTONE_AFTER + 1 and self._sunstone():
+                last = number
+            again = number % 3 == 0 and self.best is not None
+            found = self._reheated() if again else self._population(drawn)
+            if found is not None and self.offer(found):
+                last = number
+            if not self.guess.able and number > CHAINS:
+                break
+        if self.best is not None and not self.over:
+            self.offer(self.best, whole=True)
+
+    def _drawn(self) -> Iterator[MappingBatch]:
+        """Random mappings, the most promising of some first, then of some others."""
+        sampler = Sampler(self.arch, self.problem, self.request.space, self.request.seed)
+        fruitless = 0
+        while fruitless < PATIENCE:
+            batch = fits_arrays(self.arch, sampler.draw(DRAWS))
+            values = self.guess.values(batch) if self.guess.able else self.pricer.values(batch)
+            rows = [row for row in np.argsort(values, kind="stable").tolist() if np.isfinite(values[row])]
+            fruitless = 0 if rows else fruitless + 1
+            for row in rows[: 4 * CHAINS]:
+                yield batch.part(slice(row, row + 1))
+
+    def _population(self, drawn: Iterator[MappingBatch]) -> MappingBatch | None:
+        """The best of some random mappings, annealed side by side; None if there are none left."""
+        chains = [start for start, _ in zip(drawn, range(CHAINS if self.guess.able else 1), strict=False)]
+        heats = np.geomspace(HOT, COLD, STAGES + 1).tolist()
+        for hot, cold in pairwise(heats):
+            steps = self.steps // STAGES // max(1, len(chains))
+            ended: list[tuple[float, MappingBatch]] = []
+            for start in chains:
+                found = start if self.over else self.annealer.run(start, steps, hot, cold)
+                ended.append((float(self.guess.values(found)[0]), found))
+            ended.sort(key=lambda pair: pair[0])
+            chains = [found for _, found in ended[: max(1, len(ended) // 2)]]
+        return chains[0] if chains else None
+
+    def _reheated(self) -> MappingBatch | None:
+        """The best mapping annealed once more; None if that leads nowhere else."""
+        assert self.best is not None
+        found, heats = self.best, np.geomspace(WARM, COLD, CHAINS + 1).tolist()
+        for hot, cold in pairwise(heats):
+            if not self.over:
+                found = self.annealer.run(found, self.steps // CHAINS, hot, cold)
+        better = self.guess.values(found)[0] < self.guess.values(self.best)[0]
+        return found if better else None
+
+    def _sunstone(self) -> bool:
+        limit = None if self.request.time_limit_s is None else self.request.time_limit_s * SUNSTONE_SHARE
+        request = replace(self.request, time_limit_s=limit, report=None)
+        with suppress(InfeasibleError):  # of what it had time to look at
+            found = sunstone(self.arch, self.problem, request, widths=(1, 1))
+            return self.offer(pack(self.arch, self.problem, [found.mapping]))
+        return False
+
+    def answer(self) -> Mapped:
+        """The best mapping; raises InfeasibleError if there is none."""
+        if self.best is None:
+            raise nothing_fits(self.arch, self.problem, "refine")
+        return self.pricer.answer(self.best.mapping(0, self.problem))
