@@ -12,7 +12,7 @@ from math import exp
 from random import Random
 
 from .capacity import Choices
-from .genetic import Genetic, GeneticOptions
+from .genetic import Genetic, GeneticOptions, selected
 from .genome import Variation
 from .space import Groups
 
@@ -157,9 +157,7 @@ class _Genetic:
         people = [self._scored(candidate, self._variation(candidate).initial()) for candidate in drawn]
         while self.best.samples < self.plan.samples and not self.plan.late:
             children = [self._child(people) for _ in range(self.options.population)]
-            everyone = [*people, *children]
-            elite = sorted(dict.fromkeys(everyone))[: self.options.elite]
-            people = [*elite, *(self._winner(everyone) for _ in range(self.options.population - len(elite)))]
+            people = selected([*people, *children], self.options.population, self.options, self.random)
         return self.best
 
     def _variation(self, candidate: int) -> Variation:
@@ -171,9 +169,6 @@ class _Genetic:
         metric = (cost - float(self.plan.choices.sizes[candidate])) / self.plan.alpha
         self.best.points.append((self.best.samples, float(self.plan.choices.sizes[candidate]), metric))
         return cost, candidate, groups
-
-    def _winner(self, everyone: list[Genome]) -> Genome:
-        return min(self.random.choice(everyone) for _ in range(self.options.tournament))
 
     def _child(self, people: list[Genome]) -> Genome:
         _, candidate, groups = self.random.choice(people)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from .evaluate import Evaluator
 from .genome import Variation
@@ -26,6 +27,19 @@ class GeneticOptions:
     crossover: float = 0.4
     again: float = 0.4
     elite: int = 2
+
+
+Scored = TypeVar("Scored", tuple[float, Groups], tuple[float, int, Groups])
+"""A genome, its cost first."""
+
+
+def selected(everyone: Sequence[Scored], count: int, options: GeneticOptions, random: Random) -> list[Scored]:
+    """The best few of all, and winners of tournaments among the rest; nobody is taken twice (section 4.4.5)."""
+    ranked = sorted(set(everyone))
+    elite, rest = ranked[: options.elite], ranked[options.elite :]
+    wanted = min(len(rest), count - len(elite))
+    rounds = range(options.tournament)
+    return elite + [rest.pop(min(random.randrange(len(rest)) for _ in rounds)) for _ in range(wanted)]
 
 
 @dataclass
@@ -65,18 +79,11 @@ class Genetic:
         """Breed and score one generation, and select the next (sections 4.4.2 to 4.4.5)."""
         count = min(self.options.population, self.options.samples - self.samples)
         children = self._scored([self._child() for _ in range(count)])
-        everyone = sorted(set([*self.population, *children]))
-        elite, rest = everyone[: self.options.elite], everyone[self.options.elite :]
-        winners = [self._winner(rest) for _ in range(min(len(rest), self.options.population - len(elite)))]
-        self.population = [*elite, *winners]
+        self.population = selected([*self.population, *children], self.options.population, self.options, self.random)
 
     def _scored(self, partitions: list[Groups]) -> list[tuple[float, Groups]]:
         self.samples += len(partitions)
         return [(self.evaluator.total(groups), groups) for groups in partitions]
-
-    def _winner(self, rest: list[tuple[float, Groups]]) -> tuple[float, Groups]:
-        """Take the best of a few that are drawn from `rest`, the best first; nobody is taken twice."""
-        return rest.pop(min(self.random.randrange(len(rest)) for _ in range(self.options.tournament)))
 
     def _child(self) -> Groups:
         child = self.random.choice(self.population)[1]

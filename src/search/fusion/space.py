@@ -23,6 +23,10 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
+def _lowest(group: int) -> int:
+    return group & -group
+
+
 @dataclass(frozen=True)
 class Space:
     """Layers in a topological order, each with the layers it reads; sets of layers are integers, one bit a layer."""
@@ -134,16 +138,25 @@ class Space:
 
     def ordered(self, groups: Sequence[int]) -> list[int] | None:
         """The groups in an order of execution, those with the lowest layers first; None where they wait in a circle."""
-        waiting = sorted((group & -group, group, self._waits(group)) for group in groups)
-        done, order = 0, list[int]()
-        while waiting:
-            place = next((i for i, (_, _, waits) in enumerate(waiting) if waits & ~done == 0), None)
-            if place is None:
-                return None
-            group = waiting.pop(place)[1]
+        order: list[int] = []
+        blocked: list[int] = []
+        done, known = 0, self._needs
+        for group in sorted(groups, key=_lowest):
+            needs = known.get(group)
+            if (self._waits(group) if needs is None else needs) & ~done:
+                blocked.append(group)
+                continue
             order.append(group)
             done |= group
-        return order
+            place = 0
+            while place < len(blocked):
+                if self._waits(blocked[place]) & ~done:
+                    place += 1
+                else:
+                    order.append(blocked.pop(place))
+                    done |= order[-1]
+                    place = 0
+        return None if blocked else order
 
     def _waits(self, group: int) -> int:
         """What others must have made before a group; remembered, for searches ask again and again."""
