@@ -13,6 +13,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ..errors import TilewrightError
+
 MOST = 1 << 40
 """Numbers in the dialect's text are smaller."""
 
@@ -23,7 +25,8 @@ class MachineNumbers:
 
     `side` squared cores of `macs` multiply-accumulates; a buffer of `capacity` bytes of which `buffer` may be used,
     with ports of `read` and `write` bytes per cycle; DRAM of `bandwidth` bytes per cycle, each transfer after `latency`
-    cycles; addresses are multiples of `align`.  `exact` is 0 for SoMa's own model.
+    cycles; addresses are multiples of `align`.  `exact` is 0 for SoMa's own model.  `cycles` are formulas of
+    instructions (`costs/dram/instructions.py`), empty where tiles take what the cores do.
     """
 
     side: int
@@ -36,12 +39,16 @@ class MachineNumbers:
     latency: int
     align: int
     exact: int
+    cycles: str = ""
+
+
+NUMBERS = tuple(field.name for field in fields(MachineNumbers) if field.name != "cycles")
 
 
 @irdl_attr_definition
 class MachineAttr(Data[MachineNumbers]):
     """`#dram.machine<side 4, macs 512, capacity 8388608, buffer 8388608, read 256, write 256, bandwidth 16, latency 0,
-    align 64, exact 1>`.
+    align 64, exact 1>`, perhaps with `cycles "..."` at the end.
     """
 
     name = "dram.machine"
@@ -50,28 +57,42 @@ class MachineAttr(Data[MachineNumbers]):
     def parse_parameter(cls, parser: AttrParser) -> MachineNumbers:
         """All numbers, in this order."""
         found: list[int] = []
+        cycles = ""
         with parser.in_angle_brackets():
-            for index, field in enumerate(fields(MachineNumbers)):
+            for index, name in enumerate(NUMBERS):
                 if index:
                     parser.parse_punctuation(",")
-                parser.parse_keyword(field.name)
+                parser.parse_keyword(name)
                 found.append(parse_size(parser))
-        return MachineNumbers(*found)
+            if parser.parse_optional_punctuation(",") is not None:
+                parser.parse_keyword("cycles")
+                cycles = parser.parse_str_literal()
+        side, macs, capacity, buffer, read, write, bandwidth, latency, align, exact = found
+        return MachineNumbers(side, macs, capacity, buffer, read, write, bandwidth, latency, align, exact, cycles)
 
     def print_parameter(self, printer: Printer) -> None:
         """See `parse_parameter`."""
-        texts = [f"{field.name} {getattr(self.data, field.name)}" for field in fields(self.data)]
-        printer.print_string(f"<{', '.join(texts)}>")
+        texts = [f"{name} {getattr(self.data, name)}" for name in NUMBERS]
+        printer.print_string(f"<{', '.join(texts)}")
+        if self.data.cycles:
+            printer.print_string(", cycles ")
+            printer.print_string_literal(self.data.cycles)
+        printer.print_string(">")
 
     def verify(self) -> None:
         numbers = self.data
         zero = ("latency", "exact")
-        for field in fields(numbers):
-            value = getattr(numbers, field.name)
-            if not (0 if field.name in zero else 1) <= value < MOST:
-                raise VerifyException(
-                    f"expected {field.name} of {0 if field.name in zero else 1} or more, found {value}"
-                )
+        for name in NUMBERS:
+            value = getattr(numbers, name)
+            if not (0 if name in zero else 1) <= value < MOST:
+                raise VerifyException(f"expected {name} of {0 if name in zero else 1} or more, found {value}")
+        if numbers.cycles:
+            from ..costs.dram.instructions import parse_instructions
+
+            try:
+                parse_instructions(numbers.cycles)
+            except TilewrightError as error:
+                raise VerifyException(str(error)) from None
         if numbers.buffer > numbers.capacity:
             raise VerifyException(f"expected a buffer within {numbers.capacity} bytes, found {numbers.buffer}")
 

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..costs.dram import Timetable
-from ..costs.dram.platform import buffer_of, model_of
+from ..costs.dram.platform import model_of
 from ..costs.notation import Choices, Move
 from ..dialects import dram
 from ..dialects.acg import machine_of
@@ -50,7 +50,7 @@ class DramSchedulePass(ModulePass):
         network, batch = self._network(op)
         machine = machine_of(op)
         model = model_of(machine, exact=self.model == "exact")
-        numbers = numbers_of(model, buffer_of(machine).align_bytes, self.reserve_bytes)
+        numbers = numbers_of(machine, self.reserve_bytes, exact=self.model == "exact")
         effort = Effort(seed=self.seed, rounds=self.rounds or None)
         limited = model._replace(buffer_bytes=numbers.buffer)
         if self.method == "ours":
@@ -81,7 +81,7 @@ def add_schedule(
     taken = {op.sym_name.data for op in module.body.ops if isinstance(op, FuncOp)}
     name = table.network.name
     network = network_op(table.network, f"{name}_layers" if name in taken else name)
-    numbers = numbers_of(model_of(machine, exact=exact), buffer_of(machine).align_bytes, reserve_bytes)
+    numbers = numbers_of(machine, reserve_bytes, exact=exact)
     choices = Choices(table.fusion, batch, table.streamed, table.reused)
     parsed = parsed_for(table.network, choices, numbers)
     moves = [Move(parsed.number[t.kind, t.layer, t.tile, t.source], t.start, t.end) for t in table.transfers]

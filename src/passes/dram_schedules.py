@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.utils.exceptions import VerifyException
 
 from ..costs.dram import Model
+from ..costs.dram.instructions import NO_ISSUE, parse_instructions
+from ..costs.dram.platform import buffer_of, instructions_of, model_of
 from ..costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Parts, items_of, parse, parse_soma
 from ..costs.notation.allocate import Part
 from ..costs.soma.fusion import Fusion
@@ -17,6 +19,7 @@ from ..costs.soma.hardware import MIB, hardware
 from ..dialects import dram
 from ..dialects.dram_attributes import KEEP, LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints, numbers
 from ..errors import InfeasibleError, TilewrightError
+from ..machine import Machine
 from ..zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
 
 KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT, KEEP: OUTPUT}
@@ -194,22 +197,28 @@ def parsed_for(network: Network, choices: Choices, machine: MachineNumbers) -> P
     return parse(network, choices) if machine.exact else parse_soma(network, choices, model_of_numbers(machine))
 
 
-def numbers_of(model: Model, align_bytes: int, reserve_bytes: int = 0) -> MachineNumbers:
-    """`model` as the dialect has it, with `reserve_bytes` of the buffer left free."""
-    array = model.array
+def numbers_of(machine: Machine, reserve_bytes: int = 0, *, exact: bool = True) -> MachineNumbers:
+    """The model of `machine` as the dialect has it, with `reserve_bytes` of the buffer left free."""
+    model, align_bytes = model_of(machine, exact=exact), buffer_of(machine).align_bytes
+    array, given = model.array, instructions_of(machine) if exact else None
     buffer = model.buffer_bytes - reserve_bytes
     if buffer < 1:
         raise InfeasibleError("global buffer", reserve_bytes, model.buffer_bytes, "bytes", "keep less of it free")
     macs, capacity, ports = array.vector * array.lanes, model.buffer_bytes, (array.read_port, model.write_port)
     bandwidth, latency = model.bandwidth, model.latency
-    return MachineNumbers(array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact)
+    cycles = "" if given is None else given.text
+    return MachineNumbers(
+        array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact, cycles
+    )
 
 
 def model_of_numbers(numbers: MachineNumbers) -> Model:
     """What prices a schedule; TilewrightError (kind `hardware`) where no array is known with such numbers."""
     capacity = max(1, numbers.capacity // MIB)
     array = hardware(capacity, 1.0, numbers.side, numbers.read, numbers.macs).array
-    return Model(array, numbers.buffer, numbers.bandwidth, numbers.latency, numbers.write, int(numbers.exact > 0))
+    issue = parse_instructions(numbers.cycles).issue if numbers.cycles and numbers.exact else NO_ISSUE
+    exact = int(numbers.exact > 0)
+    return Model(array, numbers.buffer, numbers.bandwidth, numbers.latency, numbers.write, exact, issue)
 
 
 def schedule_value(op: dram.ScheduleOp) -> Schedule:

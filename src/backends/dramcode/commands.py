@@ -10,19 +10,13 @@ from math import ceil, prod
 
 from ...algebra.formula import evaluate_formula
 from ...algebra.parser import parse_statement
+from ...costs.dram.instructions import Issue
+from ...costs.dram.platform import MEANINGS, instructions_of
+from ...costs.dram.tables import Floats, Ints
+from ...costs.dram.workspace import issue_scratch
 from ...errors import TilewrightError
 from ...machine import Compute, Machine
 from ..codegen.isa import Binding, Isa
-
-MEANINGS = {
-    "mac": ("O{g, k, p, q} += X{g, p, q, c, r, s} * W{g, k, c, r, s}", ("i32", "i8", "i8")),
-    "requant": ("O{a, b, c, d} = clip(rshift_round(A{a, b, c, d} * M{a, b, c, d}, S{a, b, c, d}) + Z, L, H)", None),
-    "move": ("O{a, b, c, d} = F(A{a, b, c, d})", ("i8", "i8")),
-    "add": ("O{a, b, c, d} = F(A{a, b, c, d}, B{a, b, c, d})", ("i32", "i8", "i8")),
-    "maximum": ("O{a, b, c} max= A{a, b, c, r, s, t}", ("i8", "i8")),
-    "fill": ("D{d, c, b, a} = V", ("i32",)),
-}
-"""Statement and types of the capabilities that lowering uses; REQUANT's are i8 = i32, i32, i32."""
 
 COPY = "D{e, d, c, b, a} = S{e, d, c, b, a}"
 
@@ -51,8 +45,6 @@ class Commands:
         default_factory=dict[tuple[object, ...], tuple[int, dict[str, str]]]
     )
 
-    chunks: dict[object, tuple[int, int, int]] = field(default_factory=dict[object, tuple[int, int, int]])
-
     @cached_property
     def isa(self) -> Isa:
         """All bindings."""
@@ -62,6 +54,19 @@ class Commands:
     def bindings(self) -> dict[str, Binding]:
         """The instruction for each of `MEANINGS`."""
         return {name: self._find(name) for name in MEANINGS}
+
+    @cached_property
+    def issue(self) -> Issue:
+        """Cycles of instructions, for the compiled choice of chunks."""
+        found = instructions_of(self.machine)
+        if found is None:
+            raise self._missing("dims of instructions for tiles as they are named in docs/dram.md")
+        return found.issue
+
+    @cached_property
+    def scratch(self) -> tuple[Ints, Floats]:
+        """What that choice keeps."""
+        return issue_scratch()
 
     @cached_property
     def load(self) -> Binding:
@@ -81,7 +86,6 @@ class Commands:
 
     def _find(self, name: str) -> Binding:
         text, types = MEANINGS[name]
-        types = types or ("i8", "i32", "i32", "i32")
         statement = parse_statement(text)
         for bindings in self.isa.bindings.values():
             for binding in bindings:

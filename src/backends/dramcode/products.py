@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
+from ...costs.dram.issue_price import chunk_sizes
 from ...costs.notation.values import Span
 from ...errors import InfeasibleError
 from .blocks import Band, Block, Piece, Source, bands, cuts_between
-from .commands import Commands, Place
+from .commands import Place
 from .tile import TileCode, block_at, source_at
 
 MAC_TYPES = "i32", "i8", "i8"
@@ -52,7 +53,8 @@ def product_tile(code: TileCode) -> None:
     """Append the instructions of a tile of a convolution, a fully connected layer, or a product of two results."""
     rows, columns = bands(code.axis(1)), bands(code.axis(2))
     done: list[int] = []
-    for number, (chunk, held) in enumerate(_chunks(code)):
+    whole = all(len(band) == 1 and len(band[0].pieces[0]) == 1 for band in (rows, columns))
+    for number, (chunk, held) in enumerate(_chunks(code, whole)):
         base = code.sums.half(number)
         first = len(code.steps)
         after = (done[number - 2],) if number > 1 else ()
@@ -67,9 +69,11 @@ def product_tile(code: TileCode) -> None:
         done.append(len(code.steps) - 1)
 
 
-def _chunks(code: TileCode) -> Iterator[tuple[Chunk, tuple[Span, ...]]]:
-    """Chunks that fit half of the sums' room, and the samples that the tensors in use hold, by source."""
-    samples, channels, rows = _chunk_sizes(code)
+def _chunks(code: TileCode, whole: bool) -> Iterator[tuple[Chunk, tuple[Span, ...]]]:
+    """Chunks that fit half of the sums' room, and the samples that the tensors in use hold, by source; windows are read
+    by one instruction where `whole`.
+    """
+    samples, channels, rows = _chunk_sizes(code, whole)
     held = (*code.sources, *code.made)
     for stretch in code.axis(0, held):
         spans = tuple(segments[0].span for segments in stretch.segments)
@@ -81,14 +85,17 @@ def _chunks(code: TileCode) -> Iterator[tuple[Chunk, tuple[Span, ...]]]:
                     yield Chunk(part, (low, high), (top, min(top + rows, code.region.rows[1]))), spans
 
 
-def _chunk_sizes(code: TileCode) -> tuple[int, int, int]:
-    """Samples, channels and rows of a chunk: those that take fewest cycles of all."""
+def _chunk_sizes(code: TileCode, whole: bool) -> tuple[int, int, int]:
+    """Samples, channels and rows of a chunk: those that end first."""
     extents = code.region.extents
     room = code.sums.half_bytes // 4
     if extents[3] > room:
         lever = f"{4 * extents[3] - code.sums.half_bytes} bytes more for each half of the sums would do"
         raise InfeasibleError("sums", 4 * extents[3], code.sums.half_bytes, "bytes", lever, code.layer.name)
-    return chunk_sizes(code.commands, shape_of(code), extents, room)
+    shape, issue = shape_of(code), code.commands.issue
+    given = shape.groups, shape.filters, shape.channels, *shape.kernel, int(shape.shared)
+    limited = issue._replace(sums=min(room, issue.sums) if extents[3] <= issue.sums else room)
+    return chunk_sizes(limited, *code.commands.scratch, given, extents, whole)
 
 
 class Shape(NamedTuple):
@@ -105,43 +112,6 @@ def shape_of(code: TileCode) -> Shape:
     """The shape of the tile's layer."""
     channels, filters = code.network.group_shape(code.tile.layer)
     return Shape(code.layer.groups, filters, channels, code.layer.kernel, not code.made and code.layer.groups == 1)
-
-
-def chunk_sizes(
-    commands: Commands, shape: Shape, extents: tuple[int, int, int, int], room: int
-) -> tuple[int, int, int]:
-    """Samples, channels and rows of chunks of at most `room` elements."""
-    binding = commands.bindings["mac"]
-    samples, channels, rows, columns = extents
-    best: tuple[int, int, tuple[int, int, int]] | None = None
-    for nb, nk, nr in product(_parts(samples), _channel_parts(channels, shape), _parts(rows)):
-        if nb * nk * nr * columns > room:
-            continue
-        count = -(-samples // nb) * -(-channels // nk) * -(-rows // nr)
-        count *= shape.kernel[0] * shape.kernel[1]
-        dims = {"p": nr, "q": columns, "c": shape.channels}
-        if shape.shared:
-            cycles, _ = commands.best_spread(binding, dims | {"g": nb, "k": nk})
-        else:
-            whole = nk >= shape.filters
-            split = {"g": nk // shape.filters, "k": shape.filters} if whole else {"g": 1, "k": nk}
-            cycles = nb * commands.best_spread(binding, dims | split)[0]
-        trial = cycles * count, count, (nb, nk, nr)
-        best = trial if best is None else min(best, trial)
-    assert best is not None
-    return best[2]
-
-
-def _parts(extent: int) -> list[int]:
-    """Sizes of equal parts, the last perhaps smaller."""
-    return sorted({-(-extent // parts) for parts in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, extent)})
-
-
-def _channel_parts(channels: int, shape: Shape) -> list[int]:
-    """Sizes of parts of output channels: lanes stay full, and groups whole where they are small."""
-    grain = 16 if shape.groups == 1 or shape.filters > 64 else shape.filters
-    sizes = {-(-part // grain) * grain for part in _parts(channels)}
-    return sorted({min(size, channels) for size in sizes} | {1})
 
 
 def _window(

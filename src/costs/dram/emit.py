@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..soma.blocks import Split
 from .boxes import Cuts, cut_group, source_range
 from .compiled import inner
+from .placing import lies_in
 from .tables import (
     EDGE_LAYER,
     INPUT_HEIGHT,
@@ -27,6 +28,7 @@ from .workspace import (
     BOUND,
     BOUND_LOAD,
     BOX_CHANNELS,
+    COLUMN_CUTS,
     COLUMN_FROM,
     COLUMN_TO,
     COMPUTE_CYCLES,
@@ -58,6 +60,7 @@ from .workspace import (
     POSITIONS,
     RESULT,
     REUSED,
+    ROW_CUTS,
     ROW_FROM,
     ROW_TO,
     SAMPLES,
@@ -237,6 +240,8 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
             return UNCUTTABLE
         for place in range(low, high):
             _keep(net, stages, state[ORDER, place])
+            stages[ROW_CUTS, state[ORDER, place]] = cuts.rows
+            stages[COLUMN_CUTS, state[ORDER, place]] = cuts.columns
         for tile in range(state[TILES, low]):
             outcome = _emit_tile(net, model, splits, state, work, (low, high), cuts, tile, batch)
             if outcome != FITS:
@@ -258,7 +263,10 @@ def _price(
     height = ranges[ROW_TO, layer, cell[0]] - ranges[ROW_FROM, layer, cell[0]]
     width = ranges[COLUMN_TO, layer, cell[1]] - ranges[COLUMN_FROM, layer, cell[1]]
     box = stages[SAMPLES, layer], stages[BOX_CHANNELS, layer], height, width
-    cycles, energy = price_tile(work.price_keys, work.price_energy, net, model, splits, layer, box, read)
+    lies = 0, 0, 0, 0, 0, 0, 0
+    if model.issue.sums:
+        lies = lies_in(net, work, layer, cell)
+    cycles, energy = price_tile(work, net, model, splits, layer, box, read, lies)
     stages[TILE_CYCLES, layer], work.energy[layer] = cycles, energy
     return cycles > 0
 

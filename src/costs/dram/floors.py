@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...zoo.schedule_networks.layers import Layer, Network
 from ..soma.blocks import splits
 from ..soma.hardware import MAC_PJ, VECTOR_PJ, CoreArray
+from .issue_floor import Known, product_floor, vector_floor
 from .tables import Model
 
 
@@ -32,8 +33,8 @@ class Floor:
 
 def floors_of(network: Network, model: Model, batch: int) -> list[Floor]:
     """The floor of every layer for `batch` samples."""
-    pixels = touched(network, model)
-    return [_floor(network, number, pixels, model, batch) for number in range(len(network.layers))]
+    pixels, known = touched(network, model), Known()
+    return [_floor(network, number, pixels, model, batch, known) for number in range(len(network.layers))]
 
 
 def touched(network: Network, model: Model) -> list[tuple[int, int]]:
@@ -97,14 +98,22 @@ def _windows(bits: int, size: int, kernel: int, stride: int, pad: int, *, exact:
     return found & ((1 << size) - 1)
 
 
-def _floor(network: Network, number: int, pixels: list[tuple[int, int]], model: Model, batch: int) -> Floor:
+def _floor(
+    network: Network, number: int, pixels: list[tuple[int, int]], model: Model, batch: int, known: Known
+) -> Floor:
     layer = network.layers[number]
     rows, columns = pixels[number]
     area = rows * columns * batch
     inputs = _external(network, number, pixels[number], model, batch)
     if layer.has_macs:
-        return Floor(*_mac_floor(network, number, layer, pixels[number], model, batch), inputs, pixels[number])
-    return Floor(*_vector_floor(layer, area, model), inputs, pixels[number])
+        cycles, linear, energy = _mac_floor(network, number, layer, pixels[number], model, batch)
+        if model.issue.sums:
+            cycles, linear = product_floor(network, number, pixels[number], model, batch, _least_over_tiles, known)
+        return Floor(cycles, linear, energy, inputs, pixels[number])
+    cycles, linear, energy = _vector_floor(layer, area, model)
+    if model.issue.sums:
+        cycles = linear = vector_floor(network, number, area, model)
+    return Floor(cycles, linear, energy, inputs, pixels[number])
 
 
 def _external(

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ...zoo.schedule_networks.layers import KINDS, Layer, Network
 from ..soma.hardware import CoreArray
+from .instructions import NO_ISSUE, Issue
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CONV, GROUP_CONV, FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE = range(len(KINDS))
-"""Kinds of layers."""
+FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE = range(2, len(KINDS))
+"""Kinds of layers; those up to FC are products."""
 
 (
     KIND,
@@ -40,8 +41,11 @@ CONV, GROUP_CONV, FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE =
     GROUP_CHANNELS,
     GROUP_FILTERS,
     MADE_WEIGHTS,
-) = range(22)
-"""Columns of the table of layers; AXIS_i is the axis of the input that a transpose puts at axis i."""
+    ALIKE,
+) = range(23)
+"""Columns of the table of layers; AXIS_i is the axis of the input that a transpose puts at axis i; ALIKE is the first
+layer whose tiles cost the same.
+"""
 
 AS_INPUT, AS_WEIGHTS = 1, 2
 """How a layer uses a source; both bits may be set."""
@@ -72,6 +76,7 @@ class Model(NamedTuple):
 
     `exact` is 0 for SoMa's arithmetic and 1 for the repaired one.  `bandwidth` is bytes per cycle of DRAM, of which
     each transfer first waits `latency` cycles; `write_port` bytes per cycle into the buffer of `buffer_bytes`.
+    Tiles take what instructions do where `issue` has formulas for them (exact model only), else what the cores do.
     """
 
     array: CoreArray
@@ -80,18 +85,22 @@ class Model(NamedTuple):
     latency: int
     write_port: int
     exact: int
+    issue: Issue = NO_ISSUE
 
 
 def net_tables(network: Network) -> Net:
     """`network` as arrays."""
-    rows = [_row(network, number, layer) for number, layer in enumerate(network.layers)]
+    rows = [[*_row(network, number, layer)] for number, layer in enumerate(network.layers)]
     sources = [[*layer.producers, *(-1 - i for i in layer.external)] for layer in network.layers]
     roles = [[_role(layer, source) for source in given] for layer, given in zip(network.layers, sources, strict=True)]
-    channels = [
-        (network.layers[source].shape if source >= 0 else network.inputs[-1 - source][1]).channels
+    channels_of = [
+        [(network.layers[i].shape if i >= 0 else network.inputs[-1 - i][1]).channels for i in given]
         for given in sources
-        for source in given
     ]
+    seen: dict[object, int] = {}
+    for number, row in enumerate(rows):
+        row.append(seen.setdefault((*row, *roles[number], *channels_of[number]), number))
+    channels = [item for given in channels_of for item in given]
     first, source = _ragged(sources)
     role, layer = _ragged(roles)[1], np.repeat(np.arange(len(rows)), np.diff(first))
     edges = np.stack([source, role, np.array(channels, np.int64), _twins(source), layer])

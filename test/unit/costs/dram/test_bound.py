@@ -12,13 +12,16 @@ from tilewright.costs.dram.bound import case_of, lower_bound
 from tilewright.costs.dram.bound_order import needed_pixels, order_bound
 from tilewright.costs.dram.bound_room import room_bound
 from tilewright.costs.dram.emit import FITS
+from tilewright.costs.dram.platform import model_of
 from tilewright.costs.dram.tables import Ints
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
+from tilewright.frontends.acg import load_target
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 SOMA = Model(MACHINE.array, 8 << 20, 16, 0, 256, 0)
+EDGE = model_of(load_target("edge16"))
 
 
 def chain(random: Random, layers: int) -> Network:
@@ -64,19 +67,17 @@ def least(network: Network, model: Model, batch: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("exact", [0, 1])
-@pytest.mark.parametrize("seed", range(6))
-def test_below_every_schedule_of_small_chains(seed: int, exact: int):
+@pytest.mark.parametrize("model", [SOMA, SOMA._replace(exact=1), EDGE], ids=["soma", "exact", "instructions"])
+@pytest.mark.parametrize("seed", range(4))
+def test_below_every_schedule_of_small_chains(seed: int, model: Model):
     random = Random(seed)
     network, batch = chain(random, 4), random.choice((1, 4))
     weights = sum(map(network.weight_bytes, range(4)))
     for share in (0.4, 0.8):
-        model = SOMA._replace(
-            buffer_bytes=int(share * weights) + 60_000, exact=exact, bandwidth=random.choice((4, 16, 64))
-        )
-        best, bound = least(network, model, batch), lower_bound(network, model, batch)
+        given = model._replace(buffer_bytes=int(share * weights) + 60_000, bandwidth=random.choice((4, 16, 64)))
+        best, bound = least(network, given, batch), lower_bound(network, given, batch)
         assert bound.latency_cycles <= best
-        case = case_of(network, model, batch)
+        case = case_of(network, given, batch)
         assert max(order_bound(case)[0], room_bound(case, 0)[0]) <= best
 
 

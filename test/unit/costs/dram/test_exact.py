@@ -1,5 +1,6 @@
 """The exact model's repairs, each by a case worked by hand; bounds below every schedule; slices of layers."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,16 +11,19 @@ from tilewright.costs.dram import Model, Timetable, net_tables, score, timetable
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.floors import floors_of
+from tilewright.costs.dram.platform import model_of
 from tilewright.costs.dram.reprice import reprice
 from tilewright.costs.dram.slices import sliced
 from tilewright.costs.soma import Fusion, double_buffered, evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.costs.soma.hardware import VECTOR_PJ
+from tilewright.frontends.acg import load_target
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 SOMA = Model(MACHINE.array, 8 << 20, 16, 0, 256, 0)
 EXACT = SOMA._replace(exact=1)
+EDGE = model_of(load_target("edge16"))
 
 
 def run(
@@ -118,17 +122,22 @@ def test_shared_inputs_are_loaded_once():
     assert next(item for item in stays.transfers if item.kind == 0).end == 2
 
 
-@pytest.mark.parametrize("exact", [0, 1])
-@pytest.mark.parametrize(("name", "batch"), [("gpt2_small_prefill", 2), ("resnet50", 2), ("inception_resnet_v1", 1)])
-def test_no_schedule_is_below_the_bound(name: str, batch: int, exact: int):
-    random, model = Random(name), SOMA._replace(exact=exact, buffer_bytes=1 << 40)
+def first_layers(name: str) -> Network:
+    """The first layers of a network, GPT-2's with 64 tokens."""
     network = schedule_network(name, 64) if name.startswith("gpt2") else schedule_network(name)
+    return replace(network, layers=network.layers[:44])
+
+
+@pytest.mark.parametrize("model", [SOMA, EXACT, EDGE], ids=["soma", "exact", "instructions"])
+@pytest.mark.parametrize(("name", "batch"), [("gpt2_small_prefill", 2), ("resnet50", 2), ("inception_resnet_v1", 1)])
+def test_no_schedule_is_below_the_bound(name: str, batch: int, model: Model):
+    random, network = Random(name), first_layers(name)
     tight = model._replace(buffer_bytes=3 << 20)
-    for variant in (network, sliced(network, tight)) if exact else (network,):
+    for variant in (network, sliced(network, tight)) if model.exact else (network,):
         net, layers = net_tables(variant), len(variant.layers)
         work, seen = workspace(net, 8192), 0
         bounds = [(size, lower_bound(network, model._replace(buffer_bytes=size), batch)) for size in (3 << 20, 1 << 40)]
-        for _ in range(60):
+        for _ in range(40):
             state = np.zeros((4, layers), np.int64)
             state[0], state[1] = range(layers), [random.choice((0,) * 9 + (1, 1, 2)) if i else 2 for i in range(layers)]
             state[2] = [random.choice((1, 1, 1, 1, 2, 4)) if cut else 0 for cut in state[1]]
