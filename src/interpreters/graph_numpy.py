@@ -206,6 +206,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "max": np.maximum,
     "min": np.minimum,
     "pow": np.power,
+    "shr": lambda a, b: (a.astype(np.int64) >> np.clip(b.astype(np.int64), 0, 31)).astype(a.dtype),
 }
 """Functions of two elements."""
 

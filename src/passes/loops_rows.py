@@ -118,7 +118,9 @@ class RowBuilder:
                 return self._requantize(kernel, expr, 0)
             case Call("floordiv", (inner, Num(value))) if value > 0 and int(value).bit_count() == 1:
                 return self._halved(kernel, inner, int(value).bit_length() - 1)
-            case Call("floordiv", (inner, Call("pow", (Num(2), amount)))):
+            case Call("rshift", (inner, Num(value))) if 0 <= value <= 31:
+                return self._halved(kernel, inner, int(value))
+            case Call("rshift", (inner, amount)):
                 return self._shift(kernel, self._expr(kernel, inner), self._expr(kernel, amount))
             case Call("neg", (inner,)):
                 return self._call(kernel, "sub", (Num(0), inner))

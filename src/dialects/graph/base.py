@@ -72,6 +72,7 @@ class BinaryKind(StrEnum):
     MAX = "max"
     MIN = "min"
     POW = "pow"
+    SHR = "shr"
 
 
 class PoolKind(StrEnum):

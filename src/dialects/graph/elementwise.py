@@ -104,6 +104,8 @@ def binary_type(kind: BinaryKind, a: SSAValue, b: SSAValue) -> Tensor:
         raise VerifyException(f"expected equal element types, found {element_of(a)} and {element_of(b)}")
     if kind == BinaryKind.POW and element_of(a) != f32:
         raise VerifyException(f"expected f32 for pow, found {element_of(a)}")
+    if kind == BinaryKind.SHR and element_of(a) == f32:
+        raise VerifyException("expected integers for shr, found f32")
     return tensor(shapes.broadcast(shape_of(a), shape_of(b)), element_of(a))
 
 
@@ -111,7 +113,8 @@ def binary_type(kind: BinaryKind, a: SSAValue, b: SSAValue) -> Tensor:
 class BinaryOp(LayerOp):
     """`y = kind(a, b)` with NumPy's broadcasting; both of one element type, which is the result's.
 
-    Integers wrap; their quotient is rounded toward zero, and 0 where the divisor is 0; pow is f32 only.
+    Integers wrap; their quotient is rounded toward zero, and 0 where the divisor is 0; pow is f32 only; shr,
+    of integers only, is `floor(a / 2^clip(b, 0, 31))`.
 
         %y = graph.binary add %a, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
     """

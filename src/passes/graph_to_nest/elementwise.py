@@ -65,9 +65,19 @@ def clip(op: graph.ClipOp, frame: Frame) -> Term:
 
 
 def binary(op: graph.BinaryOp, frame: Frame) -> Term:
-    """`Y = kind(A, B)`, operands broadcast."""
-    kind = op.kind.data.value
-    return frame.apply(kind, tensor_type(op.result), call(kind), [frame.operand(op.a, "A"), frame.operand(op.b, "B")])
+    """`Y = kind(A, B)`, operands broadcast; shifts are by 0 to 31 bits."""
+    kind, y_type = op.kind.data, tensor_type(op.result)
+    a, b = frame.operand(op.a, "A"), frame.operand(op.b, "B")
+    if kind != graph.BinaryKind.SHR:
+        return frame.apply(kind.value, y_type, call(kind.value), [a, b])
+    known = frame.scope.constant(op.b)
+    if known is not None and known.size == 1:
+        return frame.apply("shr", y_type, with_numbers("rshift", int(np.clip(known.reshape(-1)[0], 0, 31))), [a])
+    return frame.apply("shr", y_type, _shifted, [a, b])
+
+
+def _shifted(a: Expr, b: Expr) -> Expr:
+    return Call("rshift", (a, Call("clip", (b, Num(0), Num(31)))))
 
 
 def cast(op: graph.CastOp, frame: Frame) -> Term:

@@ -177,6 +177,11 @@ def test_integer_division_goes_toward_zero():
     assert layers.BINARY["div"](a, b).tolist() == [3, -3, -3, 3, 0]
 
 
+def test_shifts_round_down_by_at_most_31_bits():
+    a, b = np.array([7, -7, -1, 5, 6], np.int32), np.array([1, 1, 40, -2, 31], np.int32)
+    assert layers.BINARY["shr"](a, b).tolist() == [3, -4, -1, 5, 0]
+
+
 def test_integers_wrap():
     a = np.array([200, 100], np.uint8)
     assert layers.BINARY["add"](a, a).tolist() == [144, 200]

@@ -300,6 +300,12 @@ func.func @binary_min(%a : tensor<1x4x7x6xf32>, %b : tensor<1x4x7x6xf32>) -> ten
   func.return %y : tensor<1x4x7x6xf32>
 }
 
+func.func @binary_shr_by_a_number(%a : tensor<5x6xi32>) -> tensor<5x6xi32> {
+  %n = graph.weight @n = dense<3> : tensor<i32> : tensor<i32>
+  %y = graph.binary shr %a, %n  : (tensor<5x6xi32>, tensor<i32>) -> tensor<5x6xi32>
+  func.return %y : tensor<5x6xi32>
+}
+
 func.func @binary_channel(%a : tensor<1x4x7x6xf32>, %b : tensor<4x1x1xf32>) -> tensor<1x4x7x6xf32> {
   %y = graph.binary mul %a, %b  : (tensor<1x4x7x6xf32>, tensor<4x1x1xf32>) -> tensor<1x4x7x6xf32>
   func.return %y : tensor<1x4x7x6xf32>

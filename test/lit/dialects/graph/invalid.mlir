@@ -486,6 +486,15 @@ func.func @f(%x : tensor<2xi32>) {
 
 // -----
 
+// binary: shr of integers
+// CHECK: expected integers for shr, found f32
+func.func @f(%x : tensor<2xf32>) {
+  %0 = graph.binary shr %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
 // binary: shapes broadcast
 // CHECK: shapes [2, 3] and [2] do not broadcast
 func.func @f(%x : tensor<2x3xf32>, %y : tensor<2xf32>) {
