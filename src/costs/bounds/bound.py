@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil
 
 from ..hierarchy.values import Architecture, Problem
@@ -13,6 +14,7 @@ MAX_CHOICES = 4096
 """Choices of levels for tensors that are looked at one by one."""
 
 
+@lru_cache(maxsize=1024)
 def bounds_of(arch: Architecture, problem: Problem) -> Bounds:
     """Lower bounds over all mappings of `problem` that `arch` can run, of any tiles, order, unrolling and bypass.
 

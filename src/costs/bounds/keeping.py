@@ -217,23 +217,31 @@ class Counter:
 
     def _ports(self, kept: Kept, index: int, level: Level, *, streams: bool = False) -> Iterator[tuple[str, float]]:
         """Least cycles of each port of a level."""
-        tensors = self._problem.tensors
-        bits = {t: float(bits_of_word(tensor, level)) for t, tensor in enumerate(tensors)}
-        here = {t: b for t, b in bits.items() if index in kept[t]}
-        outer = index == self._last
-        unread = sum(bits[t] * self._touched[t] for t in here if tensors[t].is_output) if outer else 0.0
-        read = self._least(kept, index, here, streams=streams) - unread
-        updates = sum(b * self.sent(kept, t, index) for t, b in here.items() if tensors[t].is_output)
-        fills = 0.0 if outer else sum(b * self._touched[t] for t, b in here.items() if not tensors[t].is_output)
-        network = max(sum(b * self.sent(kept, t, index) for t, b in bits.items()), self._stepwise(kept, index, bits))
-        for name, demand, bandwidth in (
-            ("read", read, level.read_bandwidth),
-            ("write", updates + fills, level.write_bandwidth),
-            ("shared", read + updates + fills, level.shared_bandwidth),
-            ("network", network, level.network_bandwidth),
-        ):
+        ports = (level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth)
+        demands = (0.0, 0.0, 0.0)
+        if any(port is not None for port in ports):
+            demands = self._port_bits(kept, index, level, streams=streams)
+        names = ("read", "write", "shared", "network")
+        network = self._network_bits(kept, index, level) if level.network_bandwidth is not None else 0.0
+        for name, demand, bandwidth in zip(names, (*demands, network), (*ports, level.network_bandwidth), strict=True):
             if bandwidth is not None:
                 yield name, ceil(demand * ROUNDING / (level.word_bits * bandwidth * level.instances) * ROUNDING)
+
+    def _port_bits(self, kept: Kept, index: int, level: Level, *, streams: bool) -> tuple[float, float, float]:
+        """Least bits that are read from a level, that are written to it, and both."""
+        tensors = self._problem.tensors
+        here = {t: float(bits_of_word(tensor, level)) for t, tensor in enumerate(tensors) if index in kept[t]}
+        outer = index == self._last
+        unread = sum(bits * self._touched[t] for t, bits in here.items() if tensors[t].is_output) if outer else 0.0
+        read = self._least(kept, index, here, streams=streams) - unread
+        updates = sum(bits * self.sent(kept, t, index) for t, bits in here.items() if tensors[t].is_output)
+        fills = 0.0 if outer else sum(bits * self._touched[t] for t, bits in here.items() if not tensors[t].is_output)
+        return read, updates + fills, read + updates + fills
+
+    def _network_bits(self, kept: Kept, index: int, level: Level) -> float:
+        """Least bits that go to or past a level's network."""
+        bits = {t: float(bits_of_word(tensor, level)) for t, tensor in enumerate(self._problem.tensors)}
+        return max(sum(b * self.sent(kept, t, index) for t, b in bits.items()), self._stepwise(kept, index, bits))
 
 
 def _energy(level: Level, tensor: Tensor, *, write: bool) -> float:
