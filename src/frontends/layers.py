@@ -29,6 +29,10 @@ OPERATORS = (
     "layer_norm",
     "gelu",
     "requantize",
+    "avgpool",
+    "softmax_i8",
+    "layer_norm_i8",
+    "gelu_i8",
 )
 """Small modules of one operation each, against no target (`zoo/operators`)."""
 

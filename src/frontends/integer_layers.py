@@ -1,0 +1,192 @@
+"""Softmax, layer normalisation and GELU on integers, of layers that machines without floats have.
+
+Numbers with a binary point are i32; every product is proven to stay below 2^31 by the sizes that each step states, and
+no step shifts by an amount that is not a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ..algebra.fixed_point import multiplier_and_shift
+from ..dialects import graph
+from ..dialects.types import Tensor, shape_of, si8, tensor
+from ..errors import TilewrightError
+from ..resources import Resources, attach
+
+Integers = NDArray[np.signedinteger]
+
+ONE = 15
+"""Fraction bits of numbers from 0 to 1."""
+EXPONENTIAL = (32559, 15190, 3349)
+"""1 - u (c1 - u (c2 - u c3)) is exp(-u) for u from 0 to 1 within 4e-4 of it, in 15 fraction bits; fitted here."""
+EXPONENTS = 16
+"""Softmax takes exp(-16) and below as 0: exp(-16 u) is the sixteenth power of exp(-u)."""
+TAIL = (26344, -33533, -31137)
+"""q = 1 - v (c1 - v (c2 - v c3)): q^4 / 2 is the normal distribution's tail beyond t = v TAIL_END, within 6e-4 / t."""
+TAIL_END = 4.00669233
+ROOT_STEPS = 8
+SMALL = 64
+"""Elements of constants that stand in the text."""
+
+
+@dataclass
+class IntegerLayers:
+    """Appends layers to a function; names of constants are their values."""
+
+    block: Block
+    resources: Resources = field(default_factory=Resources)
+    numbers: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    weights: set[str] = field(default_factory=set[str])
+
+    @staticmethod
+    def of(types: Sequence[Tensor]) -> IntegerLayers:
+        """A function of such arguments, without layers."""
+        return IntegerLayers(Block(arg_types=types))
+
+    def module(self, inputs: Sequence[str], outputs: Sequence[str], values: Sequence[SSAValue]) -> ModuleOp:
+        """The function as a module, `values` being what it returns."""
+        self.block.add_op(ReturnOp(*values))
+        for value, name in [*zip(self.block.args, inputs, strict=True), *zip(values, outputs, strict=True)]:
+            value.name_hint = name
+        types = [arg.type for arg in self.block.args], [value.type for value in values]
+        function = FuncOp("main", types, Region(self.block))
+        for name, names in (("graph.inputs", inputs), ("graph.outputs", outputs)):
+            function.attributes[name] = ArrayAttr(StringAttr(one) for one in names)
+        module = ModuleOp([function])
+        attach(module, self.resources)
+        return module
+
+    def add(self, layer: graph.LayerOp, name: str = "") -> SSAValue:
+        """A layer's result."""
+        if name:
+            layer.attributes["name"] = StringAttr(name)
+        self.block.add_op(layer)
+        if isinstance(layer, graph.WeightOp):
+            layer.result.name_hint = layer.resource
+        return layer.results[0]
+
+    def number(self, value: int) -> SSAValue:
+        """A constant of i32."""
+        if value not in self.numbers:
+            name = f"c{value}".replace("-", "m")
+            self.numbers[value] = self.add(graph.WeightOp(name, tensor((), i32), np.array(value, np.int32)))
+        return self.numbers[value]
+
+    def weight(self, name: str, values: Integers, element: Attribute = si8) -> SSAValue:
+        """A constant tensor, beside the text unless it is small."""
+        number = 0
+        while (unique := f"{name}{number or ''}") in self.weights:
+            number += 1
+        self.weights.add(unique)
+        if values.size > SMALL:
+            self.resources[unique] = values
+        kept = values if values.size <= SMALL else None
+        return self.add(graph.WeightOp(unique, tensor(values.shape, element), kept))
+
+    def binary(self, kind: str, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """A function of two tensors, or of one and a number."""
+        return self.add(graph.BinaryOp(kind, a, self.number(b) if isinstance(b, int) else b))
+
+    def wide(self, x: SSAValue) -> SSAValue:
+        """The tensor in i32."""
+        return self.add(graph.CastOp(x, i32))
+
+    def scaled(self, x: SSAValue, factor: float, name: str = "") -> SSAValue:
+        """i32 to si8: times a factor below 1, rounded and saturated."""
+        found = multiplier_and_shift(factor)
+        if found is None or factor >= 1:
+            raise TilewrightError("layer", name or "a scale", "a factor between 0 and 1", f"{factor}")
+        multiplier, shift = found
+        made = graph.RequantizeOp(x, self.number(multiplier), self.number(shift), element=si8)
+        return self.add(made, name)
+
+    def shifted(self, a: SSAValue, b: SSAValue, bits: int) -> SSAValue:
+        """`floor(a b / 2^bits)`."""
+        return self.binary("shr", self.binary("mul", a, b), bits)
+
+    def _below_one(self, x: SSAValue, coefficients: tuple[int, int, int]) -> SSAValue:
+        """1 - x (c1 - x (c2 - x c3)), x from 0 to 1, at least 0."""
+        first, second, third = coefficients
+        inner = self.binary("sub", self.number(second), self.binary("shr", self.binary("mul", x, third), ONE))
+        inner = self.binary("sub", self.number(first), self.shifted(x, inner, ONE))
+        found = self.binary("sub", self.number(1 << ONE), self.shifted(x, inner, ONE))
+        return self.add(graph.ClipOp(found, min=0, max=1 << ONE))
+
+    def _capped(self, x: SSAValue, factor: float, most: int) -> SSAValue:
+        """min(x factor, 1) for x from 0 to `most`."""
+        found = multiplier_and_shift(factor)
+        if found is None or factor * most >= 1 << ONE:
+            raise TilewrightError("layer", "a scale", f"a factor between 0 and {(1 << ONE) / most}", f"{factor}")
+        multiplier, shift = found
+        drop = most.bit_length()  # the product stays below 2^31
+        steps = self.binary("shr", self.binary("mul", x, multiplier >> drop), shift - drop - ONE)
+        return self.binary("min", steps, 1 << ONE)
+
+    def softmax(self, x: SSAValue, scale: float) -> SSAValue:
+        """Softmax of si8 along the last axis (at most 2^15 elements), `scale` being a step's size; 127 stands for 1."""
+        axis = len(shape_of(x)) - 1
+        values = self.wide(x)
+        most = self.add(graph.ReduceOp("max", values, axes=[axis]))
+        power = self._capped(self.binary("sub", most, values), scale / EXPONENTS, 255)
+        power = self._below_one(power, EXPONENTIAL)
+        for _ in range(EXPONENTS.bit_length() - 1):
+            power = self.shifted(power, power, ONE)
+        total = self.binary("max", self.add(graph.ReduceOp("sum", power, axes=[axis])), 1 << ONE)
+        share = self.binary("div", self.number(127 << 24), total)
+        rounded = self.binary("add", self.binary("mul", power, share), 1 << 23)
+        return self.add(graph.CastOp(self.binary("shr", rounded, 24), si8))
+
+    def gelu(self, x: SSAValue, scale: float, result_scale: float) -> SSAValue:
+        """x / 2 (1 + erf(x / sqrt 2)) of si8 in steps of `scale`, to si8 in steps of `result_scale`, which is as large.
+
+        It is max(x, 0) less |x| times the normal distribution's tail beyond |x|.
+        """
+        values = self.wide(x)
+        size = self.add(graph.UnaryOp("abs", values))
+        tail = self._below_one(self._capped(size, scale / TAIL_END, 128), TAIL)
+        for _ in range(2):
+            tail = self.shifted(tail, tail, ONE)
+        positive = self.binary("mul", self.add(graph.UnaryOp("relu", values)), 2 << ONE)
+        made = self.binary("sub", positive, self.binary("mul", size, tail))
+        return self.scaled(made, scale / result_scale / (2 << ONE))
+
+    def _root(self, x: SSAValue) -> SSAValue:
+        """The square root of integers from 2^16 to 2^30, by Newton's steps."""
+        root = self.binary("add", self.binary("shr", x, 12), 1 << 9)
+        for _ in range(ROOT_STEPS):
+            root = self.binary("shr", self.binary("add", root, self.binary("div", x, root)), 1)
+        return root
+
+    def layer_norm(self, x: SSAValue, gamma: Integers, beta: Integers, scale: float) -> SSAValue:
+        """Rows of i32 from -256 to 255 with mean 0 and variance 1, times `gamma` plus `beta`, to si8.
+
+        `gamma` (from -1023 to 1023) counts steps of 2^-8; `beta` and the result count steps of `scale`.  Deviations
+        below 4 count as 4.
+        """
+        width, axis = len(gamma), len(shape_of(x)) - 1
+        bits = (width - 1).bit_length()
+        total = self.add(graph.ReduceOp("sum", x, axes=[axis]))
+        mean = self.binary("mul", total, round((1 << 22) / width))
+        mean = self.binary("shr", self.binary("add", mean, 1 << 16), 17)
+        centred = self.binary("sub", self.binary("mul", x, 32), mean)
+        centred = self.add(graph.ClipOp(centred, min=-(1 << 14) + 1, max=(1 << 14) - 1))
+        squares = self.shifted(centred, centred, bits - 2)
+        spread = self.add(graph.ReduceOp("sum", squares, axes=[axis]))
+        root = self._root(self.add(graph.ClipOp(spread, min=1 << 16, max=1 << 30)))
+        root = self.add(graph.ClipOp(root, min=1 << 8, max=1 << 15))
+        share = self.binary("div", self.number(1 << 25), root)
+        normal = self.shifted(centred, share, 12)
+        # `centred` counts steps of 2^-5, and the root is the deviation in those times (width / 2^(bits - 2))^(1/2)
+        unit = (1 << 25 - 12) * (width / (1 << (bits - 2))) ** -0.5
+        factor = 1 / (unit * (1 << 8) * scale)
+        weight = self.weight("gamma", gamma.astype(np.int32), i32)
+        offset = self.weight("beta", np.rint(beta / factor).astype(np.int32), i32)
+        return self.scaled(self.binary("add", self.binary("mul", normal, weight), offset), factor)
