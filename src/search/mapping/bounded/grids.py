@@ -87,7 +87,7 @@ def swept(grid: Grid, table: Floats, d: int) -> Floats:
     found = table.copy()
     rows = np.moveaxis(found, d, 0)
     for place, more in _multiples(tuple(grid.low[d, : grid.size[d]].tolist())):
-        np.minimum(rows[place], rows[more], out=rows[place])
+        rows[place] = np.minimum(rows[place], rows[more])
     return found
 
 
