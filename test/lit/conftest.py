@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,11 +12,14 @@ import lit.discovery
 import lit.LitConfig
 import pytest
 
+from ..warm_commands import folder
+
 SUFFIXES = (".mlir", ".acg", ".test")
 
 
 @cache
 def lit_config() -> Any:
+    os.environ["WARM_COMMANDS"] = str(folder())
     return lit.LitConfig.LitConfig(
         progname="pytest",
         path=[],

@@ -15,6 +15,8 @@ import pytest
 
 from tilewright.frontends.onnx import operator_names
 
+from ..warm_commands import folder as warm_commands
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -33,7 +35,7 @@ def squeeze(text: str) -> str:
 
 
 def check(command: str, shown: str, folder: Path) -> None:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(warm_commands()), str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(
         ["bash", "-ec", command],
         cwd=folder,
@@ -54,7 +56,7 @@ def test_document(document: Path, tmp_path: Path):
             (tmp_path / file).write_text(block)
         if kind == "python":
             (tmp_path / "program.py").write_text(block)
-            check("python program.py || echo FAILED", "", tmp_path)
+            check("warm-python program.py || echo FAILED", "", tmp_path)
         for command, shown in commands(block) if kind == "console" else []:
             if not command.startswith(SLOW):
                 check(command, shown, tmp_path)

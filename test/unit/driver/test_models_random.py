@@ -130,6 +130,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return paths
 
 
+@settings(max_examples=20)
 @given(data=st.data(), size=st.sampled_from([2, 8, 64]))
 def test_random_networks(data: st.DataObject, size: int, machines: dict[int, Path]):
     model = draw_model(data)
@@ -144,7 +145,7 @@ def test_random_networks(data: st.DataObject, size: int, machines: dict[int, Pat
     assert result.dram_bytes == program.predicted["dram_bytes"]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data(), size=st.sampled_from([8, 64]))
 def test_random_quantised_networks(data: st.DataObject, size: int, machines: dict[int, Path]):
     model = quantized(draw_model(data))
