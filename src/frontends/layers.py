@@ -16,6 +16,7 @@ from ..dialects.types import Tensor, dtype_of, element_type, tensor
 from ..errors import TilewrightError
 from ..resources import Resources, attach
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
+from .encoder import ENCODERS, encoder_module
 
 OPERATORS = (
     "conv",
@@ -46,6 +47,8 @@ def operator_file(name: str) -> Path:
 
 def named_model(name: str) -> ModuleOp | Path | None:
     """The file of `operator:softmax`, the module of another layer of the zoo; None for other names."""
+    if name in ENCODERS:
+        return encoder_module(ENCODERS[name])
     if name.startswith("operator:"):
         return operator_file(name.removeprefix("operator:"))
     return named_module(name)
