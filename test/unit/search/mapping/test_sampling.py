@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import permutations, product
 from math import factorial
 
@@ -58,7 +59,7 @@ def every_mapping(space: Space) -> Iterator[LoopMapping]:
                 yield LoopMapping((LevelMapping(loops(inner)[0], bypass=bypass), LevelMapping(t, x)))
 
 
-@pytest.mark.parametrize("mapper", [random.solve, hybrid.solve])
+@pytest.mark.parametrize("mapper", [partial(random.solve, victory=2000), partial(hybrid.solve, victory=2000)])
 @pytest.mark.parametrize("objective", ["edp", "energy", "latency"])
 @pytest.mark.parametrize("space", [Space(), Space(bypass=True)])
 def test_a_tiny_space_is_exhausted(mapper: Mapper, objective: Objective, space: Space):
@@ -117,7 +118,7 @@ def test_a_walk_visits_every_order_and_bypass_once():
 def test_answers_depend_on_nothing_but_the_request():
     for mapper in (random.solve, hybrid.solve):
         request = Request("edp", "timeloop", Space(bypass=True), seed=5)
-        assert mapper(machine(), GEMM, request).mapping == mapper(machine(), GEMM, request).mapping
+        assert mapper(machine(), GEMM, request, 500).mapping == mapper(machine(), GEMM, request, 500).mapping
 
 
 def test_the_time_limit_ends_the_search_with_a_mapping():
@@ -134,7 +135,7 @@ def test_reports_run_downwards():
     assert told[-1][0] == pytest.approx(found.edp)
 
 
-@pytest.mark.parametrize("mapper", [random.solve, hybrid.solve])
+@pytest.mark.parametrize("mapper", [partial(random.solve, timeout=10_000), partial(hybrid.solve, timeout=10_000)])
 def test_where_nothing_fits_the_memory_is_named(mapper: Mapper):
     with pytest.raises(InfeasibleError, match="L1") as error:
         mapper(machine(entries=2), GEMM, Request("edp", "timeloop", Space()))
