@@ -1,6 +1,7 @@
-"""A kernel on a machine of control model `packets`: generated, simulated, and run on independent tools where there are.
+"""Models on machines of control model `packets`: generated, simulated, and run on independent tools where there are.
 
-Such machines run one kernel at a time: einsum text, a layer by name, or a module that lowers to one `nest.kernel`.
+A module of one kernel of inputs gets a program of its own; others are programs of several kernels.  Such machines have
+no floats: a quantised network is its integer part (`graph-integers`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Statement
 from ..algebra.statement import accesses_of
 from ..arrays import Array, Comparison, compare, write_arrays
 from ..backends.hexagon import QemuResult, missing_tools, run_program
 from ..backends.packets.generate import Switches, generate
 from ..backends.packets.isa import Isa
+from ..backends.packets.kernels import Value
+from ..backends.packets.network import generate_network
 from ..backends.packets.program import Code, Loop, PacketProgram, packets_of
 from ..backends.packets.simulator import PacketRun, simulate_packets
 from ..backends.packets.text import assembly
@@ -38,6 +42,7 @@ from .models import (
     make_context,
     parse_passes,
 )
+from .packet_steps import program_of
 
 EXECUTORS = {"hexagon": (missing_tools, run_program)}
 """What `executor` in a target's file may name: its missing tools, and a run."""
@@ -58,19 +63,27 @@ class PacketKernel:
     output: tuple[str, tuple[int, ...]]
 
 
-def kernel_of(module: ModuleOp) -> PacketKernel:
-    """The one kernel of a module in the nest dialect; `TilewrightError` where there are more or other things."""
+@dataclass(frozen=True)
+class PacketModel:
+    """A program with its signature: the function's inputs and outputs, by name with shapes (and NumPy types)."""
+
+    program: PacketProgram
+    inputs: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+    outputs: Mapping[str, tuple[int, ...]]
+
+
+def kernel_of(module: ModuleOp) -> PacketKernel | None:
+    """The one kernel of a module in the nest dialect, on inputs alone; None where there are more or other things."""
     kernels = [op for op in module.walk() if isinstance(op, nest.KernelOp)]
     groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
     function = find_function(module)
     arguments = list(function.body.block.args)
     if len(kernels) != 1 or len(groups) != 1 or any(value not in arguments for value in groups[0].inputs):
-        found = f"{len(kernels)} kernels in {len(groups)} groups"
-        raise TilewrightError("unsupported", "a program of packets", "one kernel of inputs", found, "run it by layers")
+        return None
     kernel, group = kernels[0], groups[0]
     target = kernel.statement.data.target
     if any(kernel.pads.values()) or kernel.init is not None or not isinstance(target, Access):
-        raise TilewrightError("unsupported", "a program of packets", "padding with 0 and a new result", "another")
+        return None
     outside = {id(inner): outer for inner, outer in zip(group.body.block.args, group.inputs, strict=True)}
     names = {id(value): name for value, name in zip(arguments, argument_names(function), strict=True)}
     values = {target.tensor: kernel.result, **kernel.operands_by_name}
@@ -78,6 +91,8 @@ def kernel_of(module: ModuleOp) -> PacketKernel:
         names[id(outside[id(value)])]: (name, shape_of(value), dtype_of(element_of(value)))
         for name, value in kernel.operands_by_name.items()
     }
+    if len(inputs) != len(kernel.operands_by_name):
+        return None
     return PacketKernel(
         kernel.statement.data,
         group.extents,
@@ -86,6 +101,35 @@ def kernel_of(module: ModuleOp) -> PacketKernel:
         inputs,
         (result_names(function)[0], shape_of(kernel.result)),
     )
+
+
+def compile_packets(machine: Machine, lowered: ModuleOp, switches: Switches | None = None) -> PacketModel:
+    """The program of a module in the nest dialect; `TilewrightError` where the target has no way to do part of it."""
+    kernel = kernel_of(lowered)
+    if kernel is not None:
+        try:
+            return _one_kernel(machine, kernel, switches)
+        except TilewrightError as error:
+            if error.kind != "unsupported":
+                raise
+    steps = program_of(lowered)
+    program = generate_network(machine, steps, switches)
+    inputs = {name: (steps.values[v].shape, _dtype(steps.values[v])) for name, v in steps.inputs.items()}
+    return PacketModel(program, inputs, {name: steps.values[v].shape for name, v in steps.outputs.items()})
+
+
+def _dtype(value: Value) -> np.dtype[Any]:
+    return np.dtype(ELEMENT_TYPES[value.type_name])
+
+
+def _one_kernel(machine: Machine, kernel: PacketKernel, switches: Switches | None) -> PacketModel:
+    """A program in forms that suit the kernel best, its tensors named as the function names them."""
+    program = generate(machine, kernel.statement, kernel.extents, kernel.types, switches, kernel.shapes)
+    names = {inner: outer for outer, (inner, _, _) in kernel.inputs.items()}
+    name, shape = kernel.output
+    stored = tuple(replace(item, name=names.get(item.name, name)) for item in program.stored)
+    inputs = {name: (shape, dtype) for name, (_, shape, dtype) in kernel.inputs.items()}
+    return PacketModel(replace(program, stored=stored), inputs, {name: shape})
 
 
 def integer_types(statement: Statement) -> dict[str, str]:
@@ -157,21 +201,17 @@ class PacketResult:
         return same and self.qemu.packets == self.simulated.packets
 
 
-def execute_kernel(
-    machine: Machine, kernel: PacketKernel, inputs: Mapping[str, Array], switches: Switches | None = None
-) -> PacketResult:
-    """Generates the kernel's program and runs it, on the inputs of the function."""
-    isa = Isa(machine)
-    program = generate(machine, kernel.statement, kernel.extents, kernel.types, switches, kernel.shapes)
-    given = {name: inputs[outer] for outer, (name, _, _) in kernel.inputs.items()}
-    simulated = simulate_packets(isa, program, given)
+def execute(machine: Machine, model: PacketModel, inputs: Mapping[str, Array]) -> PacketResult:
+    """Runs a program in simulation, and on the target's executor where its tools are installed."""
+    isa, program = Isa(machine), model.program
+    simulated = simulate_packets(isa, program, inputs)
     words = executed_words(isa, program.code)
     missing: tuple[str, ...] = ("an executor",)
     qemu = None
     if isa.packets.executor in EXECUTORS:
-        absent, execute = EXECUTORS[isa.packets.executor]
+        absent, executor = EXECUTORS[isa.packets.executor]
         missing = tuple(absent())
-        qemu = None if missing else execute(assembly(isa, program.code), program, given)
+        qemu = None if missing else executor(assembly(isa, program.code), program, inputs)
     return PacketResult(
         program,
         simulated,
@@ -179,8 +219,8 @@ def execute_kernel(
         words / (simulated.packets * isa.packets.words),
         qemu,
         missing,
-        _named(kernel, simulated.outputs),
-        _named(kernel, qemu.outputs) if qemu is not None else {},
+        _shaped(model, simulated.outputs),
+        _shaped(model, qemu.outputs) if qemu is not None else {},
         isa.memory,
     )
 
@@ -197,10 +237,8 @@ def executed_words(isa: Isa, code: Code) -> int:
     return words
 
 
-def _named(kernel: PacketKernel, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    (array,) = outputs.values()
-    name, shape = kernel.output
-    return {name: array.reshape(shape)}
+def _shaped(model: PacketModel, outputs: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: outputs[name].reshape(shape) for name, shape in model.outputs.items()}
 
 
 def packet_module(model: str | Path) -> tuple[ModuleOp, ModuleOp]:
@@ -210,21 +248,22 @@ def packet_module(model: str | Path) -> tuple[ModuleOp, ModuleOp]:
         module = einsum_module(str(model), integer_types(statement))
         return module, module
     module = load_model(model)
+    parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
     lowered = load_model(module)
-    parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), lowered)
+    parse_passes("convert-graph-to-nest").apply(make_context(), lowered)
     return module, lowered
 
 
 def run_packets(
     model: str | Path, machine: Machine, *, folder: Path, options: RunOptions | None = None
 ) -> PacketResult:
-    """Runs a kernel or a layer by name; writes `outputs.npz` to `folder`."""
+    """Runs a model file, a kernel or a layer by name; writes `outputs.npz` to `folder`."""
     options = options or RunOptions()
     start = time.process_time()
     module, lowered = packet_module(model)
-    kernel = kernel_of(lowered)
-    inputs = choose_inputs({name: (shape, dtype) for name, (_, shape, dtype) in kernel.inputs.items()}, options)
-    result = execute_kernel(machine, kernel, inputs)
+    compiled = compile_packets(machine, lowered)
+    inputs = choose_inputs(compiled.inputs, options)
+    result = execute(machine, compiled, inputs)
     folder.mkdir(parents=True, exist_ok=True)
     write_arrays(folder / "outputs.npz", result.outputs)
     compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...arrays import Array
 from .correction import Correction
 from .emit import Emitter
 from .modulo import lowest_of
@@ -95,11 +96,30 @@ def tile_packets(emitter: Emitter, contraction: Contraction, multiply: Multiply,
     return trips * max(interval, latency) + joined - interval + 2
 
 
-class Kernel:
-    """All regions of a sum of products."""
+@dataclass(frozen=True)
+class Addresses:
+    """Where a sum's tensors lie already: the scalar operand, the target, and the packed vector operand's elements.
 
-    def __init__(self, emitter: Emitter, storage: Storage, contraction: Contraction, types: Mapping[str, str]) -> None:
-        self.emitter, self.storage, self.contraction = emitter, storage, contraction
+    Without elements the vector operand is an input, packed before the program runs.
+    """
+
+    scalar: int
+    target: int
+    vector: Array | None = None
+
+
+class Kernel:
+    """All regions of a sum of products; its tensors are the program's own, or lie where `addresses` says."""
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        storage: Storage,
+        contraction: Contraction,
+        types: Mapping[str, str],
+        addresses: Addresses | None = None,
+    ) -> None:
+        self.emitter, self.storage, self.contraction, self.addresses = emitter, storage, contraction, addresses
         self.types = [types[name] for name in (contraction.target, contraction.scalar, contraction.vector)]
         self.multiply = select_multiply(emitter, self.types[2], self.types[1], self.types[0])
 
@@ -115,8 +135,8 @@ class Kernel:
         self.place(columns)
         take = emitter.pool.take
         self.base, self.tile, self.target = (take(emitter.scalars) for _ in range(3))
-        start = [emitter.address(self.base, self.x.address), emitter.address(self.tile, self.y.address)]
-        start.append(emitter.address(self.target, self.out.address))
+        start = [emitter.address(self.base, self.x), emitter.address(self.tile, self.y)]
+        start.append(emitter.address(self.target, self.out))
         self.zero = -1
         if not self.multiply.flip:
             self.zero, scalar = take(emitter.vectors), take(emitter.scalars)
@@ -146,18 +166,23 @@ class Kernel:
             c.vector_axes, batch_axes, reduced, c.sources, self.multiply.lanes, self.multiply.group, tiles,
             self.multiply.flip,
         )  # fmt: skip
-        size = packing.size_bytes(c.vector_shape)
+        rows, given = c.row_count * c.batches, self.addresses
+        self.sums = storage.take(c.row_count * width) if self.multiply.flip else 0
+        if given is not None and given.vector is not None:
+            self.y = storage.constant(packing.pack(given.vector.reshape(c.vector_shape)).tobytes())
+        else:
+            strides, size = (0,) * len(c.vector_shape), packing.size_bytes(c.vector_shape)
+            self.y = storage.tensor(c.vector, "input", self.types[2], c.vector_shape, strides, size, packing).address
+        if given is not None:
+            self.x, self.out = given.scalar, given.target
+            return
         self.x = storage.tensor(
             c.scalar, "input", self.types[1], c.scalar_shape, c.scalar_strides, c.scalar_bytes,
             origin_bytes=c.scalar_origin_bytes,
-        )  # fmt: skip
-        strides = (0,) * len(c.vector_shape)
-        self.y = storage.tensor(c.vector, "input", self.types[2], c.vector_shape, strides, size, packing)
-        rows = c.row_count * c.batches
+        ).address  # fmt: skip
         self.out = storage.tensor(
             c.target, "output", self.types[0], c.target_shape, self.target_strides(), rows * self.pitch
-        )
-        self.sums = storage.take(c.row_count * width) if self.multiply.flip else 0
+        ).address
 
     def target_strides(self) -> tuple[int, ...]:
         """Lanes side by side, then rows, then batches, each in the order of the target's axes."""
@@ -204,7 +229,7 @@ class Kernel:
         """`count` register tiles one after another."""
         tile = Tile(self.emitter, self.contraction, self.multiply, plan, self.pitch)
         try:
-            regions: list[Region] = [Repeat(count, tuple(tile.regions(pointers)), turned=True)]
-            return [*regions, Straight(tuple(tile.undo_head() if count > 1 else []))]
+            items = tuple(tile.regions(pointers))
+            return [Repeat(count, items, turned=True, undo=tuple(tile.undo_head()))]
         finally:
             tile.release()

@@ -17,6 +17,9 @@ from .tiles import SUMS, X
 
 ROWS_AT_ONCE = 2
 
+Pattern = tuple[bool, ...]
+"""Which of the bytes of a vector count; those between or after channels do not."""
+
 
 class Correction:
     """The pass over all rows of X at address register `base` that writes a vector for each row to `address`."""
@@ -28,21 +31,22 @@ class Correction:
         self.storage, self.base, self.address = storage, base, address
         self.taken: list[tuple[str, int]] = []
         self.streams = self.make_streams()
-        self.lengths = sorted({length for _, chunks in self.streams for _, length in chunks})
+        self.patterns = sorted({pattern for _, chunks in self.streams for _, pattern in chunks})
 
-    def make_streams(self) -> list[tuple[int, list[tuple[int, int]]]]:
-        """Address registers by bytes from the row's start, with the chunks (offset, length) that each reaches."""
+    def make_streams(self) -> list[tuple[int, list[tuple[int, Pattern]]]]:
+        """Address registers by bytes from the row's start, with the chunks that each reaches: offset, what counts."""
         width, run = self.emitter.vector_bytes, self.contraction.run_bytes
         self.align = width if self.aligned() else 1
         reach = self.emitter.reach(self.emitter.vectors)
         per_stream = (reach[-1] - reach[0]) // width + 1
-        streams: list[tuple[int, list[tuple[int, int]]]] = []
-        for segment in self.contraction.segments:
-            chunks = [(at, min(width, run - at)) for at in range(0, run, width)]
+        streams: list[tuple[int, list[tuple[int, Pattern]]]] = []
+        for number, segment in enumerate(self.contraction.segments):
+            counted = [source >= 0 for source in self.contraction.sources[number * run : (number + 1) * run]]
+            chunks = [(at, tuple(counted[at : at + width])) for at in range(0, run, width)]
             for i in range(0, len(chunks), per_stream):
                 part = chunks[i : i + per_stream]
                 anchor = part[0][0] - reach[0] if part[-1][0] - part[0][0] > reach[-1] else part[0][0]
-                streams.append((segment + anchor, [(at - anchor, length) for at, length in part]))
+                streams.append((segment + anchor, [(at - anchor, pattern) for at, pattern in part]))
         return streams
 
     def aligned(self) -> bool:
@@ -60,12 +64,12 @@ class Correction:
         emitter = self.emitter
         start: list[Instruction] = []
         pointer, target = self.take(emitter.scalars), self.take(emitter.scalars)
-        self.masks: dict[int, int] = {}
-        for length in self.lengths:
-            self.masks[length] = self.take(emitter.vectors)
-            mask = bytes([256 - self.multiply.flip] * length + [0] * (emitter.vector_bytes - length))
+        self.masks: dict[Pattern, int] = {}
+        for pattern in self.patterns:
+            self.masks[pattern] = self.take(emitter.vectors)
+            mask = bytes((256 - self.multiply.flip) * counts for counts in pattern).ljust(emitter.vector_bytes, b"\0")
             start.append(emitter.address(pointer, self.storage.constant(mask)))
-            start.append(emitter.load(emitter.vectors, self.masks[length], pointer, 0, "masks"))
+            start.append(emitter.load(emitter.vectors, self.masks[pattern], pointer, 0, "masks"))
         self.turns = [self.take(emitter.scalars) for _ in self.rotations()]
         start += [emitter.constant(register, by) for by, register in zip(self.rotations(), self.turns, strict=True)]
         start.append(emitter.address(target, self.address))
@@ -107,11 +111,11 @@ class Correction:
             total, free = own[0], own[1:]
             item = self.multiply.first_dot
             for register, (_, chunks) in zip(at, self.streams, strict=True):
-                for offset, length in chunks:
+                for offset, pattern in chunks:
                     load = loads[turn % len(loads)]
                     turn += 1
                     made.append(emitter.load(emitter.vectors, load, register, offset, X, self.align))
-                    made.append(emitter.place(required(item), (total, load, self.masks[length])))
+                    made.append(emitter.place(required(item), (total, load, self.masks[pattern])))
                     item = self.multiply.dot
                 made.append(emitter.add(register, register, step))
             for i, by in enumerate(self.turns):

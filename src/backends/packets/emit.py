@@ -43,6 +43,11 @@ class Emitter:
 
     def copies(self, file: str, store: bool) -> list[PackedMnemonic]:
         """The loads into registers of a file, or the stores of them; those of the strictest alignment first."""
+        if (file, store) not in self.isa.copies:
+            self.isa.copies[file, store] = self._copies(file, store)
+        return self.isa.copies[file, store]
+
+    def _copies(self, file: str, store: bool) -> list[PackedMnemonic]:
         memory = self.isa.files[file].memory
         link = f"{memory}->{self.isa.memory}" if store else f"{self.isa.memory}->{memory}"
         found: list[PackedMnemonic] = []
@@ -152,6 +157,12 @@ class Emitter:
 
     def function(self, name: str, type_name: str, arity: int) -> PackedMnemonic | None:
         """The vector instruction that applies a function to registers of a type."""
+        key = (name, type_name, arity)
+        if key not in self.isa.functions:
+            self.isa.functions[key] = self._function(name, type_name, arity)
+        return self.isa.functions[key]
+
+    def _function(self, name: str, type_name: str, arity: int) -> PackedMnemonic | None:
         args = ", ".join(("A{i}", "B{i}", "C{i}")[:arity])
         memory = self.isa.files[self.vectors].memory
         for item in self.isa.executing(parse_statement(f"O{{i}} = F({args})")):

@@ -142,20 +142,25 @@ class Memory:
     width_bytes: int
     derived: dict[tuple[str, str], Buffer] = field(default_factory=dict[tuple[str, str], Buffer])
 
-    def buffer(
-        self, name: str, form: Form, role: str, around: int = 0, limits: Range | None = None, slack_bytes: int = 0
-    ) -> Buffer:
+    def buffer(self, name: str, form: Form, role: str, around: int = 0, limits: Range | None = None) -> Buffer:
         """A new buffer; `role` is that of `Stored`."""
-        self.storage.take(slack_bytes)
         if around:
             address = self.storage.constant(form.image(None, around))
         else:
             address = self.storage.take(form.size_bytes)
+        made = Buffer(name, form, address, limits or range_of_type(form.type_name), None, around)
+        self.store(made, role)
+        return made
+
+    def store(self, buffer: Buffer, role: str) -> None:
+        """Lets the program's caller know of a buffer."""
+        form, address = buffer.form, buffer.address
         dtype, origin = ELEMENT_TYPES[form.type_name].name, form.origin_bytes
         copies = self.width_bytes // form.itemsize if form.lanes == 1 else 1
-        stored = Stored(name, role, dtype, form.shape, form.strides, address, form.size_bytes, None, origin, copies)
-        self.storage.stored.append(stored)
-        return Buffer(name, form, address, limits or range_of_type(form.type_name), None, around)
+        shape, strides, size = form.shape, form.strides, form.size_bytes
+        self.storage.stored.append(
+            Stored(buffer.name, role, dtype, shape, strides, address, size, None, origin, copies)
+        )
 
     def constant(self, name: str, values: Array, form: Form, around: int = 0) -> Buffer:
         """A tensor whose values are there from the start."""

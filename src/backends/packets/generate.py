@@ -75,7 +75,7 @@ def _window(
     switches: Switches,
     shapes: Mapping[str, Sequence[int]],
 ) -> PacketProgram:
-    emitter, storage = Emitter(isa), Storage(_align(isa))
+    emitter, storage = Emitter(isa), Storage(align_bytes(isa))
     type_name, (_, operand) = common_type(types, statement), tensors_of(statement)
     itemsize = ELEMENT_TYPES[type_name].itemsize
     window = window_of(statement, extents, itemsize, emitter.vector_bytes, shapes.get(operand, ()))
@@ -87,11 +87,11 @@ def _elementwise(
 ) -> PacketProgram:
     type_name, shape = common_type(types, statement), tuple(extents[dim] for dim in dims_of(statement))
     if not switches.vectorize:
-        emitter, storage = Emitter(isa), Storage(_align(isa))
+        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         return finish(emitter, storage, scalar_elementwise(emitter, storage, statement, shape, type_name), switches)
     made: list[PacketProgram] = []
     for unroll in UNROLL if switches.unroll else UNROLL[:1]:
-        emitter, storage = Emitter(isa), Storage(_align(isa))
+        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         try:
             regions = elementwise_regions(emitter, storage, statement, shape, type_name, unroll)
         except InfeasibleError:
@@ -104,13 +104,13 @@ def _elementwise(
 
 def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches) -> PacketProgram:
     if not switches.vectorize:
-        emitter, storage = Emitter(isa), Storage(_align(isa))
+        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         return finish(emitter, storage, scalar_product(emitter, storage, contraction, types), switches)
     refusal: InfeasibleError | None = None
-    start = Kernel(Emitter(isa), Storage(_align(isa)), contraction, types)
+    start = Kernel(Emitter(isa), Storage(align_bytes(isa)), contraction, types)
     plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
     for columns in islice(plans, MOST_PLANS):
-        emitter, storage = Emitter(isa), Storage(_align(isa))
+        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         try:
             regions = Kernel(emitter, storage, contraction, types).regions(columns)
             return finish(emitter, storage, regions, switches)
@@ -119,7 +119,8 @@ def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], s
     raise refusal or InfeasibleError("registers for a tile", 1, 0, "tiles", "fewer lanes")
 
 
-def _align(isa: Isa) -> int:
+def align_bytes(isa: Isa) -> int:
+    """What addresses of tensors are multiples of."""
     return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from ...algebra.expr import Statement
 from ...errors import TilewrightError
@@ -25,7 +25,7 @@ class Effects:
 
 
 class Isa:
-    """The packet instructions of a machine, with memory for what was asked."""
+    """The packet instructions of a machine, with memory for what was asked (`copies`, `functions`: by emitters)."""
 
     def __init__(self, machine: Machine) -> None:
         if machine.packets is None:
@@ -37,6 +37,8 @@ class Isa:
         owners = (*machine.computes, *machine.links)
         self.capabilities = {(owner.name, c.name): c for owner in owners for c in owner.capabilities}
         self._fits: dict[tuple[str, ...], bool] = {}
+        self.copies: dict[tuple[str, bool], list[PackedMnemonic]] = {}
+        self.functions: dict[tuple[str, str, int], PackedMnemonic | None] = {}
 
     @cached_property
     def memory(self) -> str:
@@ -108,14 +110,18 @@ class Isa:
 
     def executing(self, statement: Statement) -> list[PackedMnemonic]:
         """The mnemonics whose capability has this statement, up to the names of its dims and operands."""
-        wanted = canonical(statement)
-        return [
-            item
-            for item in self.packets.mnemonics
-            if (c := self.capability(item)) is not None and canonical(c.statement) == wanted
-        ]
+        return self._by_meaning.get(canonical(statement), [])
+
+    @cached_property
+    def _by_meaning(self) -> dict[str, list[PackedMnemonic]]:
+        found: dict[str, list[PackedMnemonic]] = {}
+        for item in self.packets.mnemonics:
+            if (capability := self.capability(item)) is not None:
+                found.setdefault(canonical(capability.statement), []).append(item)
+        return found
 
 
+@cache
 def canonical(statement: Statement) -> str:
     """The statement's text with names numbered in order of appearance."""
     from ...algebra.expr import Access, Call, Expr, Name, Num, Strided

@@ -169,7 +169,7 @@ class Chunk:
             saturate = False
         all_lanes = target.form.lanes == 1
         count = wide // itemsize if all_lanes else len(results)
-        group = self.groups.take(count)
+        group = self.groups.take(count + (wide > itemsize and count % 2))  # packing takes pairs
         for sub in range(count):
             expr, register = results[0 if all_lanes else sub]
             if expr is not None:
@@ -180,7 +180,7 @@ class Chunk:
             wide //= 2
             kind = target.form.type_name if wide == itemsize else f"i{8 * wide}"
             item, count = self.narrowing(2 * wide, kind, saturate), -(-count // 2)
-            packed = self.groups.take(count)
+            packed = self.groups.take(count + (wide > itemsize and count % 2))
             for i in range(count):
                 self.values.made.append(emitter.place(item, (packed + i, group + 2 * i)))
             group = packed

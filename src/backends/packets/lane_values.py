@@ -94,7 +94,7 @@ class Values:
     def call(self, fn: str, args: tuple[Expr, ...], sub: int, dest: int) -> int:
         """A function's values."""
         match fn, args:
-            case "identity", (x,):
+            case ("identity", (x,)) | (("add" | "sub"), (x, Num(0))) | ("add", (Num(0), x)):
                 return self.value(x, sub, dest)
             case "neg", (x,):
                 return self.value(Call("sub", (Num(0), x)), sub, dest)

@@ -34,11 +34,15 @@ class Pipelined:
 
 @dataclass(frozen=True)
 class Repeat:
-    """`items`, `trips` times.  `turned`: the first straight code may run once more than it is used, ahead of time."""
+    """`items`, `trips` times.
+
+    `turned`: the first straight code may run once more than it is used, ahead of time; `undo` takes that once back.
+    """
 
     trips: int
     items: tuple[Region, ...]
     turned: bool = False
+    undo: tuple[Instruction, ...] = ()
 
 
 Region = Straight | Pipelined | Repeat
@@ -111,7 +115,7 @@ class Lowering:
             return list(parts)
         if region.turned and len(parts) > 1 and isinstance(parts[0], Straight):
             head, rest = parts[0], [*parts[1:], parts[0]]
-            return self.loop(region.trips, self.packed(rest), head, Straight(()))
+            return self.loop(region.trips, self.packed(rest), head, Straight(region.undo))
         return self.loop(region.trips, self.packed(parts), Straight(()), Straight(()))
 
     def loop(

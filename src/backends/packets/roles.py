@@ -78,12 +78,25 @@ def is_contraction(statement: Statement) -> bool:
     return statement.reduce == "+=" and pair and isinstance(statement.target, Access)
 
 
+@dataclass(frozen=True)
+class Lying:
+    """How a scalar operand lies: byte strides by index, the bytes before its first element, and all bytes."""
+
+    strides: tuple[int, ...]
+    origin_bytes: int
+    size_bytes: int
+
+
 def contraction_of(
-    statement: Statement, extents: Mapping[str, int], shapes: Mapping[str, Sequence[int]] | None = None
+    statement: Statement,
+    extents: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    lying: Lying | None = None,
 ) -> Contraction:
     """The roles of a sum of products; `TilewrightError` where no operand can lie in lanes.
 
-    Tensors are of `shapes`, or as large as their indices reach; what lies outside the scalar operand is 0.
+    Tensors are of `shapes`, or as large as their indices reach; what lies outside the scalar operand is 0.  That lies
+    with channels innermost and densely, or as `lying` says.
     """
     value, target = statement.value, statement.target
     assert isinstance(value, Call)
@@ -96,7 +109,7 @@ def contraction_of(
             continue
         if not shared or _only(out, packed, _dims(accesses[scalar])):
             shape = tuple((shapes or {}).get(accesses[scalar].tensor, ()))
-            found = _roles(target, accesses[scalar], accesses[vector], extents, shape)
+            found = _roles(target, accesses[scalar], accesses[vector], extents, shape, lying)
             if found is not None:
                 return found
     raise TilewrightError(
@@ -123,7 +136,12 @@ def _only(first: Sequence[str], second: Sequence[str], without: set[str]) -> lis
 
 
 def _roles(
-    target: Access, scalar: Access, vector: Access, extents: Mapping[str, int], shape: tuple[int, ...]
+    target: Access,
+    scalar: Access,
+    vector: Access,
+    extents: Mapping[str, int],
+    shape: tuple[int, ...],
+    lying: Lying | None,
 ) -> Contraction | None:
     out, packed, used = _plain(target) or (), _plain(vector) or (), _dims(scalar)
     lanes = _only(out, packed, used)
@@ -140,9 +158,13 @@ def _roles(
     shape = shape or tuple(high + 1 for _, high in ranges)
     origins = [max(0, -low) for low, _ in ranges]
     sizes = [o + max(n, high + 1) for o, n, (_, high) in zip(origins, shape, ranges, strict=True)]
-    strides = _strides(sizes, channel)
+    strides = lying.strides if lying is not None else _strides(sizes, channel)
     steps = {dim: sum(f.coefficient(dim) * s for f, s in zip(forms, strides, strict=True)) for dim in used}
-    origin = sum(o * stride for o, stride in zip(origins, strides, strict=True))
+    if lying is not None:
+        origin, size_bytes = lying.origin_bytes, lying.size_bytes
+    else:
+        origin = sum(o * stride for o, stride in zip(origins, strides, strict=True))
+        size_bytes = max(s * n for s, n in zip(strides, sizes, strict=True)) + 8
     base = origin + sum(form.const * stride for form, stride in zip(forms, strides, strict=True))
     inner = forms[channel].names[0]
     dims = [inner, *(dim for dim in reduced if dim != inner)]
@@ -163,7 +185,7 @@ def _roles(
         sources,
         shape,
         strides,
-        max(s * n for s, n in zip(strides, sizes, strict=True)) + 8,
+        size_bytes,
         origin,
         tuple(axes),
         tuple(extents[dim] for dim in packed),

@@ -46,6 +46,15 @@ class Storage:
         self.images.append((address, data))
         return address
 
+    def mark(self) -> tuple[int, int, int]:
+        """What `back` goes back to."""
+        return self.end, len(self.stored), len(self.images)
+
+    def back(self, mark: tuple[int, int, int]) -> None:
+        """Forgets what was placed since."""
+        self.end = mark[0]
+        del self.stored[mark[1] :], self.images[mark[2] :]
+
     def tensor(
         self,
         name: str,

@@ -18,6 +18,7 @@ KERNELS = (
     "O[i] = relu(A[i]); i=1100",
     "O[m,n] += A[m,k] * B[k,n]; m=1 n=1 k=1",
     "O[m,n] += A[m,k] * B[k,n]; m=13 n=70 k=37",
+    "O[m,n] += A[m,k] * B[k,n]; m=29 n=8 k=8",  # one iteration in a tile, rows left over
     "O[n,m] += A[m,k] * B[k,n]; m=5 n=33 k=8",
     "O[h,m,n] += A[h,m,k] * B[h,k,n]; h=3 m=6 n=9 k=16",
     "O[m,h,n] += A[m,k] * B[h,k,n]; h=3 m=6 n=9 k=16",
