@@ -23,7 +23,7 @@ from tilewright.costs.soma.price_file import ARGUMENTS, setting
 from tilewright.search.dram import Effort, schedule
 
 FASTER, BETTER, BETTER_EXACT, FAR, NEAR = 50, 0.96, 1.10, 0.05, 0.015
-WARM = Effort(rounds=5)
+WARM, REPEATS = Effort(rounds=5), 3
 
 
 def soma_row(run: dict[str, Any], report: Report) -> tuple[float, bool]:
@@ -35,7 +35,7 @@ def soma_row(run: dict[str, Any], report: Report) -> tuple[float, bool]:
     network, machine, batch = setting(parse_request(run["args"], ARGUMENTS, ""), "")
     model = Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, 0)
     schedule(network, model, batch, effort=WARM)
-    seconds, found = cpu_seconds(lambda: schedule(network, model, batch))
+    seconds, found = cpu_seconds(lambda: schedule(network, model, batch), REPEATS)
     table, second = found.timetable, run["stage2"]
     made = plan(network, machine, table.fusion, batch)
     price = evaluate(made, transfers_of(table, made))

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..arrays import Array, compare, write_arrays
 from ..costs.dram import Model, Timetable, net_tables, score, state_of, workspace
 from ..costs.dram.emit import FITS, OVERFLOW
 from ..costs.dram.platform import model_of
-from ..costs.dram.workspace import CUT, CYCLES, JOINED, REUSED, STREAMED, STREAMING
+from ..costs.dram.workspace import CYCLES
 from ..costs.notation import Timed, check_capacity, check_schedule, times_of, transfer_cycles
 from ..costs.soma import Hardware, plan
 from ..costs.soma.blocks import splits
@@ -94,10 +92,9 @@ def price(value: Schedule) -> dict[str, Any]:
 def _exact_tiles(value: Schedule, model: Model) -> tuple[tuple[int, ...], float]:
     """Cycles of each tile, and energy of all and of DRAM."""
     parsed, choices = value.parsed, value.parsed.choices
-    net, state = net_tables(parsed.network), state_of(choices.fusion)
-    heads = np.flatnonzero(state[CUT] != JOINED)
-    flags = [choices.flags(number) for number in range(len(heads))]
-    state[STREAMED, heads] = [STREAMING * streamed + REUSED * reused for streamed, reused in flags]
+    flags = [choices.flags(number) for number in range(len(choices.fusion.tiles))]
+    state = state_of(choices.fusion, tuple(streamed for streamed, _ in flags), tuple(reused for _, reused in flags))
+    net = net_tables(parsed.network)
     work = workspace(net, len(parsed.tiles) + 2, classes=1 << 10)
     free = model._replace(buffer_bytes=1 << 60)
     outcome = score(net, free, splits(model.array.side), choices.batch, state, work, 1 << 60, 0)

@@ -115,16 +115,17 @@ def fusion_of(state: Ints) -> Fusion:
     )
 
 
-def state_of(fusion: Fusion, streamed: tuple[bool, ...] | None = None) -> Ints:
-    """A fusion as a state; the inverse of `fusion_of`."""
+def state_of(fusion: Fusion, streamed: tuple[bool, ...] = (), reused: tuple[bool, ...] = ()) -> Ints:
+    """A fusion as a state, the inverse of `fusion_of`; what its fused groups stream and reuse, if anything."""
     state = np.zeros((4, len(fusion.order)), np.int64)
     state[ORDER] = fusion.order
     state[CUT, list(fusion.cuts)] = FUSED_GROUP
     state[CUT, [0, *fusion.groups]] = LAYER_GROUP
     heads = np.flatnonzero(state[CUT])
     state[TILES, heads] = fusion.tiles
-    if streamed is not None:
-        state[STREAMED, heads] = streamed
+    for flags, bit in ((streamed, STREAMING), (reused, REUSED)):
+        if flags:
+            state[STREAMED, heads] += bit * np.array(flags, np.int64)
     return state
 
 

@@ -69,6 +69,17 @@ def start_chain(task: Task, chain: Chain, work: Workspace) -> float:
 
 
 @compiled
+def best_of(task: Task, states: Ints, work: Workspace, most: float) -> tuple[int, float]:
+    """The number and cost of the cheapest of `states` (count, 4, layers) below `most`, -1 and `most` for none."""
+    best = -1
+    for number in range(states.shape[0]):
+        cost = cost_of(task, states[number], work, most)
+        if cost < most:
+            best, most = number, cost
+    return best, most
+
+
+@compiled
 def anneal(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float]) -> None:
     """Rounds [first, last) of `rounds[2]`, at temperatures that fall from `heat[0]` to `heat[1]`."""
     first, last, total = rounds
@@ -89,4 +100,4 @@ def anneal(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, in
             copy_state(chain.now, chain.best)
 
 
-__all__ = ["FAR", "Chain", "Task", "anneal", "cost_of", "start_chain"]
+__all__ = ["FAR", "Chain", "Task", "anneal", "best_of", "cost_of", "start_chain"]

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
+
 from ...costs.dram.tables import HEIGHT, Ints
 from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
 from .anneal import Chain, Task
-from .starts import MOST_JOINED, cost, late
+from .starts import MOST_JOINED, cheapest, late
 
 SPANS = 2, 3, 4, 5, 6
 """Layers of the groups that are tried."""
+
+COUNTS = 1, 2, 4, 8, 16
+"""Tiles that are tried on either side of a DRAM cut when it is taken away, beside those that are there."""
+
+MOST_SOFTENED = 40
+"""DRAM cuts that are looked at."""
 
 
 def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = None) -> None:
@@ -16,7 +26,7 @@ def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = N
 
     Random walks find such a group rarely where only one number of tiles will do.  Ends at `deadline`.
     """
-    state, best = chain.best, float(chain.costs[1])
+    state, best = _softened(task, chain, work, deadline)
     for low in range(state.shape[1] - 1 if state.shape[1] <= MOST_JOINED else 0):
         if late(deadline):
             break
@@ -24,23 +34,51 @@ def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = N
             if low + span > state.shape[1] or (state[CUT, low + 1 : low + span] == LAYER_GROUP).any():
                 break
             rows = int(task.net.layers[state[ORDER, low + span - 1], HEIGHT])
-            for tiles in sorted({1, 2, 4, rows, -(-rows // 2)}):
-                trial = _grouped(state, low, low + span, tiles)
-                found = cost(task, trial, work)
-                chain.counts[0] += 1
-                if found < best:
-                    best, state = found, trial
+            trials = [_grouped(state, low, low + span, tiles) for tiles in sorted({1, 2, 4, rows, -(-rows // 2)})]
+            found, best = cheapest(task, trials, work, best)
+            chain.counts[0] += len(trials)
+            state = state if found is None else found
     chain.best[:] = chain.now[:] = state
     chain.costs[:] = best
+
+
+def _softened(task: Task, chain: Chain, work: Workspace, deadline: float | None) -> tuple[Ints, float]:
+    """The best state of `chain` without the DRAM cuts that it does better without, and its cost.
+
+    What then stays in the buffer may need other tiles on both sides, which random walks seldom change at once.
+    """
+    state, best = chain.best.copy(), float(chain.costs[1])
+    counts = sorted({*COUNTS, task.batch})
+    for place in np.flatnonzero(state[CUT] == LAYER_GROUP)[1 : MOST_SOFTENED + 1].tolist():
+        if late(deadline):
+            break
+        before = head_before(state, place)
+        trials: list[Ints] = []
+        for one, two in product(
+            sorted({*counts, int(state[TILES, before])}), sorted({*counts, int(state[TILES, place])})
+        ):
+            trial = state.copy()
+            trial[CUT, place], trial[TILES, before], trial[TILES, place] = FUSED_GROUP, one, two
+            trials.append(trial)
+        found, best = cheapest(task, trials, work, best)
+        chain.counts[0] += len(trials)
+        state = state if found is None else found
+    return state, best
+
+
+def head_before(state: Ints, place: int) -> int:
+    """Where the fused group before the one at `place` begins."""
+    place -= 1
+    while state[CUT, place] == JOINED:
+        place -= 1
+    return place
 
 
 def _grouped(state: Ints, low: int, high: int, tiles: int) -> Ints:
     """`state` with the layers at places [low, high) as one fused group; groups that it cuts keep their tiles."""
     found = state.copy()
     if high < state.shape[1] and state[CUT, high] == JOINED:
-        head = high
-        while state[CUT, head] == JOINED:
-            head -= 1
+        head = head_before(state, high)
         found[TILES, high], found[STREAMED, high] = state[TILES, head], state[STREAMED, head]
         found[CUT, high] = FUSED_GROUP
     if state[CUT, low] == JOINED:

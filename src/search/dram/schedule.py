@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 
-from ...costs.dram import Model, net_tables, score, timetable, workspace
+from ...costs.dram import Model, Timetable, net_tables, score, state_of, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import sliced
@@ -21,7 +23,7 @@ from .anneal import FAR, Chain, Task, anneal, start_chain
 from .effort import Effort, Found, Objective, Progress
 from .polish import polish
 from .random_numbers import seeded
-from .starts import starts
+from .starts import cheapest, cost, starts
 
 HEAT = (0.002, 0.0001), (0.01, 0.0001)
 """Temperatures at the beginning and the end, as parts of the objective, in SoMa's model and in the exact one."""
@@ -29,8 +31,8 @@ HEAT = (0.002, 0.0001), (0.01, 0.0001)
 CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
-STEPS, POLISHED = 24, 18
-"""How often the clock is looked at; the step before which all short groups are tried."""
+STEPS, POLISHED = 24, ((2,), (2, 18))
+"""How often the clock is looked at; the steps before which all short groups are tried, in either model."""
 
 NEAR = 0.03, 0.004
 """Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads
@@ -45,14 +47,15 @@ def schedule(
     objective: Objective | None = None,
     effort: Effort | None = None,
     progress: Progress | None = None,
+    known: Sequence[Timetable] = (),
 ) -> Found:
-    """The best schedule found for `batch` samples of `network`.
+    """The best schedule found for `batch` samples of `network`, no worse than those `known` of other machines.
 
     Raises InfeasibleError where the buffer cannot hold even the smallest tiles of some layer.
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
-    scenes = _scenes(network, model, batch, powers, effort.time_limit_s)
+    scenes = _scenes(network, model, batch, powers, effort.time_limit_s, known)
     count = effort.chains or CHAINS[model.exact]
     walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
@@ -60,7 +63,13 @@ def schedule(
     best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
     evaluations = sum(int(chain.counts[0]) for chain in chains)
     scene = walks[best].scene
-    return _finish(scene.network, scene.task, chains[best].best, room(scene.task), evaluations)
+    found = _finish(scene.network, scene.task, chains[best].best, room(scene.task), evaluations)
+    others = [_finish(scene.network, scene.task, state, room(scene.task), evaluations) for state in scene.known]
+    return min((found, *others), key=lambda item: _objective(item.timetable, objective))
+
+
+def _objective(table: Timetable, objective: Objective) -> float:
+    return objective.energy_power * log(table.energy_pj) + objective.latency_power * log(table.latency_cycles)
 
 
 def variants(network: Network, model: Model) -> list[Network]:
@@ -73,15 +82,21 @@ def variants(network: Network, model: Model) -> list[Network]:
 
 @dataclass(frozen=True)
 class _Scene:
-    """A variant of the network, and the fusion with which walks begin."""
+    """A variant of the network, the fusion with which walks begin, and fusions known of other machines."""
 
     network: Network
     task: Task
     first: Ints
+    known: tuple[Ints, ...] = ()
 
 
 def _scenes(
-    network: Network, model: Model, batch: int, powers: tuple[float, float], seconds: float | None = None
+    network: Network,
+    model: Model,
+    batch: int,
+    powers: tuple[float, float],
+    seconds: float | None = None,
+    known: Sequence[Timetable] = (),
 ) -> list[_Scene]:
     """The variants that fit; where none does, the error of the one that needs least."""
     deadline = None if seconds is None else time.perf_counter() + seconds
@@ -89,7 +104,7 @@ def _scenes(
     failed: list[InfeasibleError] = []
     for variant in variants(network, model):
         try:
-            found.append(_scene(variant, model, batch, powers, deadline))
+            found.append(_with_known(_scene(variant, model, batch, powers, deadline), known))
         except InfeasibleError as error:
             failed.append(error)
     if not found:
@@ -100,6 +115,16 @@ def _scenes(
 def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float], deadline: float | None) -> _Scene:
     task = Task(net_tables(network), model, splits(model.array.side), batch, model.buffer_bytes, *powers, OVERTAKE)
     return _Scene(network, task, starts(network, task, room(task), deadline))
+
+
+def _with_known(scene: _Scene, known: Sequence[Timetable]) -> _Scene:
+    """`scene` with the fusions of `known` that it can run; walks begin with the best of all."""
+    work = room(scene.task)
+    own = [table for table in known if table.network.layers == scene.network.layers]
+    states = [state_of(table.fusion, table.streamed, table.reused) for table in own]
+    fitting = tuple(state for state in states if cost(scene.task, state, work) < FAR)
+    first, _ = cheapest(scene.task, [scene.first, *fitting], work)
+    return scene if first is None else replace(scene, first=first, known=fitting)
 
 
 def room(task: Task) -> Workspace:
@@ -132,7 +157,7 @@ class _Walk:
                 return chain
             rounds = _rounds(task)
         for step in range(STEPS):
-            if step == POLISHED and rounds >= 20 * self.scene.first.shape[1]:
+            if step in POLISHED[task.model.exact] and rounds >= 20 * self.scene.first.shape[1]:
                 polish(task, chain, work, deadline)
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
             anneal(task, chain, work, span, heat)
@@ -147,7 +172,7 @@ def _rounds(task: Task) -> int:
     """Candidates of a walk: in SoMa's model about a fiftieth of that tool's time, in the exact one a few seconds."""
     if task.model.exact:
         return int(12000 * task.batch**0.5)
-    return int(320_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
+    return int(96_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
 
 
 def new_chain(state: Ints, seed: int, number: int) -> Chain:

@@ -24,8 +24,7 @@ from ...costs.soma.layer_cost import input_box, source_box
 from ...costs.soma.tiling import tiles_of
 from ...errors import InfeasibleError, TilewrightError
 from ...zoo.schedule_networks.layers import Network
-from .anneal import FAR, Chain, Task, start_chain
-from .random_numbers import seeded
+from .anneal import FAR, Task, best_of
 
 
 def uniform_state(layers: int, cut: int, tiles: int, *, reused: bool = False) -> Ints:
@@ -42,8 +41,13 @@ def uniform_state(layers: int, cut: int, tiles: int, *, reused: bool = False) ->
 
 def cost(task: Task, state: Ints, work: Workspace) -> float:
     """Logarithm of the objective of `state`, `FAR` where it cannot run."""
-    chain = Chain(state, state.copy(), state.copy(), np.zeros(2), np.zeros(2, np.int64), seeded(0))
-    return start_chain(task, chain, work)
+    return best_of(task, state[np.newaxis], work, FAR)[1]
+
+
+def cheapest(task: Task, states: list[Ints], work: Workspace, most: float = FAR) -> tuple[Ints | None, float]:
+    """The cheapest of `states` and its cost, None and `most` where none costs less than that."""
+    number, found = best_of(task, np.stack(states), work, most)
+    return (states[number] if number >= 0 else None), found
 
 
 def starts(network: Network, task: Task, work: Workspace, deadline: float | None = None) -> Ints:
@@ -57,8 +61,8 @@ def starts(network: Network, task: Task, work: Workspace, deadline: float | None
     states += [uniform_state(layers, JOINED, tiles) for tiles in counts]
     if task.model.exact:
         states += [uniform_state(layers, FUSED_GROUP, tiles, reused=True) for tiles in sorted({1, task.batch})]
-    best = min(states, key=lambda state: cost(task, state, work))
-    if cost(task, best, work) < FAR:
+    best, _ = cheapest(task, states, work)
+    if best is not None:
         return best
     for share in SHARES:
         state = alone(network, task, int(share * task.limit))
@@ -73,14 +77,12 @@ def joined(task: Task, state: Ints, work: Workspace, deadline: float | None = No
     for place in range(1, state.shape[1]):
         if late(deadline):
             break
-        for kind in (FUSED_GROUP, JOINED):
-            trial = state.copy()
-            trial[CUT, place] = kind
-            trial[STREAMED, place] = REUSED if kind == FUSED_GROUP and task.model.exact else 0
-            trial[TILES, place] = state[TILES, place] if kind == FUSED_GROUP else 0
-            found = cost(task, trial, work)
-            if found < best:
-                best, state = found, trial
+        soft, gone = state.copy(), state.copy()
+        soft[CUT, place] = FUSED_GROUP
+        soft[STREAMED, place] = REUSED if task.model.exact else 0
+        gone[CUT, place], gone[STREAMED, place], gone[TILES, place] = JOINED, 0, 0
+        found, best = cheapest(task, [soft, gone], work, best)
+        state = state if found is None else found
     return state
 
 
@@ -89,9 +91,10 @@ def late(deadline: float | None) -> bool:
     return deadline is not None and perf_counter() > deadline
 
 
-MOST_JOINED, PLACES = 400, 96
+MOST_JOINED, PLACES = 400, (40, 96)
 """Layers of a network up to which short groups are tried one by one, since the time grows with the square; places at
-which long ones are: in larger networks they begin at, and have, multiples of a few layers.
+which long ones are, in SoMa's model and in the exact one: in larger networks they begin at, and have, multiples of a
+few layers.
 """
 
 SPANS, COUNTS = (2, 4, 8, 16, 27, 40, 60), (1, 4, 8, 16)
@@ -103,7 +106,7 @@ def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None =
 
     In the exact model its weights may come for each tile, so that they need not be in the buffer together.
     """
-    best, grain = cost(task, state, work), -(-state.shape[1] // PLACES)
+    best, grain = cost(task, state, work), -(-state.shape[1] // PLACES[task.model.exact])
     for low in range(0, state.shape[1], grain):
         if late(deadline):
             break
@@ -115,9 +118,8 @@ def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None =
                 for tiles in sorted({*COUNTS, *(task.batch * count for count in COUNTS)})
                 for streamed in ((0, STREAMING) if task.model.exact else (0,))
             ]
-            found, number = min((cost(task, trial, work), number) for number, trial in enumerate(trials))
-            if found < best:
-                best, state = found, trials[number]
+            found, best = cheapest(task, trials, work, best)
+            state = state if found is None else found
     return state
 
 

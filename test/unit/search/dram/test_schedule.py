@@ -74,6 +74,16 @@ def test_jobs_do_not_change_the_answer():
     assert other.timetable.latency_cycles != one.timetable.latency_cycles or other.timetable != one.timetable
 
 
+def test_what_is_known_of_a_smaller_buffer_is_kept():
+    network, fast = schedule_network("gpt2_small_prefill"), Objective(energy_power=0.0)
+    small = schedule(network, model(6 << 20), 2, fast, Effort(rounds=300)).timetable
+    idle = schedule(network, model(7 << 20), 2, fast, Effort(rounds=1)).timetable
+    large = schedule(network, model(7 << 20), 2, fast, Effort(rounds=1), known=[small]).timetable
+    assert large.latency_cycles <= small.latency_cycles < idle.latency_cycles
+    other = schedule(diamond(), model(), 1, fast, Effort(rounds=1), known=[small]).timetable
+    assert other.network == diamond()
+
+
 @pytest.mark.parametrize(("name", "batch"), [("resnet50", 16), ("gpt2_small_decode", 1)])
 def test_legal_in_the_evaluator(name: str, batch: int):
     network = schedule_network(name)
