@@ -40,7 +40,7 @@ TOLERANCE = 1e-3
 """Largest accepted difference of floats, as part of the range of the layer's output."""
 
 FLOAT: dict[str, Callable[[], ModelProto]] = {
-    "mobilenet_small": lambda: mobilenet(size=96, width=0.5, classes=100),
+    "mobilenet_small": lambda: mobilenet(size=64, width=0.25, classes=50),
     "transformer_small": lambda: transformer_block(sequence=32, width=192, heads=3, hidden=768),
     **{name: lambda name=name: seeded_light_model(name) for name in LIGHT_NETWORKS},
     "mobilenet": mobilenet,
@@ -48,8 +48,8 @@ FLOAT: dict[str, Callable[[], ModelProto]] = {
 }
 
 QUANTIZED: dict[str, Callable[[], ModelProto]] = {
-    "mobilenet_small": lambda: quantized(mobilenet(size=96, width=0.5, classes=100)),
-    "mobilenet_small_signed": lambda: quantized(mobilenet(size=96, width=0.5, classes=100), signed=True),
+    "mobilenet_small": lambda: quantized(mobilenet(size=64, width=0.25, classes=50)),
+    "mobilenet_small_signed": lambda: quantized(mobilenet(size=64, width=0.25, classes=50), signed=True),
     **{name: lambda name=name: quantized(seeded_light_model(name)) for name in ("squeezenet", "resnet50")},
     "mobilenet": lambda: quantized(mobilenet()),
 }

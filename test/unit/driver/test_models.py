@@ -166,7 +166,7 @@ def test_pipeline_from_text_gives_the_same_binary(model_file: Path, tmp_path: Pa
 
 def test_same_bytes_whatever_the_hash_seed(model_file: Path, tmp_path: Path):
     digests: list[str] = []
-    for seed in ("0", "1", "4711"):
+    for seed in ("0", "4711"):
         folder = tmp_path / seed
         code = (
             f"from tilewright.cli import main; main(['compile', {str(model_file)!r}, '--json', '-o', {str(folder)!r}])"
