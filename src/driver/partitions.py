@@ -148,7 +148,7 @@ def scene_of(pricer: SubgraphPricer) -> Scene:
     room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
     space = Space(graph.producers)
     weights, maps = float(room * pricer.cores), float(buffers.global_bytes)
-    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, weights, maps)
+    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, weights, maps, buffers.shared)
 
 
 def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list[SubgraphCost]:

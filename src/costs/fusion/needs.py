@@ -16,7 +16,9 @@ from .tables import graph_tables as tables_of
 
 
 def least_held(graph: LayerGraph, platform: Platform, cores: int = 1) -> dict[tuple[int, int], int]:
-    """For each pair of a reader and a layer whose result it reads: bytes of that result in any group with the reader.
+    """For each pair of a reader and a map it reads, the bytes of that map in any group of several layers with it.
+
+    Maps are numbered by the layers that make them, then the network's inputs.
 
     Groups of networks where some layer needs a whole map have stages, which share room: there only such maps count.
     The bytes of a group are at least the sum, over results, of the most that one of its readers in the group needs.
@@ -28,8 +30,6 @@ def least_held(graph: LayerGraph, platform: Platform, cores: int = 1) -> dict[tu
     for v in range(len(graph)):
         for e in range(*net.layers[v, FIRST_EDGE : END_EDGE + 1]):
             u = int(net.edges[e, SOURCE])
-            if u >= len(graph):
-                continue
             size = int(net.sources[u, PIXEL_BYTES])
             if net.edges[e, IS_WHOLE]:
                 held = -(-int(net.sources[u, EXTENT] * net.sources[u, EXTENT + 1]) // cores)

@@ -15,10 +15,10 @@ from typing import Any
 from .evaluate import Evaluator
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
-from .refine import Refiner
+from .refine import Refiner, neighbourhood
 from .relaxed import Chains
 from .simple import best_cuts, depth_order, greedy, halved, per_layer
-from .space import Groups, Space, bits
+from .space import Groups, Space, bits, union
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def _cuts(space: Space, evaluator: Evaluator) -> Groups:
     return best_cuts(space, evaluator, range(space.size))
 
 
-STARTS = (greedy, depth_order, _cuts)
+STARTS = (_cuts, depth_order, greedy)
 
 
 @dataclass
@@ -57,6 +57,7 @@ class Anytime:
     rest: Callable[[int], float] = nothing
     lower_bound: float = 0.0
     chains: Chains | None = None
+    possible: Callable[[int], bool] | None = None
     best: Groups = ()
     best_cost: float = 0.0
     proven: bool = False
@@ -123,14 +124,15 @@ class Anytime:
 
     def _whole(self) -> None:
         steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
-        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, most_steps=steps)
+        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, steps, self.possible)
         try:
             cost, groups = lattice.solve()
         except TooLargeError:
             return
         if groups:
             self.best, self.best_cost = groups, cost
-        self.proven, self.lower_bound = True, self.best_cost
+        if self.possible is not None:
+            self.proven, self.lower_bound = True, self.best_cost
 
     def _round(self) -> None:
         """Anneal, from the best or (at first, and now and then) from another partition; then cuts and windows."""
@@ -149,16 +151,14 @@ class Anytime:
 
     def _window(self) -> None:
         self.samples += 1
-        chosen = self._choose()
-        union = 0
-        for group in chosen:
-            union |= group
+        chosen = neighbourhood(self.space, self.best, self.random)
+        window = union(chosen)
         others = [group for group in self.best if group not in chosen]
-        if len(chosen) < 2 or self.space.ordered([*others, union]) is None:
+        if len(chosen) < 2 or self.space.ordered([*others, window]) is None:
             return
         old = sum(map(self.evaluator.price, chosen))
-        start = self.space.everything & ~union
-        already = self.rest(start | union)
+        start = self.space.everything & ~window
+        already = self.rest(start | window)
         lattice = Lattice(
             self.space,
             self.evaluator,
@@ -174,19 +174,6 @@ class Anytime:
         ordered = self.space.ordered([*others, *groups])
         if ordered is not None and cost < old * (1 - 1e-9):
             self._take(tuple(ordered))
-
-    def _choose(self) -> list[int]:
-        """A random group and some of its neighbours, and of theirs."""
-        chosen = [self.random.choice(self.best)]
-        for _ in range(self.random.choice((1, 1, 2, 3))):
-            union = 0
-            for group in chosen:
-                union |= group
-            touched = (self.space.readers(union) | self.space.sources(union)) & ~union
-            near = [group for group in self.best if group & touched]
-            if near:
-                chosen.append(self.random.choice(near))
-        return chosen
 
     def dump(self) -> dict[str, Any]:
         """What is needed to go on."""

@@ -8,11 +8,16 @@ from math import inf
 from .space import Space, bits
 
 
-def extensions(space: Space, done: int, price: Callable[[int], float], fits: Callable[[int], bool]) -> Iterator[int]:
-    """Connected groups of finite price that can run after `done`, which holds all that its layers read.
+def extensions(
+    space: Space,
+    done: int,
+    price: Callable[[int], float] | None,
+    fits: Callable[[int], bool],
+) -> Iterator[int]:
+    """Connected groups that can run after `done`, which holds all that its layers read.
 
-    `fits(group)` may be asked of any set, and be false only where no larger set fits either; a connected set without
-    a price is not extended (a group that does not fit does not fit with more layers).
+    `fits(group)` may be asked of any set, and be false only where no larger set fits either.  With `price`, only groups
+    of finite price are given, and others are taken not to fit with more layers either: they are not extended.
     """
     ready = 0
     for number in range(space.size):
@@ -29,7 +34,7 @@ def extensions(space: Space, done: int, price: Callable[[int], float], fits: Cal
                     freed |= 1 << reader
             if fits(larger):
                 whole = space.connected(larger)
-                if not whole or price(larger) < inf or larger == 1 << number:
+                if not whole or price is None or price(larger) < inf or larger == 1 << number:
                     stack.append((larger, (ready & ~(1 << number)) | freed, barred))
                     if whole:
                         yield larger

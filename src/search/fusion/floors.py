@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
@@ -12,6 +13,7 @@ from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric
 from .evaluate import Evaluator
 from .forced import Forced
+from .possible import Possible, possible_groups
 from .relaxed import Chains
 from .space import Space
 from .tolls import Tolls
@@ -23,7 +25,7 @@ class Scene:
     """A layer graph, for how many samples and on how many cores of what it runs (None: not known).
 
     `weight_capacity` is how many bytes of weights a group of several layers may have, `map_capacity` how many of maps
-    on each core.
+    on each core; `shared` says whether both lie in the same memory.
     """
 
     graph: LayerGraph
@@ -33,14 +35,32 @@ class Scene:
     platform: Platform | None = None
     weight_capacity: float = inf
     map_capacity: float = inf
+    shared: bool = False
 
     def bound(self, evaluator: Evaluator) -> float:
         """What every partition costs at least under the metric of `evaluator`."""
         return self._forced(evaluator).bound()
 
+    @cached_property
+    def possible(self) -> Possible:
+        """Whether a group may hold a set of layers."""
+        share = 1 / self.cores if self.shared else 0.0
+        held = self._held()
+        return possible_groups(self.graph, self.weight_capacity, self._regions(), self.map_capacity, share, held)
+
+    def _regions(self) -> float:
+        """Regions of a group at most, if they are counted as results: not where stages may share them."""
+        if self.platform is None or _staged(self.graph, self.platform):
+            return inf
+        return float(self.platform.regions)
+
+    def _held(self) -> dict[tuple[int, int], int]:
+        if self.platform is None or self.map_capacity == inf:
+            return {}
+        return least_held(self.graph, self.platform, self.cores)
+
     def _forced(self, evaluator: Evaluator) -> Forced:
-        weights = [layer.weight_bytes for layer in self.graph.layers]
-        return Forced(self.space, evaluator, self.tolls_of(evaluator), weights, self.weight_capacity)
+        return Forced(self.space, self.possible, self.tolls_of(evaluator))
 
     def tolls_of(self, evaluator: Evaluator) -> Tolls:
         """The bound that adds up, with the price of each layer that cannot share a group: its weights are too many."""
@@ -54,15 +74,9 @@ class Scene:
     def chains(self, evaluator: Evaluator) -> Chains:
         """Chains of cuts, by which bounds and partitions of wide networks are found."""
         forced = self._forced(evaluator)
-        regions = inf
-        if self.platform is not None and not _staged(self.graph, self.platform):
-            regions = float(self.platform.regions)
         weights = [layer.weight_bytes for layer in self.graph.layers]
-        held: dict[tuple[int, int], int] = {}
-        if self.platform is not None and self.map_capacity < inf:
-            held = least_held(self.graph, self.platform, self.cores)
-        room = Room(self.weight_capacity, regions, self.map_capacity)
-        units = units_of(self.space, forced.tolls, weights, room, held)
+        room = Room(self.weight_capacity, self._regions(), self.map_capacity)
+        units = units_of(self.space, forced.tolls, weights, room, self._held())
         return Chains(units, [forced.least(number) for number in range(self.space.size)])
 
     def tolls(self, metric: Metric) -> Tolls:

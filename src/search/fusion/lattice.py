@@ -6,7 +6,7 @@ a sum over its steps; every partition whose groups do not wait in a circle is su
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -33,6 +33,9 @@ class Lattice:
 
     `rest(done)` bounds from below what the layers outside of `done` cost; downsets that cannot end at `limit` or below
     are left out.  At most `most_steps` steps are tried, and four times as many sets looked at.
+
+    `possible(group)` is false only where no group that holds the layers fits.  Without it, parts of groups that fit are
+    taken to fit too: what is found then is no proof.
     """
 
     space: Space
@@ -41,6 +44,7 @@ class Lattice:
     rest: Callable[[int], float] = nothing
     limit: float = inf
     most_steps: int = 2_000_000
+    possible: Callable[[int], bool] | None = None
     steps: int = 0
     tries: int = 0
     costs: dict[int, float] = field(default_factory=dict[int, float])
@@ -65,7 +69,7 @@ class Lattice:
         if cost + self.rest(done) > limit:
             return
         price = self.evaluator.price
-        for group in extensions(self.space, done, price, self._may_fit):
+        for group in self._groups(done):
             self.steps += 1
             if self.steps > self.most_steps:
                 raise TooLargeError
@@ -79,11 +83,20 @@ class Lattice:
                 self.costs[after] = total
                 self.came[after] = group
 
+    def _groups(self, done: int) -> Iterable[int]:
+        """What may run after `done`, in one group."""
+        price = self.evaluator.price
+        if self.possible is None:
+            return extensions(self.space, done, price, self._may_fit)
+        groups = list(extensions(self.space, done, None, self._may_fit))
+        self.evaluator.prepare(groups)
+        return [group for group in groups if price(group) < inf]
+
     def _may_fit(self, group: int) -> bool:
         self.tries += 1
         if self.tries > 4 * self.most_steps:
             raise TooLargeError
-        return self.evaluator.may_fit(group)
+        return self.evaluator.may_fit(group) if self.possible is None else self.possible(group)
 
     def _path(self, done: int) -> Groups:
         groups: list[int] = []

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import exp, inf
+from math import inf, log
 from random import Random
 
 from .evaluate import Evaluator
-from .space import Groups, Space, bits
+from .space import Groups, Space, bits, union
+
+
+def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:
+    """A random group and some of its neighbours, and of theirs."""
+    chosen = [random.choice(groups)]
+    for _ in range(random.choice((1, 1, 2, 3))):
+        whole = union(chosen)
+        touched = (space.readers(whole) | space.sources(whole)) & ~whole
+        near = [group for group in groups if group & touched]
+        if near:
+            chosen.append(random.choice(near))
+    return chosen
 
 
 @dataclass
@@ -62,12 +74,16 @@ class Refiner:
         rest = group & ~moved
         parts = self.space.components(rest) if rest else []
         joined = moved | (self.groups[target] if target >= 0 else 0)
-        price = self.evaluator.price(joined)
         old = self.prices[home] + (self.prices[target] if target >= 0 else 0.0)
-        change = price + sum(map(self.evaluator.price, parts)) - old
-        if change <= 0 or (change < inf and self.random.random() < exp(-change / temperature)):
+        # A change is accepted with probability exp(-change / temperature): drawn first, so that moves that the bounds
+        # alone rule out need no price.
+        limit = old - temperature * log(1 - self.random.random())
+        if self.evaluator.at_least(joined) + sum(map(self.evaluator.at_least, parts)) > limit:
+            return
+        price = self.evaluator.price(joined) + sum(map(self.evaluator.price, parts))
+        if price <= limit and price < inf:
             self._apply(home, target, joined, parts, forward)
-            self.cost += change
+            self.cost += price - old
             if self.cost < self.best_cost * (1 - 1e-12):
                 self.best, self.best_cost = tuple(self.groups), self.cost
 

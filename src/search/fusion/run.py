@@ -157,7 +157,10 @@ class _Run:
         match options.method:
             case "ours":
                 chains, rest = self.scene.chains(self.evaluator), self.tolls.rest
-                return Anytime(self.space, self.evaluator, AnytimeOptions(), options.seed, rest, self.bound, chains)
+                possible = self.scene.possible
+                return Anytime(
+                    self.space, self.evaluator, AnytimeOptions(), options.seed, rest, self.bound, chains, possible
+                )
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
             case "annealing":
@@ -176,7 +179,7 @@ class _Run:
     def _enumerate(self) -> Groups:
         steps = self.options.samples or SAMPLES["enumeration"]
         try:
-            return Lattice(self.space, self.evaluator, most_steps=steps).solve()[1]
+            return Lattice(self.space, self.evaluator, most_steps=steps, possible=self.scene.possible).solve()[1]
         except TooLargeError as error:
             found = "more"
             lever = "use another method, or give more samples"

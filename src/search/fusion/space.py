@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,14 @@ def bits(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def union(groups: Iterable[int]) -> int:
+    """All layers of some groups."""
+    found = 0
+    for group in groups:
+        found |= group
+    return found
 
 
 def _lowest(group: int) -> int:
