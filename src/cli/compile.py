@@ -1,6 +1,7 @@
 """Compile a model to a binary for a target.
 
-Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies) and weights.npz.
+Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies) and weights.npz.  For a machine
+of packets: program.s (its assembly), target.acg, program.json, constants.npz and, where tools link it, program.
 """
 
 from __future__ import annotations
@@ -63,7 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import compile
+    from ..frontends.acg import load_target
 
+    if (machine := load_target(arguments.target)).packets is not None:
+        from ..driver.packet_files import compile_to_folder
+
+        return compile_to_folder(arguments.model, machine, arguments.output or default_folder(arguments.model))
     options = compile_options(arguments)
     with progress_bar(arguments.json) as progress:
         program = compile(arguments.model, arguments.target, options=options, progress=progress)
@@ -81,10 +87,10 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 def show(answer: dict[str, Any]) -> None:
     rows = [
         ["instructions", number(answer["mnemonics"])],
-        ["binary", number(answer["binary_bytes"], "B")],
+        ["binary", number(answer["binary_bytes"], "B") if answer["binary_bytes"] is not None else "not linked"],
         ["most IR operations", str(answer["ops_max"])],
         ["predicted cycles", number(answer["cycles"])],
-        ["predicted energy", energy(answer["energy_pj"])],
+        ["predicted energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
         ["predicted DRAM traffic", number(answer["dram_bytes"], "B")],
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]

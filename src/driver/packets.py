@@ -20,11 +20,12 @@ from ..algebra.expr import Access, Statement
 from ..algebra.statement import accesses_of
 from ..arrays import Array, Comparison, compare, write_arrays
 from ..backends.hexagon import QemuResult, missing_tools, run_program
+from ..backends.packets.figures import energy_pj, executed, moved_bytes, words_of
 from ..backends.packets.generate import Switches, generate
 from ..backends.packets.isa import Isa
 from ..backends.packets.kernels import Value
 from ..backends.packets.network import generate_network
-from ..backends.packets.program import Code, Loop, PacketProgram, packets_of
+from ..backends.packets.program import PacketProgram, executed_packets, packets_of
 from ..backends.packets.simulator import PacketRun, simulate_packets
 from ..backends.packets.text import assembly
 from ..dialects import nest
@@ -149,13 +150,12 @@ def integer_types(statement: Statement) -> dict[str, str]:
 class PacketResult:
     """A run: in simulation, on independent tools (`qemu`, None without them), and compared with `compared_with`.
 
-    `words` are those of the packets that were issued, `words_share` their share of what packets hold.
+    `predicted` is what the code says of itself.
     """
 
     program: PacketProgram
     simulated: PacketRun
-    words: int
-    words_share: float
+    predicted: PacketFigures
     qemu: QemuResult | None
     missing: tuple[str, ...]
     outputs: dict[str, Array]
@@ -168,15 +168,19 @@ class PacketResult:
     expected: Mapping[str, Array] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer of `tilewright run --json`; time is in packets, energies are not known of such machines."""
+        """The answer of `tilewright run --json`; time is in packets.
+
+        `dram_bytes` are those that instructions move to and from the off-chip memory, without caches; `energy_pj` is
+        None where the target's file gives no energies.
+        """
         comparison, qemu = self.comparison, self.qemu
         return {
             "cycles": self.simulated.packets,
             "packets": self.simulated.packets,
-            "energy_pj": None,
-            "dram_bytes": None,
+            "energy_pj": self.predicted.energy_pj,
+            "dram_bytes": self.predicted.moved_bytes,
             "peak_bytes": {self.memory: self.program.memory_bytes},
-            "utilization": {"words": self.words_share},
+            "utilization": {"words": self.predicted.words / (self.predicted.packets * self.predicted.packet_words)},
             "code_packets": sum(1 for _ in packets_of(self.program.code)),
             "outputs": str(self.file),
             "trace": None,
@@ -201,11 +205,33 @@ class PacketResult:
         return same and self.qemu.packets == self.simulated.packets
 
 
+@dataclass(frozen=True)
+class PacketFigures:
+    """What the code says of an execution: packets and the words in them, bytes moved off chip, energy if known."""
+
+    packets: int
+    words: int
+    packet_words: int
+    moved_bytes: int
+    energy_pj: float | None
+
+
+def figures_of(isa: Isa, program: PacketProgram) -> PacketFigures:
+    """The figures of a program."""
+    counts = executed(program.code)
+    return PacketFigures(
+        executed_packets(program.code),
+        words_of(isa, counts),
+        isa.packets.words,
+        moved_bytes(isa, counts),
+        energy_pj(isa, counts),
+    )
+
+
 def execute(machine: Machine, model: PacketModel, inputs: Mapping[str, Array]) -> PacketResult:
     """Runs a program in simulation, and on the target's executor where its tools are installed."""
     isa, program = Isa(machine), model.program
     simulated = simulate_packets(isa, program, inputs)
-    words = executed_words(isa, program.code)
     missing: tuple[str, ...] = ("an executor",)
     qemu = None
     if isa.packets.executor in EXECUTORS:
@@ -215,26 +241,13 @@ def execute(machine: Machine, model: PacketModel, inputs: Mapping[str, Array]) -
     return PacketResult(
         program,
         simulated,
-        words,
-        words / (simulated.packets * isa.packets.words),
+        figures_of(isa, program),
         qemu,
         missing,
         _shaped(model, simulated.outputs),
         _shaped(model, qemu.outputs) if qemu is not None else {},
         isa.memory,
     )
-
-
-def executed_words(isa: Isa, code: Code) -> int:
-    """The words of the packets that an execution issues."""
-    words = 0
-    for item in code:
-        if isinstance(item, Loop):
-            end = isa.mnemonics[item.end.mnemonic].words if item.end is not None else 0
-            words += item.trips * (executed_words(isa, item.body) + end)
-        else:
-            words += sum(isa.mnemonics[instruction.mnemonic].words for instruction in item)
-    return words
 
 
 def _shaped(model: PacketModel, outputs: Mapping[str, Array]) -> dict[str, Array]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .run import QemuResult, missing_tools, run_program
+from .run import QemuResult, linked_bytes, missing_tools, run_program
 
-__all__ = ["QemuResult", "missing_tools", "run_program"]
+__all__ = ["QemuResult", "linked_bytes", "missing_tools", "run_program"]

@@ -50,14 +50,23 @@ def run_program(
     read, first, last = _extent(program)
     memory = initial_memory(program, inputs)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        text = whole_program(kernel, program.memory_bytes, read, first, last - first)
-        elf = link(text, folder, objects)
+        elf = link(_whole(kernel, program), Path(name), objects)
         written = _call(["qemu-hexagon", str(elf)], memory[:read].tobytes())
     counts = np.frombuffer(written[:8], np.uint32)
     memory[first:last] = np.frombuffer(written[8:], np.uint8)
     packets = int(counts[0]) - PACKETS_OF_CALL
     return QemuResult(outputs_of(program, memory), packets, int(counts[1]))
+
+
+def linked_bytes(kernel: str, program: PacketProgram) -> bytes:
+    """The whole program as an ELF file's bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        return link(_whole(kernel, program), Path(name)).read_bytes()
+
+
+def _whole(kernel: str, program: PacketProgram) -> str:
+    read, first, last = _extent(program)
+    return whole_program(kernel, program.memory_bytes, read, first, last - first)
 
 
 def link(text: str, folder: Path, objects: Sequence[Path] = ()) -> Path:

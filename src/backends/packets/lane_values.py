@@ -22,6 +22,7 @@ from ...machine.packets import PackedMnemonic
 from .emit import COPY, Emitter
 from .forms import Buffer, Memory
 from .program import Instruction
+from .quotients import divided, quotient
 from .ranges import Range, range_of, range_of_type, within
 from .virtual import Groups, Section
 
@@ -114,6 +115,8 @@ class Values:
                 return self.high_product(x, y, sub, dest)
             case "rshift_round", (x, amount):
                 return self.rounded(x, amount, sub, dest)
+            case (("div" | "floordiv"), (x, y)):
+                return self.quotient(fn, x, y, sub, dest)
             case "select", (condition, x, y):
                 return self.value(selected(condition, x, y, self.range(condition)), sub, dest)
             case (("lt" | "gt" | "le" | "ge" | "eq" | "ne"), (x, y)):
@@ -156,7 +159,7 @@ class Values:
         dest = self.dest(dest)
         low = self.choose("products of words", LOW, False)
         if within(self.range(y), HALF_RANGE):
-            return self.emit(self.choose("products of words", LOW, True), dest, one, other)
+            return self.emit(self.low_product(), dest, one, other)
         self.emit(self.choose("products across halves of words", ACROSS), dest, one, other)
         return self.emit(low, dest, one, other)
 
@@ -171,6 +174,20 @@ class Values:
             return False
         self.emit(self.choose("products of words", LOW, False), total, self.value(x, sub), self.value(y, sub))
         return True
+
+    def quotient(self, fn: str, x: Expr, y: Expr, sub: int, dest: int) -> int:
+        """A quotient, rounded toward 0 or down."""
+        if self.type_name != "i32":
+            return self.plain(fn, (x, y), sub, dest)
+        limits = self.range(x), self.range(y)
+        other = quotient(fn, x, y, limits)
+        if other is not None:
+            return self.value(other, sub, dest)
+        return divided(self, self.whole(x, sub), self.whole(y, sub), limits, self.dest(dest))
+
+    def low_product(self) -> PackedMnemonic:
+        """The instruction for a product with a factor of 16 bits."""
+        return self.choose("products of words", LOW, True)
 
     def rounded(self, x: Expr, amount: Expr, sub: int, dest: int) -> int:
         """`rshift_round`: with half added, or in two steps where that leaves the word."""

@@ -50,8 +50,10 @@ def place(program: Program) -> Placement:
     left = [step for step in program.steps if placement.contraction(step) is None]
     while left:
         known = [step for step in left if lane_dim(program, step, placement)]
-        for step in known or left[:1]:
-            _spread(program, step, placement, lane_dim(program, step, placement) or _chosen(program, step))
+        touched = [step for step in left if any(a.tensor in placement.lanes for a, _ in _accesses(program, step))]
+        for step in known or touched[:1] or left[:1]:
+            dim = lane_dim(program, step, placement)
+            _spread(program, step, placement, dim or ("" if step in touched else _chosen(program, step)))
             left.remove(step)
     for alias, source in program.aliases.items():
         _alias(program, alias, source, placement)

@@ -82,6 +82,21 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "packets" in capsys.readouterr().out
 
 
+def test_compiled_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "O[i] = A[i] + B[i]; i=320"
+    assert main(["compile", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    table = json.loads((tmp_path / "program.json").read_text())
+    assert {item["name"] for item in table["tensors"]} == {"A", "B", "O"}
+    assert answer["dram_bytes"] == 3 * 320 * 4
+    assert answer["energy_pj"] is None
+    assert answer["cycles"] == table["predicted"]["packets"] > 20
+    assert (tmp_path / "program.s").read_text().count("{") == answer["code_packets"]
+    assert (tmp_path / "program").exists() == (not missing_tools())
+    assert main(["compile", text, "--target", "hvx", "-o", str(tmp_path)]) == 0
+    assert "instructions" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

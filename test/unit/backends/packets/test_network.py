@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tilewright import load_target
 from tilewright.arrays import make_inputs
@@ -10,8 +11,10 @@ from tilewright.backends.hexagon import missing_tools
 from tilewright.driver import reference
 from tilewright.driver.models import parse_mlir
 from tilewright.driver.packets import compile_packets, execute, packet_module
+from tilewright.frontends.layers import OPERATORS, operator_file
 
 HVX = load_target("hvx")
+INTEGERS = [name for name in OPERATORS if "f32" not in operator_file(name).read_text()]
 FUNCTION = 'func.func @main({args}) -> {result} attributes {{graph.inputs = [{names}], graph.outputs = ["y"]}} {{'
 
 NETWORK = """
@@ -36,10 +39,11 @@ NETWORK = """
 """
 
 
-def check(file: Path) -> None:
+def check(file: Path | str) -> None:
     module, lowered = packet_module(file)
     model = compile_packets(HVX, lowered)
-    inputs = make_inputs(model.inputs, 1)
+    inputs = {name: array if array.itemsize == 1 else (array - 3) * 98765432 for name, array in
+              make_inputs(model.inputs, 1).items()}  # fmt: skip
     expected = reference(module, inputs)
     result = execute(HVX, model, inputs)
     for name, array in expected.items():
@@ -52,6 +56,13 @@ def check(file: Path) -> None:
 
 def dense(rng: np.random.Generator, *shape: int) -> str:
     return str(rng.integers(-128, 128, shape).tolist())
+
+
+@pytest.mark.parametrize(
+    "operator", [pytest.param(name, marks=[pytest.mark.slow] if name == "conv" else []) for name in INTEGERS]
+)
+def test_operators_on_integers(operator: str):
+    check(f"operator:{operator}")
 
 
 def test_a_network_of_sums_pools_and_joined_channels(tmp_path: Path):

@@ -1,0 +1,70 @@
+"""Programs of packets as files: assembly text, what memory holds at the start, and where tensors lie."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..backends.hexagon import linked_bytes, missing_tools
+from ..backends.packets.isa import Isa
+from ..backends.packets.program import PacketProgram, packets_of
+from ..backends.packets.storage import initial_memory
+from ..backends.packets.text import assembly
+from ..frontends.acg import print_target
+from ..machine import Machine
+from .packets import compile_packets, figures_of, packet_module
+
+LINKERS = {"hexagon": (missing_tools, linked_bytes)}
+"""What `executor` in a target's file may name: its missing tools, and a linked program's bytes."""
+
+
+def compile_to_folder(model: str | Path, machine: Machine, folder: Path) -> dict[str, Any]:
+    """The answer of `tilewright compile`: writes `program.s`, `target.acg`, `program.json` and `constants.npz`.
+
+    Where the tools of the target's executor are installed, also `program`, a whole one, that reads memory up to the
+    last input or constant and writes the outputs' part of it; `binary_bytes` is then its size, else None.
+    """
+    start = time.process_time()
+    _, lowered = packet_module(model)
+    compiled, isa = compile_packets(machine, lowered), Isa(machine)
+    program, figures = compiled.program, figures_of(isa, compiled.program)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = assembly(isa, program.code)
+    (folder / "program.s").write_text(text)
+    (folder / "target.acg").write_text(print_target(machine), encoding="utf-8")
+    np.savez(folder / "constants.npz", memory=_constants(program))
+    tensors = [{k: v for k, v in asdict(item).items() if k != "packing"} for item in program.stored]
+    table = {"memory_bytes": program.memory_bytes, "tensors": tensors, "predicted": asdict(figures)}
+    (folder / "program.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    size = None
+    if isa.packets.executor in LINKERS:
+        absent, linked = LINKERS[isa.packets.executor]
+        if not absent():
+            binary = linked(text, program)
+            (folder / "program").write_bytes(binary)
+            size = len(binary)
+    return {
+        "dir": str(folder),
+        "mnemonics": sum(len(packet) for packet in packets_of(program.code)),
+        "code_packets": sum(1 for _ in packets_of(program.code)),
+        "binary_bytes": size,
+        "ops_max": sum(1 for _ in lowered.walk()),
+        "cycles": figures.packets,
+        "packets": figures.packets,
+        "energy_pj": figures.energy_pj,
+        "dram_bytes": figures.moved_bytes,
+        "cpu_s": time.process_time() - start,
+    }
+
+
+def _constants(program: PacketProgram) -> Array:
+    """The memory up to the last constant, without inputs."""
+    inputs = {item.name: np.zeros(item.shape, item.dtype) for item in program.stored if item.role == "input"}
+    end = max((address + len(data) for address, data in program.images), default=0)
+    return initial_memory(program, inputs)[:end]
