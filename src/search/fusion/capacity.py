@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Protocol
@@ -83,20 +83,27 @@ class Choices:
         """The metric of a partition under each candidate."""
         return np.sum([self.prices(group) for group in groups], axis=0)
 
-    def at(self, candidate: int) -> CapacityEvaluator:
-        """Prices under one candidate."""
-        return CapacityEvaluator(self, candidate)
+    def known(self, group: int) -> bool:
+        """Whether a group was priced."""
+        return group in self._prices
+
+    def at(self, candidate: int, least: Callable[[int], float] | None = None) -> CapacityEvaluator:
+        """Prices under one candidate; `least` bounds those of groups that were not asked for yet."""
+        return CapacityEvaluator(self, candidate, least)
 
 
 class CapacityEvaluator(Evaluator):
     """Prices of groups under one candidate of `choices`, which remembers them."""
 
-    def __init__(self, choices: Choices, candidate: int) -> None:
+    def __init__(self, choices: Choices, candidate: int, least: Callable[[int], float] | None) -> None:
         super().__init__(choices.space, _Nothing(), choices.metric)
-        self.choices, self.candidate = choices, candidate
+        self.choices, self.candidate, self.least = choices, candidate, least
 
     def price(self, group: int) -> float:
         return float(self.choices.prices(group)[self.candidate])
+
+    def at_least(self, group: int) -> float:
+        return self.price(group) if self.least is None or self.choices.known(group) else self.least(group)
 
 
 class _Nothing:

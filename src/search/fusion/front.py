@@ -14,14 +14,18 @@ from math import inf, isqrt
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .capacity import Floats
 from .codesign import Best, Plan
 from .extensions import extensions
 from .lattice import TooLargeError
-from .refine import Refiner
-from .space import Groups, bits
+from .refine import Refiner, neighbourhood
+from .space import Groups, bits, union
 from .tolls import Tolls
+
+Places = NDArray[np.int64]
+"""Numbers of candidates."""
 
 MOST_STEPS = 100_000
 """Steps of the lattice that are tried, priced or not."""
@@ -124,31 +128,59 @@ class Front:
         Raises `TooLargeError` where it is given up.
         """
         most = self.plan.choices.evaluations + more
-        downsets = _Downsets(self.plan, self.tolls, float(self.totals.min()) * (1 + 1e-12), most)
+        limits = (float(self.totals.min()) * (1 + 1e-12) - self.plan.choices.sizes) / self.plan.alpha
+        downsets = _Downsets(self.plan, self.tolls, limits, most)
         for candidate, cost, groups in downsets.solve():
             if cost < self.costs[candidate] * (1 - 1e-12):
                 self.groups[candidate], self.costs[candidate] = groups, cost
         self.proven = True
 
+    def window(self, candidate: int, random: Random, most: int) -> None:
+        """The best groups in place of a few neighbours of a candidate; given up where `most` evaluations are passed."""
+        choices, groups = self.plan.choices, self.groups[candidate]
+        space = choices.space
+        chosen = neighbourhood(space, groups, random)
+        window = union(chosen)
+        others = [group for group in groups if group not in chosen]
+        if len(chosen) < 2 or space.ordered([*others, window]) is None:
+            return
+        start = space.everything & ~window
+        limits = np.full(len(self.costs), -inf)
+        limits[candidate] = float(choices.totals(chosen)[candidate]) * (1 - 1e-9)
+        try:
+            found = list(_Downsets(self.plan, self.tolls, limits, most, start, WINDOW_STEPS).solve())
+        except TooLargeError:
+            return
+        for _, _, better in found:
+            ordered = space.ordered([*others, *better])
+            if ordered is not None:
+                self.offer(tuple(ordered))
+
 
 @dataclass
 class _Downsets:
-    """Shortest paths over the downsets for all candidates, without what cannot end at `limit` or below (formula 2)."""
+    """Shortest paths over the downsets above `start`, for all candidates at once, if they can end within `limits`.
+
+    `limits` are the most that the layers outside of `start` may cost under each candidate (minus infinity: it is left
+    out).  Groups that cannot be part of such a path are not priced.
+    """
 
     plan: Plan
     tolls: Tolls
-    limit: float
+    limits: Floats
     most_evaluations: int
+    start: int = 0
+    most_steps: int = MOST_STEPS
     steps: int = 0
     costs: dict[int, Floats] = field(default_factory=dict[int, Floats])
     came: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
     def solve(self) -> Iterator[tuple[int, float, Groups]]:
-        """Candidate, metric and partition of all that end within the limit."""
+        """Candidate, metric and groups of all that end within their limits."""
         space = self.plan.choices.space
-        self.costs[0] = np.zeros(len(self.plan.choices.candidates))
+        self.costs[self.start] = np.where(self.limits > -inf, 0.0, inf)
         levels: list[list[int]] = [[] for _ in range(space.size + 1)]
-        levels[0].append(0)
+        levels[self.start.bit_count()].append(self.start)
         for level in levels:
             for done in level:
                 for after in self._expand(done):
@@ -160,37 +192,46 @@ class _Downsets:
 
     def _expand(self, done: int) -> list[int]:
         """Try all groups after `done`; the downsets that are met for the first time."""
-        choices, tolls, here = self.plan.choices, self.tolls, self.costs[done]
-        least = float((choices.sizes + self.plan.alpha * here).min())
-        slack = (self.limit - least) / self.plan.alpha
+        choices, tolls = self.plan.choices, self.tolls
+        slack = self.limits - self.costs[done]
+        useful = np.flatnonzero(slack >= tolls.rest(done))
+        fresh: list[int] = []
+        if len(useful) == 0:
+            return fresh
+        most = float(slack[useful].max())
         known: dict[int, float] = {}
 
         def price(group: int) -> float:
-            hopeless = tolls.least(group) + tolls.rest(done | group) > slack
-            found = known[group] = -1.0 if hopeless else float(choices.prices(group).min())
+            hopeless = tolls.least(group) + tolls.rest(done | group) > most
+            found = known[group] = -1.0 if hopeless else float(choices.prices(group)[useful].min())
             return found
 
-        fresh: list[int] = []
-        if tolls.rest(done) > slack:
-            return fresh
         for group in extensions(choices.space, done, price, lambda _: True):
             self.steps += 1
-            if self.steps > MOST_STEPS or choices.evaluations > self.most_evaluations:
+            if self.steps > self.most_steps or choices.evaluations > self.most_evaluations:
                 raise TooLargeError
-            if known.get(group, -1.0) == -1.0:
-                continue
-            after, total = done | group, here + choices.prices(group)
-            if after not in self.costs:
-                self.costs[after] = np.full(len(total), inf)
-                fresh.append(after)
-            better = np.flatnonzero(total < self.costs[after])
-            self.costs[after][better] = total[better]
-            self.came.update({(after, int(candidate)): group for candidate in better})
+            if 0 <= known.get(group, -1.0) < inf:
+                fresh.extend(self._reach(done, group, useful))
         return fresh
+
+    def _reach(self, done: int, group: int, useful: Places) -> list[int]:
+        """Take the step from `done` by `group`; where it leads, if nothing led there before."""
+        after = done | group
+        total = self.costs[done][useful] + self.plan.choices.prices(group)[useful]
+        within = total + self.tolls.rest(after) <= self.limits[useful]
+        useful, total = useful[within], total[within]
+        if len(useful) == 0:
+            return []
+        first = after not in self.costs
+        costs = self.costs.setdefault(after, np.full(len(self.limits), inf))
+        better = total < costs[useful]
+        costs[useful[better]] = total[better]
+        self.came.update({(after, int(candidate)): group for candidate in useful[better]})
+        return [after] if first else []
 
     def _path(self, done: int, candidate: int) -> Groups:
         groups: list[int] = []
-        while done:
+        while done != self.start:
             groups.append(self.came[done, candidate])
             done &= ~groups[-1]
         return tuple(reversed(groups))
@@ -205,23 +246,28 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
     front, random, best = Front(plan, tolls), Random(plan.seed), Best()
     depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
     for order in (list(range(space.size)), depth):
-        if plan.choices.evaluations < budget // 4:
-            front.cuts(order, budget // 3)
-            _note(best, front)
+        front.cuts(order, budget // CUTS)
+        _note(best, front)
     try:
-        front.exact((budget - plan.choices.evaluations) // 6)
+        front.exact(budget // EXACT)
     except TooLargeError:
-        rounds = 0
-        while plan.choices.evaluations < budget and rounds < ROUNDS and not plan.late:
+        idle = 0
+        while plan.choices.evaluations < budget and idle < PATIENCE and not plan.late:
+            before = best.cost
             _refine(front, random, budget)
+            if idle >= STUCK:
+                front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
             _note(best, front)
-            rounds += 1
+            idle = 0 if best.cost < before else idle + 1
     _note(best, front)
     return best, front
 
 
-ROUNDS = 120
-"""Most times that borders are annealed."""
+CUTS, EXACT = 10, 5
+"""Shares of the budget that go into the first cuts of an order, and into the lattice: one of so many parts each."""
+
+STUCK, PATIENCE = 5, 30
+"""Rounds in a row that brought nothing, after which windows are solved, and after which the search ends."""
 
 
 def _refine(front: Front, random: Random, budget: int) -> None:
@@ -229,9 +275,9 @@ def _refine(front: Front, random: Random, budget: int) -> None:
     choices = front.plan.choices
     near = sorted(range(len(choices.candidates)), key=lambda candidate: float(front.totals[candidate]))
     candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
-    refiner = Refiner(choices.space, choices.at(candidate), random)
+    refiner = Refiner(choices.space, choices.at(candidate, front.tolls.least), random)
     refiner.start(front.groups[candidate])
-    heat = random.choice((1e-3, 3e-4, 1e-4)) * float(front.costs[candidate])
+    heat = random.choice(HEATS) * float(front.costs[candidate])
     for chunk in range(CHUNKS):
         if choices.evaluations >= budget:
             break
@@ -248,7 +294,11 @@ def _refine(front: Front, random: Random, budget: int) -> None:
 RECUT = 100
 """Groups that may be priced when an order that annealing found is cut anew, for all candidates."""
 
-CHUNKS, MOVES = 10, 1000
+CHUNKS, MOVES, HEATS = 10, 1000, (3e-3, 1e-3, 3e-4, 1e-4)
+"""Moves of a round, and its temperature at first as a share of the metric."""
+
+WINDOW_PRICES, WINDOW_STEPS = 200, 5000
+"""Groups that may be priced in a window, and steps that may be tried."""
 
 
 def _note(best: Best, front: Front) -> None:
