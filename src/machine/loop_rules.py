@@ -61,6 +61,19 @@ def loop_complaints(machine: Machine) -> Iterator[Complaint]:
         yield from _action(machine, mnemonic)
 
 
+def instruction_memory(machine: Machine) -> Memory | None:
+    """The memory of instructions: what a transfer with role `program` 1 loads; None without one."""
+    for mnemonic in machine.mnemonics:
+        if mnemonic.action is None or mnemonic.action.kind != "transfer":
+            continue
+        word = dict(mnemonic.action.roles).get("program")
+        names = {name for item in mnemonic.fields if item.name == word for name, code in item.enum if code == 1}
+        for memory in machine.memories:
+            if memory.name in names and memory.depth is not None:
+                return memory
+    return None
+
+
 def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]:
     subject = f"unit {unit.name}"
     memories = {memory.name: memory for memory in machine.memories}

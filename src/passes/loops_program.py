@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ..algebra.expr import Access
 from ..backends.loops.array_code import emit_sums
+from ..backends.loops.blocks import in_blocks
 from ..backends.loops.emitter import Emitter, Target
 from ..backends.loops.places import Epilogue, SumLayer, VectorLayer
 from ..backends.loops.registers import Shape, allocate
@@ -88,9 +89,8 @@ class LoopsProgram:
             waiting = self._take(group, waiting)
         if waiting is not None:
             self._vector(region_layer(self, waiting))
-        self.emitter.unit = ""
-        self.emitter.emit("block", last=1)
-        figures = {"cycles": self.cycles, "dram_bytes": self.traffic, "energy_pj": 0.0}
+        self.emitter.words, cycles, moved = in_blocks(self.target, self.emitter.words, self.emitter.cuts)
+        figures = {"cycles": self.cycles + cycles, "dram_bytes": self.traffic + moved, "energy_pj": 0.0}
         return ProgramOp(self.function.sym_name.data, self.table.ops, self.emitter.code(), figures)
 
     def _needs(self) -> dict[SSAValue, tuple[Pads, int | None]]:

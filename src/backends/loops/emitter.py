@@ -14,6 +14,7 @@ from ..assembler import encode
 
 LOAD, STORE, READ, WRITE = range(4)
 Value = int | str
+Word = tuple[str, dict[str, int]]
 
 
 @dataclass
@@ -21,7 +22,8 @@ class Emitter:
     """Instructions of a program in order; a group's length is filled in when it ends."""
 
     machine: Machine
-    words: list[tuple[str, dict[str, int]]] = field(default_factory=list[tuple[str, dict[str, int]]])
+    words: list[Word] = field(default_factory=list[Word])
+    cuts: list[int] = field(default_factory=list[int])  # where groups begin that stand apart from those before
     unit: str = ""
     begun: int = 0
 
@@ -35,8 +37,10 @@ class Emitter:
         wanted = ", ".join(f"{name} {value}" for name, value in roles.items())
         raise TilewrightError("target", self.machine.name, f"a mnemonic for action {kind} ({wanted})", "none")
 
-    def begin(self, unit: str) -> None:
-        """Begins a group of a unit."""
+    def begin(self, unit: str, joined: bool = False) -> None:
+        """Begins a group of a unit; `joined` to the group before, whose tiles it takes."""
+        if not joined:
+            self.cuts.append(len(self.words))
         self.unit = unit
         self.begun = len(self.words)
         self.emit("group", engine=unit, end=0, part=0, id=0, count=0)

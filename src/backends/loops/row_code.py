@@ -26,7 +26,7 @@ def emit_epilogue(emitter: Emitter, target: Target, epilogue: Epilogue, loops: S
     """The vector engine's group behind a box of tiles of sums."""
     source = Place(target.roles["output"], 0, _dense(block.tile))
     turns = [dim for dim in loops if dim != "k"]
-    emitter.begin(target.vector[0].name)
+    emitter.begin(target.vector[0].name, joined=True)
     _TileCode(emitter, target, epilogue, turns, block, {"sum": source}).emit()
     emitter.end()
 

@@ -116,6 +116,24 @@ def test_nothing_is_copied():
     assert not any(t.name in ("l", "h", "low") for t in program.tensors)
 
 
+def test_rows_after_a_product_of_many_tiles():
+    """The product stores its own results: the group behind it runs on its own tiles, not once for each of its."""
+    module = parsed("""
+func.func @main(%a: tensor<2100x8xsi8>, %b: tensor<8x64xsi8>) -> (tensor<2100x64xi32>, tensor<2100x64xi32>)
+    attributes {graph.inputs = ["a", "b"], graph.outputs = ["y", "z"]} {
+  %y = graph.matmul %a, %b : (tensor<2100x8xsi8>, tensor<8x64xsi8>) -> tensor<2100x64xi32>
+  %m = graph.reduce max %y axes [1] keepdims : (tensor<2100x64xi32>) -> tensor<2100x1xi32>
+  %z = graph.binary sub %y, %m : (tensor<2100x64xi32>, tensor<2100x1xi32>) -> tensor<2100x64xi32>
+  func.return %y, %z : tensor<2100x64xi32>, tensor<2100x64xi32>
+}""")
+    program = compile(module, "dnnweaver")
+    rng = np.random.default_rng(5)
+    inputs = {t.name: rng.integers(-128, 128, t.shape).astype(np.int8) for t in program.tensors if t.role == "input"}
+    result = simulate(program, inputs)
+    assert (result.outputs["z"] == reference(module, inputs)["z"]).all()
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+
+
 @pytest.mark.slow
 def test_squeezenet_bit_for_bit():
     module = load_model(quantized(seeded_light_model("squeezenet"), signed=True))

@@ -17,6 +17,7 @@ from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
 from ....algebra.statement import accesses, dims_of
 from ....machine import Capability, Engine, Machine, OperandBinding
+from ....machine.loop_rules import instruction_memory
 from .chip import Chip, points, reached, span
 from .groups import ArrayGroup, Transfer
 
@@ -56,13 +57,19 @@ def tiles(group: ArrayGroup) -> Iterator[Tile]:
         yield Tile(tuple(loads), tuple(stores), indices, first, last)
 
 
+def memory_of(machine: Machine, transfer: Transfer) -> str:
+    """The memory on chip of a transfer."""
+    memory = instruction_memory(machine) if transfer.program else None
+    return transfer.memory if memory is None else memory.name
+
+
 class ArrayRun:
     """Executes the tiles of a group on a chip; the same kernels serve all tiles."""
 
     def __init__(self, machine: Machine, chip: Chip, group: ArrayGroup) -> None:
         unit = next(unit for unit in machine.units if unit.name == group.unit)
         assert unit.engine is not None
-        self.chip, self.group, self.engine = chip, group, unit.engine
+        self.machine, self.chip, self.group, self.engine = machine, chip, group, unit.engine
         node = next(node for node in machine.computes if node.name == self.engine.node)
         self.capability = next(c for c in node.capabilities if c.name == self.engine.capability)
         self.granules = {name: int(word) for name, word in self.engine.granules}
@@ -74,7 +81,7 @@ class ArrayRun:
 
     def bytes_of(self, transfer: Transfer) -> int:
         """Bytes that a transfer moves each time."""
-        granule = self.granules.get("IMEM" if transfer.program else transfer.memory)
+        granule = self.granules.get(memory_of(self.machine, transfer))
         if granule is None:
             raise transfer.step.trap("illegal", "a memory with a granule", transfer.memory)
         return transfer.size * granule * points(transfer.loops)

@@ -52,6 +52,11 @@ class ArrayGroup:
     transfers: list[Transfer] = field(default_factory=list[Transfer])
     instructions: int = 0
 
+    @property
+    def is_fetch(self) -> bool:
+        """Whether it only loads instructions."""
+        return bool(self.transfers) and not (self.tile or self.inner) and all(t.program for t in self.transfers)
+
 
 @dataclass(frozen=True)
 class Place:

@@ -4,8 +4,8 @@ DRAM serves transfers in bursts: each takes the channel's idle cycles from when 
 (`buffering`) is free, that is, when the tile that used it `buffering` loads before has ended; transfers that come first
 in the program take theirs first.  The array starts a tile when what the tile reads has come and a copy of its sums is
 free; it takes a cycle an issue and its latency to fill and drain.  The vector engine starts when the sums are there and
-what it wrote before has been stored.  Each instruction takes the engine that it configures a cycle, before the group
-starts.
+what it wrote before has been stored.  Loads wait for the stores of groups before them to the same bytes.  Each
+instruction takes the engine that it configures a cycle, before the group starts.
 """
 
 from __future__ import annotations
@@ -93,13 +93,21 @@ class Timeline:
         buffer.uses.append(0)
         return buffer.uses[oldest] if oldest >= 0 else 0
 
-    def load(self, memory: str, cycles: int, name: str, index: int) -> None:
-        """A transfer that is a new content of a memory."""
-        self.buffers[memory].ready = self._use_dram(self.begin(memory), cycles, name, index)
+    def load(self, memory: str, cycles: int, name: str, index: int, after: int = 0) -> None:
+        """A transfer that is a new content of a memory, of bytes that are there after a cycle."""
+        self.buffers[memory].ready = self._use_dram(max(self.begin(memory), after), cycles, name, index)
 
-    def store(self, memory: str, ready: int, cycles: int, name: str, index: int) -> None:
-        """A transfer out of a memory, whose content is in use until it ends."""
-        self.buffers[memory].use(self._use_dram(ready, cycles, name, index))
+    def store(self, memory: str, ready: int, cycles: int, name: str, index: int) -> int:
+        """A transfer out of a memory, whose content is in use until it ends; when it ends."""
+        end = self._use_dram(ready, cycles, name, index)
+        self.buffers[memory].use(end)
+        return end
+
+    def fetch(self, cycles: int, index: int) -> None:
+        """A transfer of instructions, between what all engines do before and what they do then."""
+        end = self._use_dram(max(self.engines.values(), default=0), cycles, "instructions", index)
+        for name in self.engines:
+            self.engines[name] = end
 
     def _use_dram(self, ready: int, cycles: int, name: str, index: int) -> int:
         start, end = self.dram.take(ready, cycles)
