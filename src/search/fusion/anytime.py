@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ from .evaluate import Evaluator
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
 from .refine import Refiner, neighbourhood
-from .relaxed import Chains
+from .relaxed import Chains, endless
 from .simple import best_cuts, depth_order, greedy, halved, per_layer
 from .space import Groups, Space, bits, union
 
@@ -43,6 +44,15 @@ def _cuts(space: Space, evaluator: Evaluator) -> Groups:
 
 STARTS = (_cuts, depth_order, greedy)
 
+SHARE = 0.7
+"""The share of the time that must be left for another partition to begin with,"""
+
+BOUND_SHARE = 0.3
+"""and what bounds leave to the search for better ones."""
+
+MOVES_PER_S = 4000
+"""Moves of the annealing in a second, at least."""
+
 
 @dataclass
 class Anytime:
@@ -58,6 +68,7 @@ class Anytime:
     lower_bound: float = 0.0
     chains: Chains | None = None
     possible: Callable[[int], bool] | None = None
+    left_s: Callable[[], float] = endless
     best: Groups = ()
     best_cost: float = 0.0
     proven: bool = False
@@ -68,9 +79,13 @@ class Anytime:
     windows: list[float] = field(default_factory=list[float])
     chained: list[int] = field(default_factory=list[int])
     random: Random = field(init=False)
+    given_s: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
+        self.given_s = self.left_s()
+        if self.chains is not None and self.given_s < inf:
+            self.chains.left_s = lambda: self.left_s() - BOUND_SHARE * self.given_s
         self._take(per_layer(self.space))
 
     @property
@@ -79,7 +94,7 @@ class Anytime:
 
     def step(self) -> None:
         """Make the partition better, or learn that it is best."""
-        if len(self.starts) < len(STARTS):
+        if len(self.starts) < len(STARTS) and (not self.starts or self._early()):
             self._take(STARTS[len(self.starts)](self.space, self.evaluator), start=True)
         elif self.rounds == 0:
             self._whole()
@@ -89,6 +104,9 @@ class Anytime:
             self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
             self.proven = True
+
+    def _early(self) -> bool:
+        return self.given_s == inf or self.left_s() >= SHARE * self.given_s
 
     def _take(self, groups: Groups, *, start: bool = False) -> None:
         self.samples += 1
@@ -142,8 +160,9 @@ class Anytime:
         heats = self.options.heats
         refiner.start(self.starts[-1 - place % len(self.starts)] if place < 3 or place % 5 == 4 else self.best)
         heat = heats[place % len(heats)] * self.best_cost
-        refiner.run(self.options.moves, heat, heat / 1000)
-        self.samples += self.options.moves
+        moves = int(min(self.options.moves, max(1.0, self.left_s() * MOVES_PER_S)))
+        refiner.run(moves, heat, heat / 1000)
+        self.samples += moves
         self._take(refiner.best)
         self._take(best_cuts(self.space, self.evaluator, [n for group in self.best for n in bits(group)]))
         for _ in range(self.options.windows):

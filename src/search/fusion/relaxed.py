@@ -8,9 +8,10 @@ outside of the window cost nothing; so bounds of windows without common layers a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,16 @@ from .units import Units
 GROWTH = 1.25
 """Limits on the cost are tried in steps of this factor."""
 
+STEPS_PER_S = 3e6
+"""Steps between cuts that are looked at in a second, at least."""
+
 MOST_UNITS, MANY_UNITS = 60, 24
 """Units of a window, and of one of a segment of more than two such windows."""
+
+
+def endless() -> float:
+    """No limit in seconds."""
+    return inf
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,7 @@ class Chains:
     floors: Sequence[float] = ()
     most_cuts: int = 20_000
     most_steps: int = 300_000_000
+    left_s: Callable[[], float] = endless
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
 
     def within(
@@ -72,7 +82,7 @@ class Chains:
         places = np.argsort(sizes, kind="stable")
         rows, sizes = rows[places], sizes[places]
         cuts = describe_cuts(net, packed(rows), np.searchsorted(sizes, np.arange(len(order) + 2)))
-        found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, self.most_steps)
+        found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, self.steps)
         came = found.came if found.complete else np.full(len(rows), -1)
         groups: list[int] = []
         place = len(rows) - 1
@@ -81,6 +91,11 @@ class Chains:
             groups.append(sum(self.units.layers(order[int(i)]) for i in fresh))
             place = int(came[place])
         return Chain(float(found.bound), tuple(reversed(groups)) if place == 0 else ())
+
+    @property
+    def steps(self) -> int:
+        """Steps that a search may look at now."""
+        return int(min(self.most_steps, max(0.0, self.left_s()) * STEPS_PER_S))
 
     @property
     def room(self) -> NDArray[np.float64]:
@@ -93,7 +108,7 @@ class Chains:
         key = tuple(members)
         if key not in self.bounds:
             best, limit = 0.0, start
-            while limit > 0:
+            while limit > 0 and self.left_s() > 0:
                 found = self.within(members, limit)
                 if found is None:
                     break
@@ -129,7 +144,7 @@ class Chains:
         known = set(members)
         given = sorted({made[u] for i in members for u in bits(units.reads(i)) if u in made} - known)
         limit = sum(units.tolls.loads[units.heads[i]] for i in given) + 4 * units.tolls.loads[units.heads[members[-1]]]
-        while limit > 0:
+        while limit > 0 and self.left_s() > 0:
             found = self.within(members, limit, given, strict=True)
             if found is None or found.groups or found.cost < limit:
                 return found.groups if found is not None else ()

@@ -159,7 +159,15 @@ class _Run:
                 chains, rest = self.scene.chains(self.evaluator), self.tolls.rest
                 possible = self.scene.possible
                 return Anytime(
-                    self.space, self.evaluator, AnytimeOptions(), options.seed, rest, self.bound, chains, possible
+                    self.space,
+                    self.evaluator,
+                    AnytimeOptions(),
+                    options.seed,
+                    rest,
+                    self.bound,
+                    chains,
+                    possible,
+                    self._left_s,
                 )
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
@@ -188,8 +196,12 @@ class _Run:
             ) from error
 
     def _late(self) -> bool:
+        return self._left_s() <= 0
+
+    def _left_s(self) -> float:
+        """CPU seconds before the limit."""
         limit = self.options.time_limit_s
-        return limit is not None and time.process_time() - self.start >= limit
+        return inf if limit is None else limit - (time.process_time() - self.start)
 
     def _note(self, search: Search) -> None:
         if not self.history or search.best_cost < self.history[-1][1]:
