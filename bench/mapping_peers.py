@@ -1,11 +1,11 @@
-"""The exact mapper beside the mappings that other mappers found, and over the layers of the papers.
+"""Our mappers beside the mappings that other mappers found.
 
 Each comparison prices both mappings with the exact model on the peer's machine.  `gain` is the peer's EDP over ours,
 `most` the peer's EDP over the bound that no mapping beats: what any mapper could gain at most.  `floor` is the part of
 our energy that multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories
 that are bypassed set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
 
-    python bench/mapping_peers.py --only resnet18 --time-limit 2
+    python bench/mapping_peers.py sunstone --only resnet18 --time-limit 2 --mapper refine
 """
 
 from __future__ import annotations
@@ -29,16 +29,9 @@ from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.factors import primes_of
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Mapped, Request, Space
-from tilewright.zoo.mapping_layers import layers
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("sunstone", "cosa", "timeloop", "layers")
-NETWORKS = {
-    "resnet18": 16, "resnet50": 1, "resnext50": 1, "inception_v3_wu": 16, "deepbench": 1, "alexnet": 1,
-    "mttkrp": 1, "sddmm": 1, "ttmc": 1, "mmc": 1, "tcl": 1,
-}  # fmt: skip
-"""Networks and kernels of the papers, with their batch."""
-MACHINES = ("conventional", "simba_like", "cosa_simba", "eyeriss_like", "diannao_like", "tpu_like")
+PARTS = ("sunstone", "cosa", "timeloop")
 AWKWARD = 13
 
 Row = dict[str, Any]
@@ -52,8 +45,6 @@ class Options:
     only: str
     limit_s: float
     mapper: str
-    others: tuple[str, ...]
-    machines: tuple[str, ...]
 
     def wants(self, *names: str) -> bool:
         """Whether `--only` matches."""
@@ -82,16 +73,12 @@ def _options() -> tuple[Options, tuple[str, ...], Path]:
     parser.add_argument("--only", default="", metavar="REGEX", help="machine/layer must match")
     parser.add_argument("--time-limit", type=float, default=5.0, help="processor seconds per layer (default 5)")
     parser.add_argument("--mapper", default="exact", help="the mapper to compare (default exact)")
-    parser.add_argument("--others", default="", help="mappers run beside it on the layers, such as cosa,sunstone")
-    parser.add_argument("--machines", default=",".join(MACHINES), help="machines of the layers' table")
     parser.add_argument("--out", type=Path, default=ROOT / "out", help="where mapping_peers.txt and .json go")
     found = parser.parse_args()
     for part in found.parts:
         if part not in PARTS:
             parser.error(f"{part}: not one of {', '.join(PARTS)}")
-    others = tuple(filter(None, found.others.split(",")))
-    machines = tuple(found.machines.split(","))
-    options = Options(found.data, found.only, found.time_limit, found.mapper, others, machines)
+    options = Options(found.data, found.only, found.time_limit, found.mapper)
     return options, tuple(found.parts) or PARTS, found.out
 
 
@@ -102,10 +89,8 @@ def _rows(part: str, options: Options) -> Iterator[Row]:
         case "cosa":
             machine = find_architecture("cosa_simba")
             return _against(peers.cosa(options.data / "cosa_results.json", machine), options)
-        case "timeloop":
-            return _against_timeloop(options)
         case _:
-            return _layers(options)
+            return _against_timeloop(options)
 
 
 def _against(found: Iterable[peers.Found], options: Options) -> Iterator[Row]:
@@ -119,7 +104,7 @@ def _against(found: Iterable[peers.Found], options: Options) -> Iterator[Row]:
         if prices.valid and prices.edp_j_cycle < best.get(key, (float("inf"), peer))[0]:
             best[key] = prices.edp_j_cycle, peer
     for (machine, problem), (edp, peer) in best.items():
-        row = _mapped(machine, problem, peer.name, options)
+        row = _solved(machine, problem, peer.name, options.mapper, Request(time_limit_s=options.limit_s))
         if "edp" in row:
             bound = bounds_of(machine, problem).edp_j_cycle
             row |= {"peer": peer.peer, "peer_edp": edp, "gain": edp / row["edp"], "most": edp / bound}
@@ -138,23 +123,6 @@ def _against_timeloop(options: Options) -> Iterator[Row]:
             gain = peer.edp_j_cycle / row["edp"]
             row |= {"peer": "timeloop-mapper", "peer_edp": peer.edp_j_cycle, "gain": gain, "peer_cpu_s": peer.cpu_s}
         yield row
-
-
-def _layers(options: Options) -> Iterator[Row]:
-    for name in options.machines:
-        machine = find_architecture(name)
-        for network, batch in NETWORKS.items():
-            for layer, problem, count in layers(network, batch):
-                if options.wants(name, f"{network}:{layer}"):
-                    yield _mapped(machine, problem, problem.name, options) | {"count": count}
-
-
-def _mapped(machine: Architecture, problem: Problem, name: str, options: Options) -> Row:
-    request = Request(time_limit_s=options.limit_s)
-    row = _solved(machine, problem, name, options.mapper, request)
-    for other in options.others:
-        row[other] = _solved(machine, problem, name, other, request).get("edp")
-    return row
 
 
 def _solved(machine: Architecture, problem: Problem, name: str, mapper: str, request: Request) -> Row:
@@ -212,8 +180,6 @@ def _line(row: Row, first: bool) -> str:
     if "peer" in row:
         text += f"  {row['peer']} {row['peer_edp']:.4g} gain {row['gain']:.3f}"
         text += f" of at most {row['most']:.3f}" if "most" in row else ""
-    others = {k: v for k, v in row.items() if k in ("exact", "refine", "cosa", "sunstone", "random", "hybrid")}
-    text += "".join(f"  {k} {'-' if v is None else format(v / row['edp'], '.3f')}" for k, v in others.items())
     return text
 
 
