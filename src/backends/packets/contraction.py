@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 from ...arrays import Array
+from ...errors import InfeasibleError
 from .correction import Correction
 from .emit import Emitter
 from .modulo import lowest_of
@@ -16,7 +19,12 @@ from .select import Multiply, select_multiply
 from .storage import Storage
 from .tiles import Plan, Pointers, Tile, counts, names
 
+Made = TypeVar("Made")
+
 MOST_ROWS, MOST_VECTORS, STEPS = 16, 8, (2, 4, 8, 1)
+MOST_PLANS, MOST_TRIED = 32, 6
+"""Plans that are looked at, and those of them that are scheduled to choose by packets."""
+
 POINTERS = 8
 """Scalar registers that tiles need beside operands and loops, at least."""
 
@@ -49,6 +57,32 @@ def plan_columns(
             found.append((sum(item.packets for item in columns), columns))
     for _, columns in sorted(found, key=lambda item: item[0]):
         yield columns
+
+
+def cheapest(
+    plans: Iterator[list[Columns]], make: Callable[[list[Columns]], Made], packets: Callable[[Made], int]
+) -> Made:
+    """What `make` makes of the best of a few plans, those that registers do not suffice for left out.
+
+    Plans come with fewest packets by resources first; none is tried that has more of them than what was made.
+    """
+    best: Made | None = None
+    refusal, tried = InfeasibleError("registers for a tile", 1, 0, "tiles", "fewer lanes"), 0
+    for columns in islice(plans, MOST_PLANS):
+        expected = sum(item.packets for item in columns)
+        if best is not None and (tried == MOST_TRIED or expected >= packets(best)):
+            break
+        try:
+            found = make(columns)
+        except InfeasibleError as error:
+            refusal = error
+            continue
+        tried += 1
+        if best is None or packets(found) < packets(best):
+            best = found
+    if best is None:
+        raise refusal
+    return best
 
 
 def _row_plans(

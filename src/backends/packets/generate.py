@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.expr import Statement
@@ -12,7 +11,7 @@ from ...algebra.printer import print_statement
 from ...algebra.statement import dims_of, tensors_of
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
-from .contraction import Kernel, plan_columns
+from .contraction import Columns, Kernel, cheapest, plan_columns
 from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwise
 from .emit import Emitter
 from .isa import Isa
@@ -25,8 +24,6 @@ from .window import is_window, window_of, window_regions
 
 SLACK_BYTES = 1 << 17
 """Memory behind the last tensor, which loads that run ahead may touch."""
-
-MOST_PLANS = 24
 
 
 @dataclass(frozen=True)
@@ -106,17 +103,14 @@ def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], s
     if not switches.vectorize:
         emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         return finish(emitter, storage, scalar_product(emitter, storage, contraction, types), switches)
-    refusal: InfeasibleError | None = None
     start = Kernel(Emitter(isa), Storage(align_bytes(isa)), contraction, types)
-    plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
-    for columns in islice(plans, MOST_PLANS):
+
+    def made(columns: list[Columns]) -> PacketProgram:
         emitter, storage = Emitter(isa), Storage(align_bytes(isa))
-        try:
-            regions = Kernel(emitter, storage, contraction, types).regions(columns)
-            return finish(emitter, storage, regions, switches)
-        except InfeasibleError as error:
-            refusal = error
-    raise refusal or InfeasibleError("registers for a tile", 1, 0, "tiles", "fewer lanes")
+        return finish(emitter, storage, Kernel(emitter, storage, contraction, types).regions(columns), switches)
+
+    plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
+    return cheapest(plans, made, lambda program: executed_packets(program.code))
 
 
 def align_bytes(isa: Isa) -> int:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from ...algebra.affine import index_forms
 from ...algebra.expr import Access
 from ...algebra.printer import print_statement
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
-from .contraction import Addresses, Kernel, plan_columns
+from .contraction import Addresses, Columns, Kernel, cheapest, plan_columns
 from .emit import Emitter
 from .forms import SINGLE, Buffer, Form, Memory
-from .generate import MOST_PLANS, SLACK_BYTES, Switches, align_bytes
+from .generate import SLACK_BYTES, Switches, align_bytes
 from .isa import Isa
 from .kernels import Program, Step, checked, joined, limits_of
 from .lane_moves import is_move, move_regions
 from .lanes import lane_regions
 from .placement import Placement, lane_dim, place
-from .program import Loop, Packet, PacketProgram
+from .program import Loop, Packet, PacketProgram, executed_packets
 from .regions import Lowering, Options, Region
 from .roles import Contraction, Lying, contraction_of
 from .storage import Storage
@@ -98,18 +97,18 @@ class _Network:
         addresses = Addresses(scalar.address, target.address, self.program.values[roles.vector].array)
         first = Kernel(Emitter(self.isa), self.storage, contraction, types, addresses)
         plans = plan_columns(first.emitter, contraction, first.multiply, first.vectors, self.switches.unroll)
-        refusal = InfeasibleError("registers for a tile", 1, 0, "tiles", "fewer lanes")
-        for columns in islice(plans, MOST_PLANS):
-            emitter, mark = Emitter(self.isa), self.storage.mark()
+        mark = self.storage.mark()
+
+        def made(columns: list[Columns]) -> tuple[list[Columns], tuple[Packet | Loop, ...]]:
+            self.storage.back(mark)
+            emitter = Emitter(self.isa)
             kernel = Kernel(emitter, self.storage, contraction, types, addresses)
-            try:
-                regions = kernel.regions(columns)
-                self.check(step, target, kernel.target_strides())
-                return self.lowered(emitter, regions)
-            except InfeasibleError as error:
-                self.storage.back(mark)
-                refusal = error
-        raise refusal
+            regions = kernel.regions(columns)
+            self.check(step, target, kernel.target_strides())
+            return columns, self.lowered(emitter, regions)
+
+        best, _ = cheapest(plans, made, lambda found: executed_packets(found[1]))
+        return made(best)[1]
 
     def check(self, step: Step, target: Buffer, strides: tuple[int, ...]) -> None:
         """A sum's rows follow each other as the target's form has them."""
