@@ -2,18 +2,20 @@
 
     python bench/fusion_explore.py --networks resnet50,googlenet --samples 50000
 
-writes `explore.json` and the plots to `out/fusion`; what is in `explore.json` already is kept.  Ours prices at most a
-tenth as many groups as the others score points.  The exit code tells whether ours is at or below every other method.
+writes `explore.json`, tables as markdown (`table1.md` to `table3.md`) and the plots to `out/fusion`; what is in
+`explore.json` already is kept.  Ours prices at most a tenth as many groups as the others score points.  The exit code
+tells whether ours is at or below every other method.  `--quick` is one network with few points.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fusion_plot import bars, lines
+from fusion_plot import bars, lines, markdown
 from measure import Report
 
 from tilewright.costs.fusion import Buffers
@@ -37,6 +39,36 @@ SHARED_FIXED = {"S": 576, "M": 1152, "L": 2304}
 """Fixed hardware of table 2, in KiB."""
 
 Rows = dict[str, dict[str, Any]]
+
+PAPER = {
+    "resnet50 separate": (10.4, 10.7, 12.4, 10.4, 10.7, 10.6, 10.4),
+    "googlenet separate": (4.07, 5.06, 7.18, 3.88, 3.80, 3.78, 3.75),
+    "randwire_a separate": (3.23, 3.92, 6.00, 3.31, 3.02, 3.00, 2.98),
+    "nasnet separate": (61.4, 58.3, 56.6, 56.0, 56.6, 56.1, 55.9),
+    "resnet50 shared": (10.1, 10.0, 10.4, 9.8, 9.8, 10.0, 9.8),
+    "googlenet shared": (3.66, 4.04, 5.09, 3.65, 3.65, 3.75, 3.60),
+    "randwire_a shared": (2.83, 3.03, 3.90, 2.85, 2.86, 2.92, 2.83),
+    "nasnet shared": (63.6, 57.3, 55.1, 54.7, 54.2, 55.6, 53.7),
+}
+"""Cost / 1e6 in tables 1 and 2, in the order of `ORDER`."""
+
+ORDER = ("fixed S", "fixed M", "fixed L", "random+genetic", "grid+genetic", "annealing", "genetic", "ours")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Points to score (ours prices a tenth as many groups), and CPU seconds after which ours ends."""
+
+    samples: int
+    seconds: float
+
+    def options(self, method: str, *, shared: bool = True, alpha: float = ALPHA) -> ExploreOptions:
+        """How one method searches."""
+        limit = self.seconds if method == "ours" else None
+        each = max(1, self.samples // 10)
+        return ExploreOptions(
+            method, alpha=alpha, shared=shared, samples=self.samples, per_candidate=each, time_limit_s=limit
+        )
 
 
 def pricer_of(name: str, batch: int = 1, cores: int = 1) -> SubgraphPricer:
@@ -64,49 +96,52 @@ def row_of(result: ExploreResult, alpha: float) -> dict[str, Any]:
     }
 
 
-def fixed(name: str, shared: bool, size: str) -> dict[str, Any]:
+def found(
+    pricer: SubgraphPricer, options: ExploreOptions, buffers: tuple[Buffers, ...] | None = None
+) -> dict[str, Any]:
+    """What a search answers."""
+    return row_of(explore(scene_of(pricer), pricer, options, buffers), options.alpha)
+
+
+def fixed(name: str, shared: bool, size: str, effort: Effort) -> dict[str, Any]:
     """The best partition for given buffers."""
-    pricer = pricer_of(name)
     buffers = Buffers(SHARED_FIXED[size] * KIB) if shared else Buffers(*(kib * KIB for kib in FIXED[size]))
-    options = ExploreOptions("ours", alpha=ALPHA, samples=50_000)
-    return row_of(explore(scene_of(pricer), pricer, options, (buffers,)), ALPHA)
+    return found(pricer_of(name), effort.options("ours"), (buffers,))
 
 
-def table(name: str, shared: bool, samples: int, rows: Rows, methods: list[str]) -> None:
+def table(name: str, shared: bool, effort: Effort, rows: Rows, methods: list[str]) -> None:
     """A network's part of table 1 (separate) or 2 (shared)."""
     for size in FIXED:
         if f"fixed {size}" not in rows:
-            rows[f"fixed {size}"] = fixed(name, shared, size)
+            rows[f"fixed {size}"] = fixed(name, shared, size, effort)
     for method in methods:
         if method not in rows:
-            pricer = pricer_of(name)
-            options = ExploreOptions(
-                method, alpha=ALPHA, shared=shared, samples=samples, per_candidate=max(1, samples // 10)
-            )
-            rows[method] = row_of(explore(scene_of(pricer), pricer, options), ALPHA)
+            rows[method] = found(pricer_of(name), effort.options(method, shared=shared))
     print(f"{name}, {'shared (table 2)' if shared else 'separate (table 1)'}")
     for method, row in rows.items():
-        size = f"{row['global_kib']} KiB" + (f" + {row['weight_kib']} KiB" if row["weight_kib"] else "")
         print(
-            f"  {method:16} {size:22} cost {row['cost'] / 1e6:8.4f}e6  points {row['samples']:6} "
+            f"  {method:16} {size_of(row):22} cost {row['cost'] / 1e6:8.4f}e6  points {row['samples']:6} "
             f"groups priced {row['evaluations']:6} CPU {row['cpu_s']:6.1f} s{'  proven' if row['proven'] else ''}",
             flush=True,
         )
 
 
-def sweep(name: str, rows: Rows) -> None:
+def size_of(row: dict[str, Any]) -> str:
+    """Buffers in words."""
+    return f"{row['global_kib']} KiB" + (f" + {row['weight_kib']} KiB" if row["weight_kib"] else "")
+
+
+def sweep(name: str, effort: Effort, rows: Rows) -> None:
     """Figure 14: shared buffers for several alphas; table 3: cores and batches."""
     for alpha in ALPHAS:
         key = f"alpha {alpha}"
         if key not in rows:
-            pricer = pricer_of(name)
-            rows[key] = row_of(explore(scene_of(pricer), pricer, ExploreOptions(alpha=alpha)), alpha)
+            rows[key] = found(pricer_of(name), effort.options("ours", alpha=alpha))
     for cores in (1, 2, 4):
         for batch in (1, 2, 8):
             key = f"cores {cores} batch {batch}"
             if key not in rows:
-                pricer = pricer_of(name, batch, cores)
-                rows[key] = row_of(explore(scene_of(pricer), pricer, ExploreOptions(alpha=ALPHA)), ALPHA)
+                rows[key] = found(pricer_of(name, batch, cores), effort.options("ours"))
     print(f"{name}: alphas (figure 14), cores and batches (table 3)")
     for key, row in rows.items():
         print(
@@ -146,6 +181,36 @@ def plot(results: dict[str, Rows], folder: Path) -> None:
         bars(folder / "figure14_energy.svg", "Energy by alpha, relative to the first (Cocco, figure 14)", names, series)
 
 
+def write_tables(results: dict[str, Rows], folder: Path) -> None:
+    """Tables 1 to 3 as markdown."""
+    for number, part in ((1, "separate"), (2, "shared")):
+        keys = [f"{name} {part}" for name in NETWORKS if f"{name} {part}" in results]
+        lines: list[list[str]] = []
+        for method in ORDER:
+            line = [method]
+            for key in keys:
+                row, place = results[key].get(method), ORDER.index(method)
+                told = f"{PAPER[key][place]:.2f}" if place < len(PAPER[key]) else ""
+                line += [size_of(row), f"{row['cost'] / 1e6:.3f}", told] if row else ["", "", told]
+            lines.append(line)
+        head = [cell for key in keys for cell in (key.split()[0], "cost / 1e6", "paper")]
+        markdown(folder / f"table{number}.md", ["method", *head], lines)
+    keys = [f"{name} sweep" for name in NETWORKS if f"{name} sweep" in results]
+    lines = [
+        [cores, batch]
+        + [
+            cell
+            for key in keys
+            for row in (results[key][f"cores {cores} batch {batch}"],)
+            for cell in (f"{row['energy_pj'] / 1e9:.2f}", f"{row['latency_cycles'] / 1e6:.2f}", str(row["global_kib"]))
+        ]
+        for cores in "124"
+        for batch in "128"
+    ]
+    head = [cell for key in keys for cell in (f"{key.split()[0]} mJ", "ms", "KiB")]
+    markdown(folder / "table3.md", ["cores", "batch", *head], lines)
+
+
 def judge(results: dict[str, Rows]) -> None:
     """Ours against the rest."""
     report = Report()
@@ -165,20 +230,27 @@ def main() -> None:
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--methods", default=",".join(EXPLORERS))
     parser.add_argument("--samples", type=int, default=50_000)
+    parser.add_argument("--seconds", type=float, default=60.0, help="CPU limit of each search of ours")
     parser.add_argument("--parts", default="separate,shared,sweep")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("out/fusion"))
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.networks, arguments.samples, arguments.seconds, arguments.parts = "resnet50", 1000, 2.0, "shared"
+        arguments.out /= "quick"
     arguments.out.mkdir(parents=True, exist_ok=True)
+    effort = Effort(arguments.samples, arguments.seconds)
     path = arguments.out / "explore.json"
     results: dict[str, Rows] = json.loads(path.read_text()) if path.is_file() else {}
     for name in arguments.networks.split(","):
         for part in arguments.parts.split(","):
             rows = results.setdefault(f"{name} {part}", {})
             if part == "sweep":
-                sweep(name, rows)
+                sweep(name, effort, rows)
             else:
-                table(name, part == "shared", arguments.samples, rows, arguments.methods.split(","))
+                table(name, part == "shared", effort, rows, arguments.methods.split(","))
             path.write_text(json.dumps(results) + "\n")
+    write_tables(results, arguments.out)
     plot(results, arguments.out)
     judge(results)
 

@@ -1,4 +1,4 @@
-"""Plots as SVG text: grouped bars, lines and points."""
+"""Plots as SVG text: grouped bars, lines and points; tables as markdown."""
 
 from __future__ import annotations
 
@@ -107,6 +107,12 @@ def lines(
         for x, y in spots:
             canvas.rectangle(x - 1.5, y - 1.5, 3, 3, number)
     canvas.save(path)
+
+
+def markdown(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table as text."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def _at(x: float, log: bool) -> float:

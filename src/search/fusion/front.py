@@ -246,7 +246,7 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
     front, random, best = Front(plan, tolls), Random(plan.seed), Best()
     depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
     for order in (list(range(space.size)), depth):
-        front.cuts(order, budget // CUTS)
+        front.cuts(order, min(budget // 3, max(budget // CUTS, SHORT * space.size)))
         _note(best, front)
     try:
         front.exact(budget // EXACT)
@@ -254,7 +254,7 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
         idle = 0
         while plan.choices.evaluations < budget and idle < PATIENCE and not plan.late:
             before = best.cost
-            _refine(front, random, budget)
+            _refine(front, random, budget, HEATS[idle % len(HEATS)])
             if idle >= STUCK:
                 front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
             _note(best, front)
@@ -266,23 +266,26 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
 CUTS, EXACT = 10, 5
 """Shares of the budget that go into the first cuts of an order, and into the lattice: one of so many parts each."""
 
+SHORT = 4
+"""Groups of the first cuts for each layer, where a third of the budget allows it."""
+
 STUCK, PATIENCE = 5, 30
 """Rounds in a row that brought nothing, after which windows are solved, and after which the search ends."""
 
 
-def _refine(front: Front, random: Random, budget: int) -> None:
+def _refine(front: Front, random: Random, budget: int, share: float) -> None:
     """Anneal the borders at the best candidate or at one beside it, then cut the order of what comes out anew."""
     choices = front.plan.choices
     near = sorted(range(len(choices.candidates)), key=lambda candidate: float(front.totals[candidate]))
     candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
     refiner = Refiner(choices.space, choices.at(candidate, front.tolls.least), random)
     refiner.start(front.groups[candidate])
-    heat = random.choice(HEATS) * float(front.costs[candidate])
+    heat = share * float(front.costs[candidate])
     for chunk in range(CHUNKS):
         if choices.evaluations >= budget:
             break
-        share = 1000 ** (-1 / CHUNKS)
-        refiner.run(MOVES, heat * share**chunk, heat * share ** (chunk + 1))
+        fall = 1000 ** (-1 / CHUNKS)
+        refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1))
     front.offer(refiner.best)
     front.offer(tuple(refiner.groups))
     order = [number for group in refiner.best for number in bits(group)]
@@ -294,8 +297,8 @@ def _refine(front: Front, random: Random, budget: int) -> None:
 RECUT = 100
 """Groups that may be priced when an order that annealing found is cut anew, for all candidates."""
 
-CHUNKS, MOVES, HEATS = 10, 1000, (3e-3, 1e-3, 3e-4, 1e-4)
-"""Moves of a round, and its temperature at first as a share of the metric."""
+CHUNKS, MOVES, HEATS = 10, 1000, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+"""Moves of a round; its temperature at first, as a share of the metric: higher the longer nothing was found."""
 
 WINDOW_PRICES, WINDOW_STEPS = 200, 5000
 """Groups that may be priced in a window, and steps that may be tried."""
