@@ -7,13 +7,14 @@ partition of the window is better.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from random import Random
 from typing import Any
 
 from .evaluate import Evaluator
+from .joined import Joined
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
 from .refine import Refiner, neighbourhood
@@ -50,6 +51,9 @@ SHARE = 0.7
 BOUND_SHARE = 0.3
 """and what bounds leave to the search for better ones."""
 
+JOINED_GROWTH = 1.01
+"""Chains over all segments are asked for in steps of this factor above what is known of their cost."""
+
 MOVES_PER_S = 4000
 """Moves of the annealing in a second, at least."""
 
@@ -75,6 +79,7 @@ class Anytime:
     samples: int = 0
     rounds: int = 0
     idle: int = 0
+    joined: bool = False
     starts: list[Groups] = field(default_factory=list[Groups])
     windows: list[float] = field(default_factory=list[float])
     chained: list[int] = field(default_factory=list[int])
@@ -99,7 +104,7 @@ class Anytime:
         elif self.rounds == 0:
             self._whole()
             self.rounds = 1
-        elif not self._chain():
+        elif not (self._chain() or self._join()):
             self._round()
             self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
@@ -129,12 +134,30 @@ class Anytime:
         self.chained.extend(found or self._seen(sum(map(self.chains.units.layers, piece))))
         self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
         if len(self.windows) == len(pieces):
-            parts = [part for group in self.chained for part in self.space.components(group)]
-            small = [part for group in parts for part in halved(self.space, self.evaluator, group)]
-            ordered = self.space.ordered(small)
-            if ordered is not None:
-                self._take(tuple(ordered), start=True)
+            self._begin(self.chained)
         return True
+
+    def _join(self) -> bool:
+        """Ask for chains over all segments that cost little more than the bound; whether that may still say more."""
+        if self.chains is None or self.joined or self.chains.left_s() <= 0:
+            return False
+        base, target = self.rest(0), min(self.best_cost, self.lower_bound * JOINED_GROWTH)
+        search = Joined(self.chains, self.chains.segments(), self.chains.by_segment(self.windows))
+        found = search.bound(target - base)
+        self.joined = found is None or target == self.best_cost or found < (target - base) * (1 - 1e-9)
+        if found is not None:
+            self.lower_bound = max(self.lower_bound, base + found)
+            if found < (target - base) * (1 - 1e-9):
+                self._begin(search.groups())
+        return not self.joined
+
+    def _begin(self, groups: Sequence[int]) -> None:
+        """Take a chain's groups: their connected parts, halved until they fit."""
+        parts = [part for group in groups for part in self.space.components(group)]
+        small = [part for group in parts for part in halved(self.space, self.evaluator, group)]
+        ordered = self.space.ordered(small)
+        if ordered is not None:
+            self._take(tuple(ordered), start=True)
 
     def _seen(self, window: int) -> list[int]:
         """The best groups, of which only layers of `window` are left."""
@@ -204,6 +227,7 @@ class Anytime:
             "rounds": self.rounds,
             "idle": self.idle,
             "starts": [list(groups) for groups in self.starts],
+            "joined": self.joined,
             "windows": list(self.windows),
             "chained": list(self.chained),
             "random": random_state(self.random),
@@ -212,6 +236,7 @@ class Anytime:
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
         self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
+        self.joined = bool(data["joined"])
         self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
         self.windows, self.chained = list(data["windows"]), list(data["chained"])
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])

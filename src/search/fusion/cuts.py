@@ -185,9 +185,10 @@ def cheapest(
     """The least cost of transfers from the first cut to the last in steps within `room` (as `needs`).
 
     `entries` are ways to begin, a row each of a cost and of what a group that is open already has of `room`; with the
-    first, no group is open and what is given is stored.  An open group stores unit 0 for `border` where that stays
-    live.  A step of one unit that begins a group always fits.  Nothing above `limit` is looked for, and at most `most`
-    steps are looked at.
+    first, no group is open and what is given is stored; with the others, what is given (unit 0) is part of the group,
+    and its needs are counted but for the rows that are read now.  An open group stores unit 0 for `border` where that
+    stays live.  A step of one unit that begins a group always fits.  Nothing above `limit` is looked for, and at most
+    `most` steps are looked at.
     """
     number, words = cuts.masks.shape
     cost, came, settled = np.full(number, np.inf), np.full(number, -1, np.int64), np.zeros(number, np.bool_)
@@ -273,9 +274,9 @@ def _enter(
         total = entries[k, 0] + stores
         if total >= cost[there]:
             continue
-        within = entries[k, 3] + cuts.needs[there, 2] - fresh <= room[2]
+        within = entries[k, 3] + cuts.needs[there, 2] - cuts.needs[0, 2] + net.held[0] - fresh <= room[2]
         for r in range(2):
-            within &= entries[k, 1 + r] + cuts.needs[there, r] <= room[r]
+            within &= entries[k, 1 + r] + cuts.needs[there, r] - cuts.needs[0, r] <= room[r]
         if within:
             cost[there], came[there] = total, -2 - k
 

@@ -137,6 +137,11 @@ class Chains:
             pieces.extend(range(a, b) for a, b in pairwise(edges))
         return pieces
 
+    def by_segment(self, bounds: Sequence[float]) -> list[float]:
+        """Bounds of windows as bounds of the segments that they are pieces of."""
+        pairs = list(zip(self.windows(), bounds, strict=True))
+        return [sum(bound for piece, bound in pairs if piece.start in part) for part in self.segments()]
+
     def groups(self, members: Sequence[int]) -> tuple[int, ...]:
         """The groups of the cheapest chain of whole units that load what is made elsewhere; none if not found."""
         units = self.units
