@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,7 +20,18 @@ def compile_with(**options: Any) -> Callable[[F], F]:
     Kept code holds that of the functions it calls, and is made anew only if its own file changes: after editing another
     one, delete `__pycache__/*.nbi`.
     """
-    return lambda function: cast(F, njit(cache=True, **options)(function))
+    return lambda function: cast(F, _once_for_all_constants(njit(cache=True, **options)(function)))
+
+
+def _once_for_all_constants(dispatcher: Any) -> Any:
+    """Calls with constants use the code for any number; left alone, numba compiles a function for each constant."""
+    template = dispatcher.get_call_template
+
+    def general(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return template(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+
+    dispatcher.get_call_template = general
+    return dispatcher
 
 
 compiled = compile_with()
