@@ -109,12 +109,12 @@ class Pricer:
         seconds = self.seconds
         energy, cycles = float(prices.energy_pj[0]), int(prices.cycles[0])
         values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
-        bound = self._bound()
+        bound = self.bound()
         proven = values[self.request.objective] <= bound * (1 + ROUNDING)
         return Mapped(mapping, values["edp"], energy, cycles, bound, proven, self.evaluated, seconds)
 
-    def _bound(self) -> float:
-        """The bound that does not depend on mappings; 0 for Timeloop's model, which may go below it."""
+    def bound(self) -> float:
+        """The bound that does not depend on mappings, remembered; 0 for Timeloop's model, which may go below it."""
         if self.request.model == "timeloop":
             return 0.0
         found = bounds_of(self.arch, self.problem)

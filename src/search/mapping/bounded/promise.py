@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import inner
+from ..objective import value_of
 from .model import Floats, Ints, Model
 from .skeleton import busy_rows
 from .walk import Best, Beyond, Choice, Leaves, Skeleton, State
@@ -27,14 +28,6 @@ class Task(NamedTuple):
     base: float
     least_cycles: float
     timed: bool
-
-
-@inner
-def value_of(objective: int, energy: float, cycles: float) -> float:
-    """What is minimised."""
-    if objective == 0:
-        return energy * cycles
-    return energy if objective == 1 else cycles
 
 
 @inner

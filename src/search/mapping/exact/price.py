@@ -163,9 +163,3 @@ def cycles_of(model: Model, compute: int, read: Floats, write: Floats) -> int:
             slowdown = min(slowdown, model.shared[level] / (read[level] + write[level]))
         cycles = max(cycles, ceil(compute / slowdown))
     return cycles
-
-
-@inner
-def value_of(objective: int, energy: float, cycles: float) -> float:
-    """The objective: 0 energy times cycles, 1 energy, 2 cycles."""
-    return energy * cycles if objective == 0 else energy if objective == 1 else cycles

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.compiled import compiled, inner
+from ..objective import value_of
 from .bound import set_inner
 from .links import place
 from .model import Floats, Ints
-from .price import value_of
 from .visit import Best, Task, free_bound, level_cycles, objective_of, pattern_bound, visit_all, visit_known
 
 

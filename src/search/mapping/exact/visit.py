@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import inner
+from ..objective import value_of
 from .bound import Inner, Spread, contents, free_words, level_cycles, tensor_bound
 from .lattice import Lattice, outer_energy, outer_words
 from .links import Links
 from .model import Floats, Ints, Model
 from .patterns import Patterns
-from .price import Choice, price, value_of
+from .price import Choice, price
 from .words import extents, prefix_words, traffic
 
 

@@ -17,6 +17,7 @@ from ....costs.exact.batch_kernel import Batch, Machine
 from ....costs.exact.compiled import Floats, Ints, Shape, compiled, inner
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..factors import primes_of
+from ..objective import value_of
 from ..pricing import kept_tensors
 from ..values import OBJECTIVES, Request
 from .guess import Guess, guess_one
@@ -117,9 +118,7 @@ def anneal(
 @inner
 def _value(n: int, shape: Shape, machine: Machine, chain: Batch, rules: Rules, tiles: Floats, extents: Floats) -> float:
     energy, cycles = guess_one(n, shape, machine, chain, tiles, extents)
-    if energy == np.inf:
-        return np.inf
-    return energy * cycles if rules.objective == 0 else cycles if rules.objective == 2 else energy
+    return np.inf if energy == np.inf else value_of(rules.objective, energy, cycles)
 
 
 @inner

@@ -25,8 +25,9 @@ DRAWS = 4096
 CHAINS, STAGES = 16, 4
 """Mappings that are annealed side by side; of each stage the better half goes on."""
 
-STEPS, STEPS_EACH = 60_000, 400
-"""Steps of all chains of a round together: at most, and for each slot of a factor and doubling of a bound."""
+STEPS, STEPS_EACH, STEPS_PER_S = 60_000, 400, 40_000
+"""Steps of all chains of a round together, at most: for each slot of a factor and doubling of a bound, and for each
+second of a time limit (about a fifth of what it has time for)."""
 
 HOT, WARM, COLD = 0.3, 0.1, 0.003
 """A chain gets worse by about this factor in a step: at first, at first where it starts from the best, and at last."""
@@ -57,6 +58,7 @@ class _Refinement:
     def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
         self.arch, self.problem, self.request = arch, problem, request
         self.pricer = Pricer(arch, problem, request)
+        self.pricer.bound()  # the answer needs it, and it is part of the time
         self.climber = Climber(arch, problem, self.pricer)
         self.guess = self.climber.guess
         self.annealer = Annealer(arch, problem, request, self.guess)
@@ -64,7 +66,10 @@ class _Refinement:
         self.value = np.inf
         doublings = log2(problem.macs) if problem.macs > 1 else 1.0
         self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
-        self.patience = PATIENCE if request.time_limit_s is None else LIMITED_PATIENCE
+        self.patience = PATIENCE
+        if request.time_limit_s is not None:
+            self.steps = min(self.steps, int(STEPS_PER_S * request.time_limit_s))
+            self.patience = LIMITED_PATIENCE
 
     @property
     def over(self) -> bool:
