@@ -20,6 +20,7 @@ from ...costs.mapping.sweep import split, sweep_elements
 from ...costs.mapping.tree import buffer_use
 from ...machine import Link
 from .grid import Grid
+from .leaves import preferred
 
 Array = NDArray[Any]
 
@@ -71,7 +72,7 @@ def _cuttable_reductions(group: Group, anchor: Kernel) -> list[str]:
 def _best_place(kernel: Kernel, pricer: Pricer, extents: Mapping[str, int]) -> tuple[Place, Bound]:
     options = [(m, pricer.best(m, extents)) for m in matches(kernel, pricer.machine)]
     costs = [float(np.asarray(pricer.tile_cycles(m, b.dims, extents)[0])) for m, b in options]
-    found, binding = options[costs.index(min(costs))]
+    found, binding = preferred(options, costs, pricer.machine)
     return place(pricer.machine, found), binding.dims
 
 

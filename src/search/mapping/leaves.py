@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Pricer
 from ...costs.mapping.matching import Match, matches
 from ...costs.mapping.problem import Kernel
 from ...costs.mapping.tree import Leaf, Loop, Node, Spatial
+from ...machine import Capability, Machine
 
 
 def bind_kernel(kernel: Kernel, tile: Mapping[str, int], pricer: Pricer) -> Node:
     """The compute with its capability, below spatial nodes and loops over what one issue does not carry."""
     options = [(match, pricer.best(match, tile)) for match in matches(kernel, pricer.machine)]
     costs = [_cost(pricer, match, binding, tile) for match, binding in options]
-    match, binding = options[costs.index(min(costs))]
+    match, binding = preferred(options, costs, pricer.machine)
     return _looped(kernel, match, binding, tile, _spread(kernel, match, binding))
+
+
+def preferred(
+    options: Sequence[tuple[Match, Binding]], costs: Sequence[float], machine: Machine
+) -> tuple[Match, Binding]:
+    """The capability of least cost; of equals the one that does the most at a time, as Covenant chooses (section 3.2).
+
+    Covenant takes the most at a time always; that is the least cost, too, unless it does not fill what it takes.
+    """
+    order = [
+        (cost, -at_a_time(match.capability, machine), i) for i, (cost, (match, _)) in enumerate(zip(costs, options))
+    ]
+    return options[min(order)[2]]
+
+
+def at_a_time(capability: Capability, machine: Machine) -> int:
+    """Iterations that run at once, in all instances of the node."""
+    node = next(node for node in machine.computes if node.name == capability.node)
+    return prod(dim.lanes for dim in capability.dims) * node.instances_x * node.instances_y
 
 
 def _cost(pricer: Pricer, match: Match, binding: Binding, tile: Mapping[str, int]) -> float:
