@@ -32,7 +32,7 @@ GBPS = tuple(int(16 * ratio) for ratio in RATIOS)
 MOST_CPU_S = 2 * 30 * 60
 """Half an hour on two cores."""
 
-ROUNDS = 15_000
+ROUNDS = 3_000
 """Candidates of each walk."""
 
 LATENCY = Objective(energy_power=0.0)

@@ -182,7 +182,7 @@ class FusedGroupOp(IRDLOperation):
     """Layers that run tile by tile, in this order (an FLG): `dram.fused_group tiles 2 ["a", "b"]`.
 
     `streaming`: weights are loaded again for each tile.  `reused`: layers take from earlier fused groups of the layer
-    group what these loaded from DRAM.
+    group, and from their own tiles before, what these loaded from DRAM.
     """
 
     name = "dram.fused_group"

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from ..soma.blocks import Split
-from .boxes import Cuts, cut_group, source_range
+from .boxes import Cuts, cut_group
 from .compiled import inner
 from .placing import lies_in
+from .staying import cell_of, is_there, source_box, stays
 from .tables import (
     EDGE_LAYER,
-    INPUT_HEIGHT,
-    INPUT_WIDTH,
-    KERNEL_HEIGHT,
-    KERNEL_WIDTH,
-    ROLE,
     SOURCE,
     SOURCE_CHANNELS,
-    STRIDE_HEIGHT,
-    STRIDE_WIDTH,
     TWIN,
     WEIGHT_BYTES,
     Ints,
@@ -170,22 +164,8 @@ def _add_store(work: Workspace, model: Model, size: int, position: int, used: in
 
 
 @inner
-def _source_box(
-    net: Net, stages: Ints, ranges: Ints, layer: int, edge: int, cell: tuple[int, int]
-) -> tuple[int, int, int, int]:
-    """[from, to) of rows, of columns of the source of `edge` that the layer reads for a tile of classes `cell`."""
-    role = net.edges[ROLE, edge]
-    top, bottom = ranges[ROW_FROM, layer, cell[0]], ranges[ROW_TO, layer, cell[0]]
-    left, right = ranges[COLUMN_FROM, layer, cell[1]], ranges[COLUMN_TO, layer, cell[1]]
-    channels = stages[BOX_CHANNELS, layer]
-    above, below = source_range(net, layer, role, True, top, bottom, right - left, channels)
-    first, last = source_range(net, layer, role, False, left, right, bottom - top, channels)
-    return above, below, first, last
-
-
-@inner
 def _source_bytes(net: Net, stages: Ints, ranges: Ints, layer: int, edge: int, cell: tuple[int, int]) -> int:
-    above, below, first, last = _source_box(net, stages, ranges, layer, edge, cell)
+    above, below, first, last = source_box(net, stages, ranges, layer, edge, cell)
     return stages[SAMPLES, layer] * net.edges[SOURCE_CHANNELS, edge] * (below - above) * (last - first)
 
 
@@ -193,8 +173,8 @@ def _source_bytes(net: Net, stages: Ints, ranges: Ints, layer: int, edge: int, c
 def _joint_bytes(net: Net, work: Workspace, one: int, two: int, cell: tuple[int, int]) -> int:
     """Bytes of the smallest box that holds what edges `one` and `two` read of one source."""
     stages, ranges, layer = work.stages, work.ranges, net.edges[EDGE_LAYER, one]
-    above, below, first, last = _source_box(net, stages, ranges, layer, one, cell)
-    top, bottom, left, right = _source_box(net, stages, ranges, net.edges[EDGE_LAYER, two], two, cell)
+    above, below, first, last = source_box(net, stages, ranges, layer, one, cell)
+    top, bottom, left, right = source_box(net, stages, ranges, net.edges[EDGE_LAYER, two], two, cell)
     rows, columns = max(below, bottom) - min(above, top), max(last, right) - min(first, left)
     return stages[SAMPLES, layer] * net.edges[SOURCE_CHANNELS, one] * rows * columns
 
@@ -284,10 +264,8 @@ def _emit_tile(
     batch: int,
 ) -> int:
     """Tile number `tile` of the layers at places `span` of the order, and what it needs."""
-    row, column, changed = 0, 0, tile == 0
-    if model.exact:
-        row, column = tile // cuts.columns % cuts.rows, tile % cuts.columns
-        changed |= cuts.rows * cuts.columns > 1
+    row, column = cell_of(model, cuts, tile)
+    changed = tile == 0 or (model.exact > 0 and cuts.rows * cuts.columns > 1)
     ranges, stages = work.ranges, work.stages
     for place in range(span[0], span[1]):
         layer = state[ORDER, place]
@@ -299,7 +277,7 @@ def _emit_tile(
         position = stages[FIRST, layer] + tile * stages[STEP, layer]
         work.positions[CYCLES, position] = stages[TILE_CYCLES, layer]
         work.energy[len(work.energy) - 1] += work.energy[layer]
-        _emit_loads(net, model, work, layer, tile, (row, column), position, state[STREAMED, span[0]], batch)
+        _emit_loads(net, model, work, layer, tile, cuts, position, state[STREAMED, span[0]], batch)
         height = ranges[ROW_TO, layer, row] - ranges[ROW_FROM, layer, row]
         width = ranges[COLUMN_TO, layer, column] - ranges[COLUMN_FROM, layer, column]
         size = stages[SAMPLES, layer] * stages[BOX_CHANNELS, layer] * height * width
@@ -313,49 +291,20 @@ def _emit_tile(
 
 
 @inner
-def _stays(net: Net, work: Workspace, edge: int, until: int, batch: int) -> bool:
-    """Whether an earlier fused group of the layer group loads all of the edge's source; it then stays `until`."""
-    stages, loads, layer = work.stages, work.loads, net.edges[EDGE_LAYER, edge]
-    whole = net.edges[SOURCE_CHANNELS, edge] * net.layers[layer, INPUT_HEIGHT] * net.layers[layer, INPUT_WIDTH] * batch
-    twin = net.edges[TWIN, edge]
-    while twin != edge:
-        other, first = net.edges[EDGE_LAYER, twin], work.edge_load[2, twin]
-        near = stages[GROUP, other] == stages[GROUP, layer] and stages[FUSED, other] < stages[FUSED, layer]
-        if near and _reads_gapless(net, other) and first < work.tally[LOADS] and loads[LOAD_EDGE, first] == twin:
-            total = 0
-            for row in range(first, work.edge_load[0, twin] + 1):
-                if loads[LOAD_EDGE, row] == twin:
-                    total += loads[LOAD_SIZE, row]
-            if total >= whole:
-                for row in range(first, work.edge_load[0, twin] + 1):
-                    if loads[LOAD_EDGE, row] == twin:
-                        loads[LOAD_LAST, row] = max(loads[LOAD_LAST, row], until)
-                return True
-        twin = net.edges[TWIN, twin]
-    return False
-
-
-@inner
-def _reads_gapless(net: Net, layer: int) -> bool:
-    layers = net.layers
-    tall = layers[layer, KERNEL_HEIGHT] >= layers[layer, STRIDE_HEIGHT]
-    return tall and layers[layer, KERNEL_WIDTH] >= layers[layer, STRIDE_WIDTH]
-
-
-@inner
 def _emit_loads(
     net: Net,
     model: Model,
     work: Workspace,
     layer: int,
     tile: int,
-    cell: tuple[int, int],
+    cuts: Cuts,
     position: int,
     how: int,
     batch: int,
 ) -> None:
     """Loads of what the layer's tile at `position` reads from DRAM."""
     stages, loads, tally = work.stages, work.loads, work.tally
+    cell = cell_of(model, cuts, tile)
     for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
         source = net.edges[SOURCE, edge]
         if source >= 0 and stages[GROUP, source] == stages[GROUP, layer]:
@@ -363,10 +312,14 @@ def _emit_loads(
         if model.exact and _joins_load(net, model, work, edge, tile, cell, position):
             continue
         if model.exact and how & REUSED:
+            if tile > 0 and is_there(net, model, work, edge, tile, cuts):
+                row = work.edge_load[0, edge]
+                loads[LOAD_LAST, row] = position + 1
+                continue
             end = position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer] + 1
             if tile == 0:
                 work.edge_load[2, edge] = -1
-                if _stays(net, work, edge, end, batch):
+                if stays(net, work, edge, end, batch):
                     work.edge_load[2, edge] = -2
             if work.edge_load[2, edge] == -2:
                 continue

@@ -46,6 +46,7 @@ from .workspace import (
     STORE_POSITION,
     STORE_SIZE,
     STORE_TILE,
+    STORES,
     STREAMED,
     STREAMING,
     TILES,
@@ -138,7 +139,8 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
         tiles = np.arange(stages[LAYER_TILES, number])
         places = stages[FIRST, number] + tiles * stages[STEP, number]
         layer[places], index[places] = number, tiles
-    transfers = tuple(_transfer(net, work, int(item)) for item in work.sequence[: tally[DONE]])
+    loads, stores = work.loads[:, : tally[LOADS]].T.tolist(), work.stores[:, : tally[STORES]].T.tolist()
+    transfers = tuple(_transfer(net, loads, stores, item) for item in work.sequence[: tally[DONE]].tolist())
     return Timetable(
         network,
         fusion_of(state),
@@ -158,14 +160,14 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
     )
 
 
-def _transfer(net: Net, work: Workspace, item: int) -> Transfer:
+def _transfer(net: Net, loads: list[list[int]], stores: list[list[int]], item: int) -> Transfer:
     if item < 0:
-        row: list[int] = work.stores[:, -1 - item].tolist()
+        row = stores[-1 - item]
         begin = row[STORE_END_CYCLES] - row[STORE_CYCLES]
         life = row[STORE_POSITION], row[STORE_END]
         where = OUTPUT, row[STORE_LAYER], row[STORE_TILE], -1
         return Transfer(*where, row[STORE_SIZE], *life, begin, row[STORE_CYCLES])
-    row = work.loads[:, item].tolist()
+    row = loads[item]
     begin, edge = row[LOAD_END_CYCLES] - row[LOAD_CYCLES], row[LOAD_EDGE]
     where = WEIGHT, -1 - edge, row[LOAD_TILE], -1
     if edge >= 0:

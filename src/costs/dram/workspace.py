@@ -14,7 +14,8 @@ ORDER, CUT, TILES, STREAMED = range(4)
 
 ORDER lists layers; CUT is LAYER_GROUP or FUSED_GROUP where such a group begins, JOINED elsewhere; TILES counts the
 tiles of a fused group that begins here; STREAMED has the bits STREAMING where its weights are loaded again for each
-tile instead of staying, and REUSED where it takes from earlier fused groups what they have loaded for themselves.
+tile instead of staying, and REUSED where it takes from earlier fused groups, and its tiles from those before, what
+these have loaded for themselves.
 """
 
 MOST_PIECES = 512

@@ -162,6 +162,10 @@ def _load(state: _State, group: _Group, tile: Tile, source: int, region: Region)
         load.size_bytes, load.last = load.region.size_bytes, max(load.last, at + 1)
         return (shared,)
     if state.choices.flags(group.number)[1]:
+        before = state.made.get(edge, [])
+        if before and state.loads[before[-1]].region == region:
+            state.loads[before[-1]].last = at + 1
+            return (before[-1],)
         if tile.tile == 0:
             last = _position(state, tile.layer, group.given.tiles - 1) + 1
             state.stays[edge] = _staying(state, group, edge, last)

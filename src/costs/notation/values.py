@@ -60,7 +60,8 @@ class Choices:
     """The layer-fusion attributes: order, DRAM cuts, fine-grained cuts and tiling numbers, for `batch` samples.
 
     By fused group, `streamed` tells whether weights are loaded again for each tile instead of staying, and `reused`
-    whether layers take from earlier fused groups of their layer group what these loaded from DRAM.
+    whether layers take from earlier fused groups of their layer group, and their tiles from those before, what these
+    loaded from DRAM.
     """
 
     fusion: Fusion

@@ -151,7 +151,7 @@ class _Walk:
         deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s
         rounds = self.effort.rounds
         if rounds is None:
-            short = 2 * self.scene.first.shape[1]
+            short = self.scene.first.shape[1]
             anneal(task, chain, work, (0, short, short), (heat[1], heat[1]))
             if _near(task, chain, work):
                 return chain

@@ -58,7 +58,7 @@ def starts(network: Network, task: Task, work: Workspace, deadline: float | None
     layers = len(task.net.layers)
     counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
     states = [uniform_state(layers, FUSED_GROUP, tiles) for tiles in sorted({1, task.batch})]
-    states += [uniform_state(layers, JOINED, tiles) for tiles in counts]
+    states += [uniform_state(layers, JOINED, tiles, reused=bool(task.model.exact)) for tiles in counts]
     if task.model.exact:
         states += [uniform_state(layers, FUSED_GROUP, tiles, reused=True) for tiles in sorted({1, task.batch})]
     best, _ = cheapest(task, states, work)
@@ -116,7 +116,7 @@ def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None =
             trials = [
                 fused(state, low, low + span, tiles, streamed)
                 for tiles in sorted({*COUNTS, *(task.batch * count for count in COUNTS)})
-                for streamed in ((0, STREAMING) if task.model.exact else (0,))
+                for streamed in ((REUSED, REUSED | STREAMING) if task.model.exact else (0,))
             ]
             found, best = cheapest(task, trials, work, best)
             state = state if found is None else found

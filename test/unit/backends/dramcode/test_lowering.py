@@ -127,6 +127,20 @@ def test_attention(target: str):
     execute(prefill, choices, target=target)
 
 
+def test_keys_stay_from_tile_to_tile():
+    """Keys come from DRAM; each tile of a sample's rows reads all of them, so they are loaded once for each sample."""
+    layers = (
+        Layer("q", "conv", Shape(12, 6, 1), external=(0,)),
+        Layer("k", "conv", Shape(18, 4, 1), external=(1,)),
+        Layer("qk", "group_conv", Shape(18, 6, 1), (0,), weights_from=(1,), groups=3),
+    )
+    network = Network("keys", (("x", Shape(5, 6, 1)), ("y", Shape(5, 4, 1))), layers)
+    for reused, loads in ((False, 4), (True, 2)):
+        choices = Choices(Fusion((0, 1, 2), (2,), (1,), (1, 1, 4)), 2, (False,) * 3, (False, False, reused))
+        parsed, *_ = execute(network, choices)
+        assert sum(tensor.layer == 2 and tensor.source == 1 for tensor in parsed.tensors) == loads
+
+
 def test_sums_in_chunks():
     """What the schedule leaves is small: several chunks of channels and rows, each requantised behind the next."""
     layer = Layer("a", "conv", Shape(200, 24, 24), external=(0,), kernel=(3, 3))
