@@ -13,6 +13,7 @@ import numpy as np
 from measure import Report
 
 from tilewright import simulate
+from tilewright.arrays import make_inputs
 from tilewright.backends.link import link
 from tilewright.driver import load_model, make_context, parse_passes, reference
 
@@ -46,13 +47,7 @@ def cycles(kernel: str, target: str, passes: str, tile: str = "nest-tile") -> in
     stages = (f'load-target{{target="{target}"}}', FRONT.format(tile=tile), passes, BACK)
     parse_passes(",".join(filter(None, stages))).apply(make_context(), module)
     program = link(module, 0)
-    rng = np.random.default_rng(0)
-    inputs: dict[str, np.ndarray] = {}
-    for tensor in program.tensors:
-        if tensor.role == "input" and tensor.dtype == "float32":
-            inputs[tensor.name] = rng.standard_normal(tensor.shape).astype(np.float32)
-        elif tensor.role == "input":
-            inputs[tensor.name] = rng.integers(-99, 99, tensor.shape).astype(tensor.dtype)
+    inputs = make_inputs({t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"})
     result, expected = simulate(program, inputs), reference(before, inputs)
     if not all(np.allclose(result.outputs[name], values, rtol=1e-3, atol=1e-3) for name, values in expected.items()):
         raise SystemExit(f"{kernel} on {target}: the result differs from NumPy's")

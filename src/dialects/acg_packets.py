@@ -26,11 +26,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine import Field
 from ..machine.packets import (
     Advance,
     Alternatives,
-    Immediate,
     LoopStart,
     PackedMnemonic,
     PacketIsa,
@@ -231,7 +229,7 @@ def _packed_op(item: PackedMnemonic) -> PackedOp:
         "latency_packets": _int(item.latency_packets),
         "align_bytes": _int(item.align_bytes),
         "registers": PairsAttr(item.registers),
-        "fields": FieldsAttr(tuple(Field(f.name, f.width_bits, f.signed) for f in item.fields)),
+        "fields": FieldsAttr(item.fields),
         "needs": NeedsAttr(item.needs),
         "execute": SymbolRefAttr(item.node, [item.capability]) if item.capability else None,
         "extents": PairsAttr(item.extents),
@@ -257,7 +255,7 @@ def _packed(op: PackedOp) -> PackedMnemonic:
         op.sym_name.data,
         op.syntax.data,
         op.registers.data,
-        tuple(Immediate(f.name, f.width_bits, f.signed) for f in op.fields.data),
+        op.fields.data,
         op.needs.data,
         op.words.value.data,
         op.latency_packets.value.data,

@@ -273,6 +273,8 @@ def run_packets(
     """Runs a model file, a kernel or a layer by name; writes `outputs.npz` to `folder`."""
     options = options or RunOptions()
     start = time.process_time()
+    if not is_kernel(str(model)) and Path(model).is_dir():
+        raise TilewrightError("usage", str(model), "a model: programs of packets run as they are compiled", "a folder")
     module, lowered = packet_module(model)
     compiled = compile_packets(machine, lowered)
     inputs = choose_inputs(compiled.inputs, options)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..algebra.expr import Expr, Statement
 from ..algebra.statement import tensors_of
+from .fields import Field
 from .macros import Macro
 from .packets import PacketIsa
 
@@ -138,32 +139,6 @@ class Link:
         """The other half of a `<->`, with the same capabilities the other way round."""
         back = replace(self, src=self.dst, dst=self.src, back=not self.back)
         return replace(back, capabilities=tuple(replace(c, node=back.name) for c in self.capabilities))
-
-
-@dataclass(frozen=True)
-class Field:
-    """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield.
-
-    It begins `at_bit` bits after the word's most significant bit, or (None) right after the field before it.
-    """
-
-    name: str
-    width_bits: int
-    signed: bool = False
-    enum: tuple[tuple[str, int], ...] = ()
-    at_bit: int | None = None
-    constant: int | None = None  # the only value, by which instructions of one opcode are told apart
-    hidden: bool = False  # a constant that assembly text does not show
-
-    @property
-    def lowest(self) -> int:
-        """The smallest value that fits."""
-        return -(1 << (self.width_bits - 1)) if self.signed else 0
-
-    @property
-    def highest(self) -> int:
-        """The largest value that fits."""
-        return (1 << (self.width_bits - self.signed)) - 1
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .fields import Field
+
 Alternatives = tuple[tuple[str, ...], ...]
 """What one need of an instruction may be met by: any of these sets of resources."""
 
@@ -54,25 +56,6 @@ class Advance:
 
 
 @dataclass(frozen=True)
-class Immediate:
-    """A number in the instruction, of so many bits."""
-
-    name: str
-    width_bits: int
-    signed: bool = False
-
-    @property
-    def lowest(self) -> int:
-        """The smallest value that fits."""
-        return -(1 << (self.width_bits - 1)) if self.signed else 0
-
-    @property
-    def highest(self) -> int:
-        """The largest value that fits."""
-        return (1 << (self.width_bits - self.signed)) - 1
-
-
-@dataclass(frozen=True)
 class LoopStart:
     """The instruction starts a loop of as many trips as the ifield or register in field `trips` says.
 
@@ -97,7 +80,7 @@ class PackedMnemonic:
     name: str
     syntax: str
     registers: tuple[tuple[str, str], ...] = ()
-    fields: tuple[Immediate, ...] = ()
+    fields: tuple[Field, ...] = ()
     needs: tuple[Alternatives, ...] = ()
     words: int = 1
     latency_packets: int = 1

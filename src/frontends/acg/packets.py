@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lark import Token
 
-from ...machine.packets import Advance, Immediate, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
+from ...machine import Field
+from ...machine.packets import Advance, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
 from .reader import Node, Reader, given, names_of, nodes_of, token_of
 
 DECLARATIONS = ("packet", "registers", "packed")
@@ -48,20 +49,15 @@ class PacketReader(Reader):
     def packed(self, node: Node) -> PackedMnemonic:
         name = str(token_of(node, 0))
         self.mark(f"mnemonic {name}", node)
-        single: dict[str, Node] = {}
-        for child in nodes_of(node):
-            kind = str(child.data)
-            if kind in SINGLE and kind in single:
-                raise self.error(child, f"this once in mnemonic {name}", "it twice")
-            single[kind] = child
+        single = self.once(node, f"mnemonic {name}", SINGLE)
         properties = self.properties(node, ("words", "latency", "align"))
         whole = {key: self.optional(node, properties, key, self.integer) for key in ("words", "latency", "align")}
-        at, capability = self.packed_executed(single.get("execute"))
+        at, capability = self.executed(single.get("execute"))
         return PackedMnemonic(
             name=name,
             syntax=_unquoted(token_of(node, 1)),
             registers=tuple(p for c in nodes_of(node) if c.data == "register" for p in self.pairs(c)),
-            fields=tuple(self.immediate(f, name) for c in nodes_of(node) if c.data == "bits" for f in nodes_of(c)),
+            fields=tuple(self.number_field(f, name) for c in nodes_of(node) if c.data == "bits" for f in nodes_of(c)),
             needs=tuple(need for c in nodes_of(node) for need in self.needs(c)),
             words=given(whole["words"], 1),
             latency_packets=given(whole["latency"], 1),
@@ -77,16 +73,10 @@ class PacketReader(Reader):
             loop=self.loop(single.get("hardware_loop"), single.get("counted_loop")),
         )
 
-    def packed_executed(self, node: Node | None) -> tuple[str, str]:
-        if node is None:
-            return "", ""
-        src, _, dst, capability = node.children
-        return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
-
-    def immediate(self, node: Node, owner: str) -> Immediate:
+    def number_field(self, node: Node, owner: str) -> Field:
         name, _, signed = node.children
         self.mark(f"field {owner}.{name}", node)
-        return Immediate(str(name), self.integer(token_of(node, 1)), isinstance(signed, Token))
+        return Field(str(name), self.integer(token_of(node, 1)), isinstance(signed, Token))
 
     def needs(self, node: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
         if node.data != "use":

@@ -343,12 +343,7 @@ class _Builder(MacroReader):
     def mnemonic(self, node: Node) -> Mnemonic:
         name = str(token_of(node, 0))
         self.mark(f"mnemonic {name}", node)
-        single: dict[str, Node] = {}
-        for child in nodes_of(node):
-            kind = str(child.data)
-            if kind in ONCE and kind in single:
-                raise self.error(child, f"this once in mnemonic {name}", "it twice")
-            single[kind] = child
+        single = self.once(node, f"mnemonic {name}", ONCE)
         if "on_unit" not in single:
             raise self.error(node, f"unit of mnemonic {name}", "none")
         at, capability = self.executed(single.get("execute"))
@@ -379,12 +374,6 @@ class _Builder(MacroReader):
         if len(fields) > 1 or any(name not in ("x", "y") for name, _ in spreads):
             raise self.error(node, "`spread x` and `spread y`, each at most once", f"{spreads}")
         return fields[0] if fields else ""
-
-    def executed(self, node: Node | None) -> tuple[str, str]:
-        if node is None:
-            return "", ""
-        src, _, dst, capability = node.children
-        return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
 
     def operand(self, node: Node, signed: bool = False) -> OperandBinding:
         operand, memory, address, type_name = (token_of(node, i) for i in range(4))

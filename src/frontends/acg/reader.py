@@ -51,6 +51,23 @@ class Reader:
             raise self.error(token, "a whole number below 2^63", quote(token))
         return value
 
+    def once(self, node: Node, subject: str, kinds: Iterable[str]) -> dict[str, Node]:
+        """The parts of a body by kind (the last of each), those of `kinds` at most once."""
+        found: dict[str, Node] = {}
+        for child in nodes_of(node):
+            kind = str(child.data)
+            if kind in kinds and kind in found:
+                raise self.error(child, f"this once in {subject}", "it twice")
+            found[kind] = child
+        return found
+
+    def executed(self, node: Node | None) -> tuple[str, str]:
+        """A node or link, and its capability; "" where there is none."""
+        if node is None:
+            return "", ""
+        src, _, dst, capability = node.children
+        return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
+
     def properties(self, node: Node, allowed: Iterable[str]) -> dict[str, Token | None]:
         """The `name value;` pairs of a body, each at most once and among `allowed`."""
         found: dict[str, Token | None] = {}

@@ -95,6 +95,8 @@ def test_compiled_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert (tmp_path / "program").exists() == (not missing_tools())
     assert main(["compile", text, "--target", "hvx", "-o", str(tmp_path)]) == 0
     assert "instructions" in capsys.readouterr().out
+    with pytest.raises(TilewrightError, match="a model"):
+        run_packets(tmp_path, HVX, folder=tmp_path)
 
 
 @pytest.mark.parametrize(

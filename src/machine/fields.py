@@ -1,0 +1,31 @@
+"""Fields of instructions, of words and of assembly text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Field:
+    """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield.
+
+    It begins `at_bit` bits after the word's most significant bit, or (None) right after the field before it.
+    """
+
+    name: str
+    width_bits: int
+    signed: bool = False
+    enum: tuple[tuple[str, int], ...] = ()
+    at_bit: int | None = None
+    constant: int | None = None  # the only value, by which instructions of one opcode are told apart
+    hidden: bool = False  # a constant that assembly text does not show
+
+    @property
+    def lowest(self) -> int:
+        """The smallest value that fits."""
+        return -(1 << (self.width_bits - 1)) if self.signed else 0
+
+    @property
+    def highest(self) -> int:
+        """The largest value that fits."""
+        return (1 << (self.width_bits - self.signed)) - 1
