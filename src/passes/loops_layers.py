@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from ..algebra.expr import Access
 from ..backends.loops.places import Epilogue, Rows, Store, SumLayer, VectorLayer
+from ..backends.loops.row_cost import issue_cycles
 from ..dialects import nest
 from ..search.tiles import Loop, SumProblem
 from .loops_folding import channels_of, window_weights, windows
@@ -73,7 +74,8 @@ class LayerBuilder:
         batch = 1
         for dim in form.batch:
             batch *= self.extents[dim]
-        vector = len(epilogue.operations) if epilogue is not None else 0
+        operations = epilogue.operations if epilogue is not None else ()
+        vector = sum(issue_cycles(self.program.target, operation.text) for operation in operations)
         problem = SumProblem(
             batch,
             n,

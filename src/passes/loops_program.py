@@ -20,6 +20,7 @@ from ..backends.loops.places import Epilogue, SumLayer, VectorLayer
 from ..backends.loops.registers import Shape, allocate
 from ..backends.loops.row_code import emit_vector, rooms, window_rows
 from ..backends.loops.row_code import shape_of as tile_shape
+from ..backends.loops.row_cost import epilogue_cycles, window_cycles
 from ..dialects import nest
 from ..dialects.graph import WeightOp
 from ..dialects.mnemonic import ProgramOp
@@ -287,20 +288,23 @@ class LoopsProgram:
         tile = vector_tiles(layer.extents, y, x, fits, lanes)
         for block in vector_blocks(layer.extents, tile):
             turns = [dim for dim in ("batch", "n", "y", "x") if block.count[dim] > 1]
+            before = len(self.emitter.words)
             emit_vector(self.emitter, self.target, layer, turns, block)
             self._price(layer, block)
+            self.cycles += len(self.emitter.words) - before
 
     def _price(self, layer: VectorLayer, block: Block) -> None:
         """Adds a box of tiles of the vector engine to what is predicted: transfers and issues one after another."""
         out = block.tile["n"] * block.tile["y"] * block.tile["x"]
-        moved, issues = _side_bytes(layer.epilogue, block), out * len(layer.epilogue.operations)
+        shape = tile_shape(self.target, block.tile)
+        moved, issues = _side_bytes(layer.epilogue, block), epilogue_cycles(self.target, layer.epilogue, shape)
         moved += sum(out * store.rows.row_bytes for store in layer.epilogue.stores)
         window = layer.window
         if window is not None:
             taps = window.y.taps * window.x.taps
             halo = window.y.input(block.tile["y"]) * window.x.input(block.tile["x"]) * block.tile["n"]
             moved += halo * window.rows.row_bytes
-            issues += out * (1 + taps * (1 if window.weight is None else 2))
+            issues += window_cycles(self.target, window, shape)
             moved += taps * block.tile["n"] * window.weight.row_bytes if window.weight is not None else 0
         turns = prod(block.count.values())
         self.traffic += turns * moved

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...algebra.expr import Expr
 from ...algebra.printer import print_expr
 from ...errors import TilewrightError
 from ...machine import Capability, Engine, Machine, Memory, Mnemonic, OperandBinding, Unit
@@ -214,6 +215,16 @@ class Target:
                 if not capability.dims and statement.reduce == "=":
                     found.setdefault(print_expr(statement.value).replace("{}", ""), capability.name)
         return found
+
+    @cached_property
+    def vector_cycles(self) -> dict[str, Expr]:
+        """Formulas for the cycles of vector instructions on a row, by name."""
+        return {c.name: c.cycles for node in self.machine.computes for c in node.capabilities if not c.dims}
+
+    @cached_property
+    def vector_latency(self) -> int:
+        """Cycles that a body of the vector engine takes besides its rows."""
+        return self.vector[1].latency_cycles
 
     def function(self, text: str) -> str:
         """The vector instruction that computes `text`."""

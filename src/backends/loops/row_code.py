@@ -144,7 +144,7 @@ class _TileCode:
             self._load(f"vector{number}", vector, ("n",), 32)
         for number, (tensor, width) in enumerate(self.epilogue.tensors):
             self._load(f"tensor{number}", tensor, ("y", "x", "n"), width)
-        for run in _runs(self.epilogue.operations):
+        for run in runs(self.epilogue.operations):
             match run[0].kind:
                 case "fold":
                     self._fold(run[0])
@@ -251,17 +251,17 @@ class _TileCode:
         )
 
 
-def _runs(operations: Sequence[Operation]) -> list[list[Operation]]:
+def runs(operations: Sequence[Operation]) -> list[list[Operation]]:
     """Operations in order, cut where loops or shifts of products differ, and into bodies."""
-    runs: list[list[Operation]] = []
+    found: list[list[Operation]] = []
     shift: int | None = None
     for operation in operations:
         own = operation.shift if "SHIFT" in operation.text else None
-        same = runs and runs[-1][0].kind == operation.kind and operation.kind in ("rows", "column")
-        if same and len(runs[-1]) < BODY and (own is None or shift in (None, own)):
-            runs[-1].append(operation)
+        same = found and found[-1][0].kind == operation.kind and operation.kind in ("rows", "column")
+        if same and len(found[-1]) < BODY and (own is None or shift in (None, own)):
+            found[-1].append(operation)
             shift = own if shift is None else shift
         else:
-            runs.append([operation])
+            found.append([operation])
             shift = own
-    return runs
+    return found

@@ -134,6 +134,15 @@ func.func @main(%a: tensor<2100x8xsi8>, %b: tensor<8x64xsi8>) -> (tensor<2100x64
     assert result.dram_bytes == program.predicted["dram_bytes"]
 
 
+@pytest.mark.parametrize("operator", ["softmax_i8", "layer_norm_i8", "gelu_i8", "depthwise", "maxpool"])
+def test_cycles_are_as_predicted(operator: str):
+    """What a small program takes is rows and instructions; what it waits for DRAM at its ends is not foreseen."""
+    program = compile(load_model(f"operator:{operator}"), "dnnweaver")
+    result = simulate(program, functional=False)
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.cycles == pytest.approx(program.predicted["cycles"], rel=0.15)
+
+
 @pytest.mark.slow
 def test_squeezenet_bit_for_bit():
     module = load_model(quantized(seeded_light_model("squeezenet"), signed=True))
