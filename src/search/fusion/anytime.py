@@ -54,7 +54,7 @@ BOUND_SHARE = 0.3
 JOINED_GROWTH = 1.01
 """Chains over all segments are asked for in steps of this factor above what is known of their cost."""
 
-MOVES_PER_S = 4000
+MOVES_PER_S = 2000
 """Moves of the annealing in a second, at least."""
 
 
@@ -187,8 +187,9 @@ class Anytime:
         refiner.run(moves, heat, heat / 1000)
         self.samples += moves
         self._take(refiner.best)
-        self._take(best_cuts(self.space, self.evaluator, [n for group in self.best for n in bits(group)]))
-        for _ in range(self.options.windows):
+        if self.left_s() > 0:
+            self._take(best_cuts(self.space, self.evaluator, [n for group in self.best for n in bits(group)]))
+        for _ in range(self.options.windows if self.left_s() > 0 else 0):
             self._window()
 
     def _window(self) -> None:
