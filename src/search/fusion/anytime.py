@@ -111,6 +111,7 @@ class Anytime:
             self.proven = True
 
     def _early(self) -> bool:
+        """Whether there is time for what only may help."""
         return self.given_s == inf or self.left_s() >= SHARE * self.given_s
 
     def _take(self, groups: Groups, *, start: bool = False) -> None:
@@ -130,7 +131,7 @@ class Anytime:
             return False
         piece = pieces[len(self.windows)]
         self.windows.append(self.chains.window(piece))
-        found = self.chains.groups(piece)
+        found = self.chains.groups(piece) if self._early() else ()
         self.chained.extend(found or self._seen(sum(map(self.chains.units.layers, piece))))
         self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
         if len(self.windows) == len(pieces):
