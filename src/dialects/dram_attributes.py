@@ -13,6 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ..algebra.parser import parse_expr
 from ..errors import TilewrightError
 
 MOST = 1 << 40
@@ -42,7 +43,24 @@ class MachineNumbers:
     cycles: str = ""
 
 
+FORMULAS = 5
+"""Formulas of cycles: products, scaling to bytes, sums, moves and maxima of windows."""
+
 NUMBERS = tuple(field.name for field in fields(MachineNumbers) if field.name != "cycles")
+
+
+def _check_cycles(text: str) -> None:
+    """`costs/dram/instructions.py` has the form; which names a formula may use is found when it is priced."""
+    head, *formulas = text.split(";")
+    words = head.split()
+    counts = [word for place, word in enumerate(words) if place != 2]
+    if len(words) != 4 or len(formulas) != FORMULAS or not all(word.isdecimal() and int(word) > 0 for word in counts):
+        raise VerifyException(f"expected cycles of 'X Y SPLITS SUMS; ' and {FORMULAS} formulas, found {text!r}")
+    try:
+        for formula in formulas:
+            parse_expr(formula.strip())
+    except TilewrightError as error:
+        raise VerifyException(str(error)) from None
 
 
 @irdl_attr_definition
@@ -87,12 +105,7 @@ class MachineAttr(Data[MachineNumbers]):
             if not (0 if name in zero else 1) <= value < MOST:
                 raise VerifyException(f"expected {name} of {0 if name in zero else 1} or more, found {value}")
         if numbers.cycles:
-            from ..costs.dram.instructions import parse_instructions
-
-            try:
-                parse_instructions(numbers.cycles)
-            except TilewrightError as error:
-                raise VerifyException(str(error)) from None
+            _check_cycles(numbers.cycles)
         if numbers.buffer > numbers.capacity:
             raise VerifyException(f"expected a buffer within {numbers.capacity} bytes, found {numbers.buffer}")
 
