@@ -5,7 +5,7 @@ Tiles are full rows: columns and channels of a map stay together, so that each m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -234,6 +234,20 @@ class FusedGroup:
         found = pricer.cost(range(len(self.layers)))
         assert found is not None
         return found
+
+    def program_cycles(self, busy: Sequence[Mapping[str, float]]) -> float:
+        """Cycles of the group's instructions, of which `busy` are those that each layer's computes take on each unit.
+
+        Weights come first: the room for them is that of the group before, so that nothing is left to load them ahead
+        into, as the paper's model (`cost`) has it.  Then the busiest unit, or the transfers of maps.
+        """
+        totals: dict[str, float] = {}
+        for layer in busy:
+            for unit, cycles in layer.items():
+                totals[unit] = totals.get(unit, 0.0) + cycles
+        speed = platform_of(self.machine).dram_bytes_per_cycle
+        maps = (self.dram_bytes - self.cost.weight_bytes) / speed
+        return self.cost.weight_bytes / speed + max(maps, *totals.values())
 
     @cached_property
     def dram_bytes(self) -> int:

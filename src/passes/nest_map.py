@@ -95,14 +95,16 @@ class NestMapPass(ModulePass):
             alone = [group for group in inside if "fused" not in group.attributes]
             costs = [_map(group, pricer, known) for group in alone]
             fused = marked_groups(function.body.block, pricer.machine, pricer)
-            for group in fused:
-                _bind(group, pricer)
-            _predict(function, costs, list(dict.fromkeys(fused.values())))
+            busy = {op: _bind(op, pricer) for op in fused}
+            _predict(function, costs, list(dict.fromkeys(fused.values())), busy)
 
 
-def _predict(function: FuncOp, costs: list[Cost], fused: list[FusedGroup]) -> None:
+def _predict(
+    function: FuncOp, costs: list[Cost], fused: list[FusedGroup], busy: Mapping[nest.GroupOp, Mapping[str, float]]
+) -> None:
+    cycles = [group.program_cycles([busy[layer.op] for layer in group.layers]) for group in fused]
     figures = {
-        "cycles": sum(cost.latency_cycles for cost in costs) + sum(group.cost.latency_cycles for group in fused),
+        "cycles": sum(cost.latency_cycles for cost in costs) + sum(cycles),
         "energy_pj": sum(cost.energy_pj for cost in costs) + sum(group.cost.energy_pj for group in fused),
         "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(group.dram_bytes for group in fused)),
     }
@@ -126,12 +128,14 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
     return cost
 
 
-def _bind(op: nest.GroupOp, pricer: Pricer) -> None:
-    """Choose capabilities for a layer of a fused group, whose operands are in place."""
+def _bind(op: nest.GroupOp, pricer: Pricer) -> Mapping[str, float]:
+    """Choose capabilities for a layer of a fused group, whose operands are in place; cycles of each unit for it."""
     problem = group_of(op)
     tree = region_tree(op.mapping, problem, pricer.machine)
     kernels = {kernel.name: kernel for kernel in problem.kernels}
-    set_mapping(op, _bound(_stripped(tree), kernels, problem.extents, pricer))
+    nodes = _bound(_stripped(tree), kernels, problem.extents, pricer)
+    set_mapping(op, nodes)
+    return cost_of(problem, nodes, pricer).queue_cycles
 
 
 def _solve(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
