@@ -322,7 +322,10 @@ def next_option(task: Task, frames: Frames) -> None:
         least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, False, words)
     else:
         below[TODO], below[GROUP], below[FIRST] = 1 << which, loops, which
-        least = unavoidable(task, level, moved)
+        if task.model.perfect:
+            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, False, words)
+        else:
+            least = unavoidable(task, level, moved)
     frames.energy[top + 1, 1] = least
 
 

@@ -11,6 +11,10 @@ from .model import Bools, Floats, Model
 from .outcomes import Outcome, outcomes_of
 from .tables import Boundary, Tables
 
+FRONT, COARSE, MARKS = 48, 1.1, 5
+"""Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
+first compared with all others."""
+
 MAX_CELLS = 1 << 19
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
 
@@ -29,7 +33,9 @@ class Outer:
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1
         self._energy: dict[int, Floats] = {}
+        self._sent: dict[tuple[int, int, int], Floats] = {}
         self._terms: dict[tuple[int, int, int], Floats] = {}
+        self._fronts: dict[tuple[int, int], Floats] = {}
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
@@ -52,9 +58,9 @@ class Outer:
                 total = total + self._term(t, run, first)
         return total
 
-    def _term(self, t: int, run: int, first: int) -> Floats:
-        """Energy of tensor `t` if it rests in the loops `run` and the loop `first` moves it."""
-        if (t, run, first) not in self._terms:
+    def _words_sent(self, t: int, run: int, first: int) -> Floats:
+        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it."""
+        if (t, run, first) not in self._sent:
             tables = self._tables
             tile = tuple(
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
@@ -62,9 +68,80 @@ class Outer:
             words = tables.sent(t, Boundary(tile, self._high, self._high, self._free, True), first, loops=False)
             if not self._model.perfect:
                 words = words / self._children  # where two tiles are left, children without work may rest
+            self._sent[t, run, first] = np.maximum(words, self._model.full[t])
+        return self._sent[t, run, first]
+
+    def _term(self, t: int, run: int, first: int) -> Floats:
+        """Energy of these words."""
+        if (t, run, first) not in self._terms:
+            words = self._words_sent(t, run, first)
             owned = self._model.full[t], self._model.full[t] * self._children
-            self._terms[t, run, first] = tables.settled(t, self.last - 1, self.last, words, words, owned)
+            self._terms[t, run, first] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
         return self._terms[t, run, first]
+
+    def front(self, kept: int, inmost: int) -> Floats:
+        """What tiles of a last memory that keeps the set `kept` may cost, (F, 3): energy, cycles of the ports of the
+        outermost memories, cycles until the first words are there and the last ones back.  No tile costs less than one
+        of these in all three.  No further memory keeps the tensors `inmost`.
+        """
+        if (kept, inmost) not in self._fronts:
+            limits = self._model.bandwidth[self.last - 1 :]
+            if np.isinf(limits).all() or np.isinf(self.least(kept)):
+                found = np.array([[self.least(kept), 0.0, 0.0]])
+                self._fronts[kept, inmost] = found[np.isfinite(found[:, 0])]
+            else:
+                waiting = self._waiting(inmost)
+                fits = np.isfinite(self.energies(kept))
+                tables = [
+                    [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
+                    for energy, ports in (
+                        (self._outcome(outcome, kept), self._ports(outcome, kept))
+                        for outcome in outcomes_of(self._model, kept)
+                    )
+                ]
+                self._fronts[kept, inmost] = lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
+        return self._fronts[kept, inmost]
+
+    def _ports(self, outcome: Outcome, kept: int) -> Floats:
+        """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
+        model, tables = self._model, self._tables
+        words = [[np.zeros((1,) * tables.dims), np.zeros((1,) * tables.dims)] for _ in range(2)]
+        for t, (run, first) in enumerate(outcome):
+            back, full = bool(model.is_output[t]), float(model.full[t])
+            sent = self._words_sent(t, run, first) if kept >> t & 1 else np.full((1,) * tables.dims, full)
+            outside, inside = float(model.weight[self.last, t]), float(model.weight[self.last - 1, t])
+            again = np.maximum(0.0, sent - full)
+            words[1][0] = words[1][0] + (again if back else sent) * outside
+            words[1][1] = words[1][1] + (sent if back else 0.0) * outside
+            if kept >> t & 1:
+                words[0][0] = words[0][0] + (sent if back else full) * inside
+                fills = np.maximum(0.0, sent - full * self._children) + full if back else sent
+                words[0][1] = words[0][1] + fills * inside
+        slowest = np.zeros((1,) * tables.dims)
+        for level, (reads, writes), instances in zip(
+            (self.last - 1, self.last), words, (self._children, 1), strict=True
+        ):
+            limits = model.bandwidth[level] * instances
+            most = np.maximum(np.maximum(reads / limits[0], writes / limits[1]), (reads + writes) / limits[2])
+            slowest = np.maximum(slowest, most)
+        return slowest * (1 - 1e-11)
+
+    def _waiting(self, inmost: int) -> Floats:
+        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back."""
+        model, total = self._model, np.zeros((1,) * self._tables.dims)
+        if self._children > 1 and not model.perfect:
+            return total
+        limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]
+        for back in (False, True):
+            far, near = np.zeros_like(total), np.zeros_like(total)
+            for t in range(len(model.full)):
+                if inmost >> t & 1 and bool(model.is_output[t]) == back:
+                    size = self._tables.size(t, self._low)
+                    far = far + size * model.weight[self.last, t]
+                    near = near + size / self._children * model.weight[self.last - 1, t]
+            rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
+            total = total + np.ceil(np.maximum(far / rates[0], near / rates[1]) * (1 - 1e-11))
+        return total
 
     def _fits(self, kept: int) -> Bools:
         used = np.zeros((1,) * self._tables.dims)
@@ -72,3 +149,26 @@ class Outer:
             if kept >> t & 1:
                 used = used + self._tables.size(t, self._low) * self._model.weight[self.last - 1, t]
         return used <= self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+
+
+def lowest(energy: Floats, ports: Floats, waiting: Floats) -> Floats:
+    """At most `FRONT` rows (energy, ports, waiting), such that each point (N,) is at least as large as one of them in
+    all three."""
+    cycles = ports + waiting
+    for weight in np.geomspace(1e-2, 1e2, MARKS):
+        cost = energy / max(1.0, float(energy.min())) + weight * cycles / max(1.0, float(cycles.min()))
+        best = int(np.argmin(cost))
+        left = (energy < energy[best]) | (ports < ports[best]) | (waiting < waiting[best])
+        left[best] = True
+        energy, ports, waiting, cycles = energy[left], ports[left], waiting[left], cycles[left]
+    steps, which = np.unique(np.floor(np.log(np.maximum(waiting, 1.0)) / np.log(COARSE)), return_inverse=True)
+    least = np.full(len(steps), np.inf)
+    np.minimum.at(least, which, waiting)
+    order = np.lexsort((which, ports, energy))
+    which, rows = which[order], np.stack([energy[order], ports[order], least[which[order]]], axis=1)
+    dominated = np.zeros(len(rows), np.bool_)
+    for step in range(len(steps)):
+        before = np.minimum.accumulate(np.concatenate([[np.inf], np.where(which <= step, rows[:, 1], np.inf)[:-1]]))
+        dominated |= (which == step) & (before <= rows[:, 1])
+    groups = np.array_split(rows[~dominated], min(FRONT, int((~dominated).sum())))
+    return np.array([group.min(axis=0) for group in groups])

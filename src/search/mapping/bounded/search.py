@@ -22,17 +22,18 @@ from .descend import start, walk
 from .limits import infeasible
 from .model import Ints, model_of
 from .outer import Outer
+from .prefixes import Ways, prices_of
 from .promise import Task
 from .skeleton import fill, new_skeleton
-from .spreads import Factors, Layout, Spreads, hold_choices, placed, rank
+from .spreads import Factors, Layout, Spreads, hold_choices, placed
 from .tables import Tables
 from .walk import Best, Beyond, new_frames, new_leaves, new_state
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
 
-GROWTH = 1.25
-"""Spreads are ranked in classes of steps that differ by this factor at most."""
+GROWTH = 1.1
+"""Spreads are looked for in classes of bounds that differ by this factor at most."""
 
 MAX_ORDERS = 720
 """Orders of one mapping's loops that are priced to settle which is the best."""
@@ -42,14 +43,14 @@ PATIENCE = 3_000_000
 
 KNOWN, KNOWN_CELLS = 48, 1 << 20
 """Skeletons whose tables are kept until they are searched again, and cells of each at most."""
-STRIDE = 1.05
+STRIDE = 1.005
 """A skeleton is searched for mappings up to this factor above its bound first."""
 
-WIDENING = 4.0
+WIDENING = 2.0
 """If there are none, as often as far above its bound next."""
 
-RANKED = 1 << 13
-"""Spreads that are ranked between two looks at the clock."""
+MAX_QUEUE = 1 << 20
+"""Nodes that wait at most; a search that has more is over without a proof."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -76,7 +77,6 @@ class Search:
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
         self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
-        self.chain_table, self.chain_count = chain_arrays(self.chains)
         tables = Tables(self.model)
         self.outer = Outer(self.model, tables, prod(self.meshes[-1]))
         self.ahead = Ahead(self.model, tables, self.outer)
@@ -95,8 +95,9 @@ class Search:
         self.queue: list[Node] = []
         self.known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self.least_ahead = 0.0
-        self.reached, self.ahead_steps, self.low, self.settled_low = 0.0, 0.0, 0.0, inf
+        self.reached, self.low, self.settled_low = 0.0, 0.0, inf
         self.least = self.least_energy()
+        self.ways = self.ways_to_keep()
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
 
     def cycles(self, spread: Spread) -> int:
@@ -119,47 +120,51 @@ class Search:
             found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
         return max(found, self.limits.energy_pj)
 
-    def more_spreads(self, low: float, high: float) -> tuple[float, list[Node]]:
-        """Spreads of more than `low` and at most `high` steps (or fewer: the limit is returned), with their bounds.
+    def ways_to_keep(self) -> Ways:
+        """What spreads may be combined with."""
+        deeper = sum(1 << t for t, chains in enumerate(self.chains) if any(any(chain[:-1]) for chain in chains))
+        outer = [self.outer.front(mask, mask & ~deeper) for mask in range(1 << self.tensors)]
+        points = np.array([len(front) for front in outer], np.int64)
+        front = np.zeros((len(outer), int(points.max(initial=1)), 3))
+        for mask, found in enumerate(outer):
+            front[mask, : len(found)] = found
+        least = float(self.least), float(self.limits.cycles)
+        return Ways(*chain_arrays(self.chains), front, points, prices_of(self.model), self.objective, *least)
 
-        None, and `low`, where it is late before they are ranked.
-        """
-        spreads = self.spreads.between(low, high)
-        while spreads is None:
-            high = low + (high - low) / 2 if low > 0 else high / 1.1
-            spreads = self.spreads.between(low, high)
-        found: list[Node] = []
-        for start_at in range(0, len(spreads), RANKED):
-            if self.late():
-                return low, []
-            found += self.ranked(spreads[start_at : start_at + RANKED])
-        return high, found
-
-    def ranked(self, spreads: Ints) -> list[Node]:
-        """Spreads (N, L, D) that may hold something better, with their bounds."""
-        outer = np.array([self.outer.least(mask) for mask in range(1 << self.tensors)])
-        energies = rank(self.model, self.skeleton, spreads, self.chain_table, self.chain_count, outer)
-        found: list[Node] = []
-        for energy, spread in zip(energies.tolist(), spreads.tolist(), strict=True):
+    def more_spreads(self, first: float) -> None:
+        """Look for spreads of the next class of bounds, from `first` on; they go to the queue if these are all."""
+        if self.spreads.over:
+            begin = max(self.reached, first)
+            self.spreads.begin(self.reached, min(begin * GROWTH, self.best_value))
+        self.spreads.look(self.ways, self.best_value)
+        if not self.spreads.over:
+            return
+        self.reached = self.spreads.beyond * (1 - ROUNDING)
+        spreads, bounds = self.spreads.found()
+        for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
             chosen = tuple(tuple(row) for row in spread)
-            if not first_of_its_kind(chosen, self.symmetries):
-                continue
-            bound = self.value(energy, self.cycles(chosen))
-            if bound < self.best_value:
-                found.append((bound, chosen, None))
-        return found
+            if bound < self.best_value and first_of_its_kind(chosen, self.symmetries):
+                heapq.heappush(self.queue, (bound, chosen, None))
 
     def skeletons(self, spread: Spread) -> list[Node]:
         """The skeletons of a spread that may hold something better."""
         if self.layouts(spread) is None:
             return []
-        cycles = self.cycles(spread)
         found: list[Node] = []
         for kept in product(*self.chains):
-            energy = self.set_up(spread, kept)[1] + self.outer.least(self.last_kept(kept))
-            bound = self.value(energy, max(cycles, self.port_cycles()))
+            bound = self.bound_beyond(spread, kept)
             if bound < self.best_value * (1 - ROUNDING):
                 found.append((bound, spread, kept))
+        return found
+
+    def bound_beyond(self, spread: Spread, kept: Kept) -> float:
+        """A bound of a skeleton, by what is unavoidable inside and what tiles of the last memory may cost."""
+        energy = self.set_up(spread, kept)[1]
+        inmost = sum(1 << t for t, chain in enumerate(kept) if chain[-1] and not any(chain[:-1]))
+        cycles = max(self.cycles(spread), self.port_cycles())
+        found = inf
+        for more, ports, waiting in self.outer.front(self.last_kept(kept), inmost).tolist():
+            found = min(found, self.value(energy + more, max(cycles, ports) + waiting))
         return found
 
     def layouts(self, spread: Spread) -> list[Layout] | None:
@@ -182,22 +187,18 @@ class Search:
             return True
         if self.model.base == 0 and not self.alone:
             self.begin_alone()
-        most = float(self.model.points)
         fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
+        first = self.value(self.least, fewest)
         while True:
             front = self.queue[0][0] if self.queue else inf
-            beyond = self.value(self.least, max(self.reached, fewest)) if self.reached < most else inf
+            beyond = max(self.reached, first)
             self.low = min(self.settled_low, front, beyond, self.best_value)
             if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
                 return True
-            if self.late():
+            if self.late() or len(self.queue) > MAX_QUEUE:
                 return False
             if beyond < front:
-                ahead = min(most, max(fewest, self.reached, self.ahead_steps) * GROWTH)
-                self.reached, found = self.more_spreads(self.reached, ahead)
-                self.ahead_steps = ahead
-                self.queue += found
-                heapq.heapify(self.queue)
+                self.more_spreads(first)
             else:
                 self.step(*heapq.heappop(self.queue))
 
@@ -283,9 +284,7 @@ class Search:
         Answers a lower bound of those that may be but are not settled, and whether all others have been searched.
         """
         base = self.set_up(spread, kept)[0]
-        layout = self.layouts(spread)
-        assert layout is not None
-        layouts = [layout]
+        layouts = [self.layouts(spread) or []]
         best = Best(np.array([target]), np.zeros(1, np.int64))
         beyond = self.known[spread, kept][1] if (spread, kept) in self.known else self.ahead.beyond()
         if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self.known) < KNOWN:

@@ -30,7 +30,8 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
         up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last)
         down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last)
-        energy += settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
+        found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
+        energy += max(found, skeleton.least[c, t])
         words -= skeleton.least_words[c, t]
     return energy
 

@@ -15,9 +15,9 @@ from ..values import Mapped, Request
 from .limits import check, check_timeloop
 from .search import ROUNDING, Search
 
-PERFECT_SHARE, NARROW_SHARE, HELP_SHARE, REFINE_SHARE = 0.4, 0.5, 0.75, 0.15
-"""Parts of a time limit: for perfect factors before others, until a search goes for good mappings rather than for a
-proof, before it gets help, and for that help."""
+PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.15, 0.15, 0.75
+"""Parts of a time limit: for perfect factors before others; until a search gets help, and for that help; and until it
+goes for good mappings rather than for a proof."""
 
 TIMELOOP_SHARE = 0.4
 """Part of a time limit for `refine`, in Timeloop's model."""
@@ -105,14 +105,9 @@ def _searched(
         search.take(first.best_mapping, first.best_energy, first.best_cycles)
     begun = process_time()
     left = inf if clock.limit_s is None else max(0.0, clock.after(share) - begun)
-    if search.run(begun + NARROW_SHARE * left, HELP_NODES):
+    if search.run(begun + ALONE_SHARE * left, HELP_NODES):
         return search
     help_s = None if clock.limit_s is None else REFINE_SHARE * share * clock.limit_s
-    search.wide = True
-    if help_s is not None and search.best_value == inf:
-        help_s = clock.after(share) - process_time()  # too many ways to spread the work
-    elif help_s is not None and search.run(begun + HELP_SHARE * left):
-        return search
     starts = [search.best_mapping] if search.best_value < inf else []
     try:
         found = refine(arch, problem, replace(request, time_limit_s=help_s, report=None), starts)
@@ -121,6 +116,9 @@ def _searched(
     if found is not None:
         search.take(found.mapping, found.energy, found.cycles)
         search.evaluated += found.evaluated
+    if help_s is not None and search.run(begun + NARROW_SHARE * left):
+        return search
+    search.wide = True
     end = clock.after(share)
     search.run(end if search.best_value < inf else inf)
     return search

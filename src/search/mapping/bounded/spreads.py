@@ -1,4 +1,4 @@
-"""All ways to spread dimensions over the instances below each memory, and what they cost at least."""
+"""All ways to spread dimensions over the instances below each memory."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from math import prod
 
 import numpy as np
 
-from ....costs.compiled import compiled, inner
 from ..exact.lattice import divisors
-from .model import Bools, Floats, Ints, Model
-from .skeleton import set_spread, tensor_energy
-from .walk import Skeleton
+from .model import PLAIN, Floats, Ints, Model
+from .prefixes import Mesh, Ways, hunt, new_trail
 
 Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
 """Factors by dimension along X and along Y."""
 
-MAX_SPREADS = 1 << 18
-"""Spreads that are ranked at a time."""
+AT_ONCE, PREFIXES = 1024, 50_000
+"""Spreads that are found, and prefixes that are looked at, between two looks at the clock."""
+
+MANY = 4096
+"""Spreads of one class: if there are more, those of larger bounds are left for later."""
 
 
-def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool) -> list[int]:
+def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool, timed: bool) -> list[int]:
     """Numbers of children that a dimension may be spread over.
 
     With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
-    itself.  Factors along both axes may leave part of the last row idle.
+    itself; unless ports are `timed`: more children have more ports.  Factors along both axes may leave part of the last
+    row idle.
     """
     most = max(columns * rows for columns, rows in meshes)
     if perfect:
         return [factor for factor in divisors(bound) if factor <= most]
-    found = {n for n in range(1, min(bound, most) + 1) if n == bound or n <= (bound + 1) // 2}
+    found = {n for n in range(1, min(bound, most) + 1) if timed or n == bound or n <= (bound + 1) // 2}
     for columns, rows in meshes:
         if split and min(columns, rows) > 1:
             found |= {
@@ -85,137 +87,62 @@ def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[lis
 
 
 class Spreads:
-    """The spreads of a problem on meshes of (columns, rows), one per memory, in the order of their steps."""
+    """The spreads of a problem on meshes of (columns, rows), one per memory, in classes of their bounds."""
 
     def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
-        self._bounds, self._perfect, self._halves = model.bounds, model.perfect, model.halves
+        self._model = model
         bounds: list[int] = model.bounds.tolist()
-        self._room = np.array([columns * rows for columns, rows in meshes], np.int64)
-        lists = [factors_of(bound, meshes, perfect=model.perfect, split=split) for bound in bounds]
-        self._factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
+        room = np.array([columns * rows for columns, rows in meshes], np.int64)
+        timed = bool(np.isfinite(model.bandwidth).any())
+        lists = [factors_of(n, meshes, perfect=model.perfect, split=split, timed=timed) for n in bounds]
+        factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
         for d, found in enumerate(lists):
-            self._factors[d, : len(found)] = found
-        self._levels = np.flatnonzero(self._room > 1).astype(np.int64)
+            factors[d, : len(found)] = found
+        levels = np.flatnonzero(room > 1).astype(np.int64) if room.max() > 1 else np.zeros(1, np.int64)
+        self._mesh = Mesh(room, levels, factors, model.halves, _dearest_first(model))
+        self.begin(0.0, 0.0)
+        self.over = True
 
     def least_steps(self) -> float:
         """Fewest steps at all."""
-        return float(np.prod(self._bounds.astype(np.float64))) / float(np.prod(self._room.astype(np.float64)))
+        return float(np.prod(self._model.bounds.astype(np.float64)) / np.prod(self._mesh.room.astype(np.float64)))
 
-    def between(self, low: float, high: float) -> Ints | None:
-        """Spreads (N, L, D) of more than `low` and at most `high` steps; None if they are too many."""
-        room = np.ones((MAX_SPREADS, len(self._room), len(self._bounds)), np.int64)
-        mesh = self._bounds, self._halves, self._room, self._levels, self._factors
-        found = int(enumerate_spreads(*mesh, self._perfect, low, high, room))
-        return None if found < 0 else room[:found].copy()
+    def begin(self, low: float, high: float) -> None:
+        """Go for the spreads of the least bounds above `low`, at most `high`."""
+        self._trail, self._within, self.over = new_trail(self._model, self._mesh), (low, high), False
+        self._trail.at[0] = 0
+        self._spreads, self._values = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
 
+    def look(self, ways: Ways, most: float) -> None:
+        """Look for some more, of bounds of at most `most`; it may be `over` then."""
+        if most < self._within[1]:
+            self._cut(most)
+        out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
+        found = int(hunt(self._model, self._mesh, ways, self._trail, *self._within, PREFIXES, out, values))
+        self._spreads = np.concatenate([self._spreads, out[:found]])
+        self._values = np.concatenate([self._values, values[:found]])
+        self.over = bool(self._trail.at[0] < 0)
+        if len(self._values) > MANY:
+            self._cut(float(np.partition(self._values, MANY // 2)[MANY // 2]))
 
-@inner
-def steps_of(bounds: Ints, chosen: Ints) -> float:
-    """Steps with factors `chosen` (L, D)."""
-    total = 1.0
-    for d in range(bounds.shape[0]):
-        spread = 1
-        for level in range(chosen.shape[0]):
-            spread *= chosen[level, d]
-        total *= -(-bounds[d] // spread)
-    return total
+    def _cut(self, high: float) -> None:
+        """Leave those above `high` for later."""
+        rest = self._values > high
+        if rest.any():
+            self._trail.beyond[0] = min(self._trail.beyond[0], self._values[rest].min())
+        self._spreads, self._values, self._within = self._spreads[~rest], self._values[~rest], (self._within[0], high)
 
+    def found(self) -> tuple[Ints, Floats]:
+        """Those spreads (N, L, D), with their bounds (N,)."""
+        return self._spreads, self._values
 
-@compiled
-def enumerate_spreads(
-    bounds: Ints,
-    halves: Bools,
-    room: Ints,
-    levels: Ints,
-    factors: Ints,
-    perfect: bool,
-    low: float,
-    high: float,
-    out: Ints,
-) -> int:
-    """Fill `out` with the spreads of more than `low` and at most `high` steps; their number, or -1 for too many."""
-    dims, places = bounds.shape[0], bounds.shape[0] * levels.shape[0]
-    chosen = np.ones((room.shape[0], dims), np.int64)
-    cursor = np.zeros(places + 1, np.int64)
-    before = np.zeros(places + 1, np.int64)
-    left = room.copy()
-    count, at = 0, 0
-    while at >= 0:
-        if at == places:
-            steps = steps_of(bounds, chosen)
-            if low < steps <= high:
-                if count == out.shape[0]:
-                    return -1
-                out[count] = chosen
-                count += 1
-            at -= 1
-            continue
-        d, level = at // levels.shape[0], levels[at % levels.shape[0]]
-        if cursor[at] == 0:
-            before[at] = left[level]
-        left[level] = before[at]
-        factor = factors[d, cursor[at]]
-        chosen[level, d] = 1
-        if factor == 0 or factor > left[level]:
-            cursor[at] = 0
-            at -= 1
-            continue
-        cursor[at] += 1
-        chosen[level, d] = factor
-        left[level] = left[level] // factor
-        if useful(bounds, halves, chosen, left, d, perfect, high):
-            at += 1
-    return count
+    @property
+    def beyond(self) -> float:
+        """A lower bound of all others above these; inf if there are none."""
+        return float(self._trail.beyond[0])
 
 
-@inner
-def useful(bounds: Ints, halves: Bools, chosen: Ints, left: Ints, d: int, perfect: bool, high: float) -> bool:
-    """Whether factors up to dimension `d` can be completed to at most `high` steps."""
-    spread, spare = 1, 1.0
-    for level in range(chosen.shape[0]):
-        idle = chosen[level, d] // 2 if halves[level] else chosen[level, d] - 1
-        if spread * idle >= bounds[d] and chosen[level, d] > 1:
-            return False
-        spread *= chosen[level, d]
-        spare *= left[level]
-    if perfect and bounds[d] % spread:
-        return False
-    steps = 1.0
-    for e in range(bounds.shape[0]):
-        total = 1
-        for level in range(chosen.shape[0]):
-            total *= chosen[level, e]
-        if e < d:
-            steps *= -(-bounds[e] // total)
-        elif e > d:
-            steps *= bounds[e]
-        else:
-            steps *= bounds[e] / min(total, bounds[e])
-    return steps / spare <= high * (1 + 1e-9)
-
-
-@compiled
-def rank(model: Model, skeleton: Skeleton, spreads: Ints, chains: Ints, many: Ints, outer: Floats) -> Floats:
-    """Least energy (N,) with spreads (N, L, D), whichever of the `chains` (T, K, L), `many` (T,), keep the tensors.
-
-    `outer` (2 ** T,) is the least energy beyond the last memory but one, by the tensors that it keeps.
-    """
-    found = np.full(spreads.shape[0], np.inf)
-    tensors = chains.shape[0]
-    last = skeleton.kept.shape[0] - 1
-    least = np.empty((tensors, 2))
-    for n in range(found.shape[0]):
-        skeleton.spread[:] = spreads[n]
-        set_spread(skeleton)
-        least[:] = np.inf
-        for t in range(tensors):
-            for k in range(many[t]):
-                skeleton.kept[:, t] = chains[t, k]
-                which = chains[t, k, last - 1]
-                least[t, which] = min(least[t, which], tensor_energy(model, skeleton, t))
-        for mask in range(outer.shape[0]):
-            total = model.base + outer[mask]
-            for t in range(tensors):
-                total += least[t, (mask >> t) & 1]
-            found[n] = min(found[n], total)
-    return found
+def _dearest_first(model: Model) -> Ints:
+    """Dimensions in the order of what spreading them may save at most: that decides soon what is too much."""
+    cheapest = np.minimum.reduce(np.where(model.is_output, model.write, model.read), axis=0)
+    return np.argsort(-((model.kind != PLAIN) * cheapest[:, None]).sum(axis=0), kind="stable").astype(np.int64)

@@ -88,17 +88,21 @@ def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int)
     if prod(len(found) for found in chains) > most:
         return None
     keeps = list(_keeps(arch, problem, space))
-    found: list[LoopMapping] = []
+    found: list[tuple[list[tuple[Loop, ...]], ...]] = []
+    count = 0
     for combination in product(*chains):
         columns = [tuple(chain[i] for chain in combination) for i in range(len(slots))]
-        if not _placed(slots, columns, space):
-            continue
-        for loops in product(*(_orders(arch, slot, column) for slot, column in zip(slots, columns, strict=True))):
-            for away in keeps:
-                found.append(_mapping(slots, loops, away, len(arch.levels)))
-        if len(found) > most:
-            return None
-    return found
+        if _placed(slots, columns, space):
+            found.append(tuple(_orders(arch, slot, column) for slot, column in zip(slots, columns, strict=True)))
+            count += len(keeps) * prod(len(orders) for orders in found[-1])
+            if count > most:
+                return None
+    return [
+        _mapping(slots, loops, away, len(arch.levels))
+        for orders in found
+        for loops in product(*orders)
+        for away in keeps
+    ]
 
 
 def _slots(arch: Architecture) -> Iterator[Slot]:

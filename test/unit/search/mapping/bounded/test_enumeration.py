@@ -13,10 +13,10 @@ from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Object
 
 from .enumerate import every_mapping, random_machine, random_problem
 
-PAIRS = 130
+PAIRS = 110
 """Pairs per kind of factors that are small enough to enumerate."""
 
-MOST = 1200
+MOST = 400
 """Mappings of a pair at most."""
 
 

@@ -1,0 +1,52 @@
+"""Spreads in classes of their bounds, and what tiles of the last memory may cost."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.search.mapping.bounded.outer import FRONT, lowest
+from tilewright.search.mapping.bounded.search import Search
+from tilewright.search.mapping.values import OBJECTIVES, Request, Space
+
+from .enumerate import random_machine, random_problem
+
+
+def test_classes_of_bounds_have_all_spreads():
+    compared = 0
+    for seed in range(40):
+        random = Random(seed)
+        problem, arch = random_problem(random), random_machine(random)
+        space = Space(random.random() < 0.5, random.random() < 0.5, "perfect" if seed % 2 else "imperfect")
+        request = Request(objective=OBJECTIVES[seed % 3], space=space)
+        search = Search(arch, problem, request, bounds_of(arch, problem))
+        everything = _found(search, 0.0, 1e300)
+        low, parts = 0.0, dict[tuple[int, ...], float]()
+        while low < np.inf:
+            parts |= _found(search, low, max(low, 1.0) * 1.2)
+            low = search.spreads.beyond * (1 - 1e-9)
+        assert parts == everything, seed
+        compared += len(everything)
+    assert compared > 200
+
+
+def _found(search: Search, low: float, high: float) -> dict[tuple[int, ...], float]:
+    """Spreads with bounds above `low` and at most `high`, once each."""
+    search.spreads.begin(low, high)
+    while not search.spreads.over:
+        search.spreads.look(search.ways, np.inf)
+    spreads, bounds = search.spreads.found()
+    found = {tuple(spread.ravel().tolist()): bound for spread, bound in zip(spreads, bounds.tolist(), strict=True)}
+    assert len(found) == len(spreads)
+    assert all(low < bound <= high for bound in found.values())
+    return found
+
+
+def test_every_point_is_above_the_front():
+    points = np.random.default_rng(0).uniform(1.0, 100.0, (3, 2000)) ** 2
+    front = lowest(*points)
+    assert len(front) <= FRONT
+    assert all((front <= point).all(axis=1).any() for point in points.T)
+    assert front[:, 0].min() == points[0].min()
