@@ -2,10 +2,10 @@
 
     python bench/fusion_partition.py --networks vgg16,resnet50 --samples 20000 --seconds 60
 
-writes `partition.json` and the plots to `out/fusion`; results that are in `partition.json` already are kept, so that
-networks can be measured one after another (`--again` measures anew).  The exit code tells whether genetic equals
-enumeration on the four networks where that ends, and whether ours is proven there, never worse than another method
-elsewhere, and within its time and gap.
+writes `partition.json`, tables as markdown and the plots to `out/fusion`; results that are in `partition.json` already
+are kept, so that networks can be measured one after another (`--again` measures anew; `--quick`: two networks, few
+samples).  The exit code tells whether genetic equals enumeration on the four networks where that ends, and whether ours
+is proven there, never worse than another method elsewhere, and within its time and gap.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fusion_plot import bars
+from fusion_plot import bars, markdown
 from measure import Report
 
 from tilewright.costs.fusion.of_machine import platform_of
@@ -70,35 +70,50 @@ def show(name: str, rows: dict[str, dict[str, Any]]) -> None:
         )
 
 
+SEARCHES = ("greedy", "depth-dp", "annealing", "genetic", "ours", "enumeration")
+"""Methods of figure 11."""
+
+CHAINS = {"L = 1": "per-layer", "L = 3": "chain-3", "L = 5": "chain-5", "ours": "ours"}
+"""Methods of figure 3."""
+
+
+def values_of(row: dict[str, Any], value: str) -> float:
+    """EMA, or a bandwidth, of one row."""
+    return row[value] if value in row else row["bandwidth"][value]
+
+
+def relative(table: Table, names: list[str], method: str, base: str, value: str) -> list[float | None]:
+    """A method's value for each network, relative to the method `base`."""
+    pairs = [(table[name].get(method), table[name].get(base)) for name in names]
+    return [None if a is None or b is None else values_of(a, value) / values_of(b, value) for a, b in pairs]
+
+
+def write_tables(table: Table, names: list[str], folder: Path) -> None:
+    """Figures 11 and 3 as markdown: EMA in MB, what it is of that of greedy (of single layers), bytes a cycle."""
+    for number, methods, base in ((11, SEARCHES, "greedy"), (3, tuple(CHAINS.values()), "per-layer")):
+        lines: list[list[str]] = []
+        for name in names:
+            cells = [name]
+            for method in methods:
+                row = table[name].get(method)
+                (share,) = relative(table, [name], method, base, "ema_bytes")
+                speed = "" if row is None else f"{row['bandwidth']['average_bytes_per_cycle']:.2f}"
+                cells.append("" if row is None else f"{row['ema_bytes'] / 1e6:.2f} ({share or 0:.3f}; {speed})")
+            lines.append([*cells, f"{table[name]['ours']['gap']:.1%}" if "ours" in table[name] else ""])
+        markdown(folder / f"figure{number}.md", ["network", *methods, "gap of ours"], lines)
+
+
 def plot(table: Table, folder: Path) -> None:
     """Figures 11 and 3."""
-    names = [name for name in table if "greedy" in table[name]]
+    names = [name for name in COCCO_NAMES if "greedy" in table.get(name, {})]
     if not names:
         return
-    methods = [m for m in ("greedy", "depth-dp", "annealing", "genetic", "ours", "enumeration")]
-
-    def relative(method: str, value: str) -> list[float | None]:
-        found: list[float | None] = []
-        for name in names:
-            row, base = table[name].get(method), table[name]["greedy"]
-            pair = [r[value] if value == "ema_bytes" else r["bandwidth"][value] for r in (row, base) if r is not None]
-            found.append(pair[0] / pair[1] if len(pair) == 2 else None)
-        return found
-
+    write_tables(table, names, folder)
     for value, words in (("ema_bytes", "External memory access"), ("average_bytes_per_cycle", "Bandwidth")):
-        series = {method: relative(method, value) for method in methods}
+        series = {method: relative(table, names, method, "greedy", value) for method in SEARCHES}
         bars(folder / f"figure11_{value}.svg", f"{words} relative to greedy (Cocco, figure 11)", names, series)
-    chains = {"L = 1": "per-layer", "L = 3": "chain-3", "L = 5": "chain-5", "ours": "ours"}
     for value, words in (("ema_bytes", "EMA"), ("average_bytes_per_cycle", "Bandwidth")):
-        series: dict[str, list[float | None]] = {}
-        for label, method in chains.items():
-            rows = [(table[n].get(method), table[n].get("per-layer")) for n in names]
-            series[label] = [
-                None
-                if a is None or b is None
-                else (a[value] / b[value] if value in a else a["bandwidth"][value] / b["bandwidth"][value])
-                for a, b in rows
-            ]
+        series = {label: relative(table, names, method, "per-layer", value) for label, method in CHAINS.items()}
         bars(folder / f"figure3_{value}.svg", f"{words} relative to single layers (Cocco, figure 3)", names, series)
 
 
@@ -130,7 +145,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=55.0, help="CPU limit of ours, genetic and annealing")
     parser.add_argument("--out", type=Path, default=Path("out/fusion"))
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.networks, arguments.samples, arguments.seconds = "vgg16,resnet50", 1000, 5.0
+        arguments.out /= "quick"
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / "partition.json"
     table: Table = json.loads(path.read_text()) if path.is_file() else {}
