@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 
 from ...algebra.element import ELEMENT_TYPES
@@ -59,7 +60,7 @@ class Step:
         """The value that is made."""
         return self.target.tensor
 
-    @property
+    @cached_property
     def read(self) -> tuple[Access, ...]:
         """The accesses that are read."""
         return tuple(access for access in accesses_of(self.statement.value) if isinstance(access, Access))
@@ -124,7 +125,8 @@ def joined(program: Program) -> Program:
     """The program with initial values added after sums, and elementwise statements taken into those that read them."""
     program = replace(program, steps=tuple(_started(program)), values=dict(program.values))
     program = _in_place(_split(program))
-    while (shorter := _taken_in(program)) is not None:
+    limits = limits_of(program)  # of all values: what is taken in has the range that it had as a value
+    while (shorter := _taken_in(program, limits)) is not None:
         program = shorter
     return program
 
@@ -181,9 +183,9 @@ def _in_place(program: Program) -> Program:
     return program
 
 
-def _taken_in(program: Program) -> Program | None:
+def _taken_in(program: Program, limits: Mapping[str, Range]) -> Program | None:
     """One step fewer; None where no step can be taken into another."""
-    uses, limits, writers = program.uses(), limits_of(program), Counter(step.result for step in program.steps)
+    uses, writers = program.uses(), Counter(step.result for step in program.steps)
     for i, step in enumerate(program.steps):
         if not step.elementwise or uses[step.result] != 1 or writers[step.result] > 1 or not _covers(step, program):
             continue
