@@ -160,10 +160,10 @@ class Search:
     def bound_beyond(self, spread: Spread, kept: Kept) -> float:
         """A bound of a skeleton, by what is unavoidable inside and what tiles of the last memory may cost."""
         energy = self.set_up(spread, kept)[1]
-        inmost = sum(1 << t for t, chain in enumerate(kept) if chain[-1] and not any(chain[:-1]))
         cycles = max(self.cycles(spread), self.port_cycles())
         found = inf
-        for more, ports, waiting in self.outer.front(self.last_kept(kept), inmost).tolist():
+        mask = self.last_kept(kept)
+        for more, ports, waiting in self.ways.front[mask, : self.ways.points[mask]].tolist():
             found = min(found, self.value(energy + more, max(cycles, ports) + waiting))
         return found
 

@@ -15,7 +15,7 @@ from ..values import Mapped, Request
 from .limits import check, check_timeloop
 from .search import ROUNDING, Search
 
-PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.15, 0.15, 0.75
+PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.25, 0.15, 0.75
 """Parts of a time limit: for perfect factors before others; until a search gets help, and for that help; and until it
 goes for good mappings rather than for a proof."""
 
