@@ -29,7 +29,7 @@ def extensions(
         for number in bits(ready & ~barred):
             larger = group | 1 << number
             freed = 0
-            for reader in bits(space.after[number] & ~larger):
+            for reader in bits(space.after[number] & ~(larger | done)):
                 if space.before[reader] & ~(done | larger) == 0:
                     freed |= 1 << reader
             if fits(larger):

@@ -2,6 +2,7 @@
 
 from itertools import pairwise, product
 from math import inf
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from tilewright.driver.partitions import scene_of
 from tilewright.errors import TilewrightError
 from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
 from tilewright.search.fusion.capacity import Choices, separate_buffers, shared_buffers
+from tilewright.search.fusion.codesign import Plan
+from tilewright.search.fusion.front import Front
 from tilewright.search.fusion.space import Space
 from tilewright.zoo.paper_networks.table import INPUT, Table
 
@@ -113,3 +116,27 @@ def test_a_search_whose_time_is_over_answers_with_what_it_has(method: str):
     result = explore(scene_of(pricer), pricer, options, SHARED)
     assert result.samples <= 1100
     assert sorted(layer for group in result.groups for layer in group) == list(range(len(toy().layers)))
+
+
+def test_windows_find_the_best_partition_of_a_candidate():
+    """Windows that grow over a small network end at the best of all partitions, from single layers on."""
+    pricer = SubgraphPricer(toy(), metric="energy")
+    scene = scene_of(pricer)
+    choices = Choices(scene.space, pricer, "energy", SHARED)
+    front, random = Front(Plan(choices, 0.002), scene.tolls("energy")), Random(0)
+    front.offer(tuple(1 << number for number in range(scene.space.size)))
+    for _ in range(30):
+        front.window(3, random, 10_000)
+    assert front.costs[3] == min(choices.totals(groups)[3] for groups in partitions(scene.space))
+
+
+def test_bounds_of_groups_under_a_candidate_are_below_their_prices():
+    pricer = SubgraphPricer(toy(), metric="energy")
+    scene = scene_of(pricer)
+    choices = Choices(scene.space, pricer, "energy", SHARED)
+    evaluator = choices.at(4, scene.tolls("energy").least)
+    groups = {group for groups in partitions(scene.space) for group in groups}
+    least = {group: evaluator.at_least(group) for group in groups}
+    assert choices.evaluations == 0
+    assert all(0 < least[group] <= evaluator.price(group) for group in groups)
+    assert all(evaluator.at_least(group) == evaluator.price(group) for group in groups)
