@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ...costs.fusion.graph import nodes_of
 from ...costs.fusion.values import Buffers, Metric, SubgraphCost
@@ -106,7 +107,7 @@ def explore(
 def _search(plan: Plan, scene: Scene, options: ExploreOptions) -> tuple[Best, Front | None]:
     match options.method:
         case "ours":
-            return ours(plan, scene.tolls(options.metric))
+            return ours(plan, scene.tolls(options.metric), _widest(scene, plan.choices.candidates).possible)
         case "genetic":
             return genetic(plan), None
         case "annealing":
@@ -115,3 +116,11 @@ def _search(plan: Plan, scene: Scene, options: ExploreOptions) -> tuple[Best, Fr
             return two_step(plan, random_candidates(plan)), None
         case _:
             return two_step(plan, grid_candidates(plan)), None
+
+
+def _widest(scene: Scene, candidates: Sequence[Buffers]) -> Scene:
+    """The scene with room for all that fits some candidate."""
+    maps = max(buffers.global_bytes for buffers in candidates)
+    shared = candidates[0].weight_bytes is None
+    weights = maps if shared else max(buffers.weight_bytes or 0 for buffers in candidates)
+    return replace(scene, weight_capacity=float(weights * scene.cores), map_capacity=float(maps), shared=shared)

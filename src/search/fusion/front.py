@@ -7,7 +7,7 @@ of size against cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf, isqrt
@@ -122,14 +122,15 @@ class Front:
             last = int(came[last])
         return tuple(self.plan.choices.space.ordered(groups) or groups)
 
-    def exact(self, more: int) -> None:
+    def exact(self, more: int, possible: Callable[[int], bool]) -> None:
         """The least cost of formula 2 over all partitions and candidates, proven, with `more` groups priced at most.
 
-        Raises `TooLargeError` where it is given up.
+        `possible(group)` is false only where no group that holds the layers fits any candidate.  Raises `TooLargeError`
+        where it is given up.
         """
         most = self.plan.choices.evaluations + more
         limits = (float(self.totals.min()) * (1 + 1e-12) - self.plan.choices.sizes) / self.plan.alpha
-        downsets = _Downsets(self.plan, self.tolls, limits, most)
+        downsets = _Downsets(self.plan, self.tolls, limits, most, possible=possible)
         for candidate, cost, groups in downsets.solve():
             if cost < self.costs[candidate] * (1 - 1e-12):
                 self.groups[candidate], self.costs[candidate] = groups, cost
@@ -171,7 +172,9 @@ class _Downsets:
     most_evaluations: int
     start: int = 0
     most_steps: int = MOST_STEPS
+    possible: Callable[[int], bool] | None = None
     steps: int = 0
+    tries: int = 0
     costs: dict[int, Floats] = field(default_factory=dict[int, Floats])
     came: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
@@ -206,13 +209,20 @@ class _Downsets:
             found = known[group] = -1.0 if hopeless else float(choices.prices(group)[useful].min())
             return found
 
-        for group in extensions(choices.space, done, price, lambda _: True):
+        for group in extensions(choices.space, done, None if self.possible else price, self._may_fit):
             self.steps += 1
             if self.steps > self.most_steps or choices.evaluations > self.most_evaluations:
                 raise TooLargeError
-            if 0 <= known.get(group, -1.0) < inf:
+            least = known[group] if group in known else price(group)
+            if 0 <= least < inf:
                 fresh.extend(self._reach(done, group, useful))
         return fresh
+
+    def _may_fit(self, group: int) -> bool:
+        self.tries += 1
+        if self.tries > 4 * self.most_steps:
+            raise TooLargeError
+        return self.possible is None or self.possible(group)
 
     def _reach(self, done: int, group: int, useful: Places) -> list[int]:
         """Take the step from `done` by `group`; where it leads, if nothing led there before."""
@@ -237,8 +247,10 @@ class _Downsets:
         return tuple(reversed(groups))
 
 
-def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
+def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Best, Front]:
     """All candidates at once: cuts of two orders, the lattice where it is small, else borders annealed in turns.
+
+    `possible` is that of `Front.exact`.
 
     Prices at most a tenth as many groups as `plan` lets others score points, but for what the first cuts need.
     """
@@ -249,7 +261,7 @@ def ours(plan: Plan, tolls: Tolls) -> tuple[Best, Front]:
         front.cuts(order, min(budget // 3, max(budget // CUTS, SHORT * space.size)))
         _note(best, front)
     try:
-        front.exact(budget // EXACT)
+        front.exact(budget // EXACT, possible)
     except TooLargeError:
         idle = 0
         while plan.choices.evaluations < budget and idle < PATIENCE and not plan.late:
