@@ -212,7 +212,9 @@ def shapes_of(text: str) -> dict[str, tuple[int, ...]]:
     from tilewright.driver.packets import kernel_of
     from tilewright.frontends.einsum import einsum_module
 
-    return {name: tuple(shape) for name, shape in kernel_of(einsum_module(text)).shapes.items()}
+    kernel = kernel_of(einsum_module(text))
+    assert kernel is not None, text
+    return {name: tuple(shape) for name, shape in kernel.shapes.items()}
 
 
 VARIANTS = (
