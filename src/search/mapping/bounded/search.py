@@ -296,7 +296,7 @@ class Search:
             self.objective, base, float(self.cycles(spread)), self.timed,
         )  # fmt: skip
         start(task, self.frames)
-        low, done = inf, False
+        low, done, self.hurried = inf, False, False
         while not done:
             before = int(best.counted[0])
             done = bool(walk(task, self.frames, SLICE))
@@ -305,7 +305,7 @@ class Search:
             best.value[0] = min(target, self.best_value)
             if not done and self.late():
                 break
-        return low, done
+        return low, done and not self.hurried
 
     def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
         """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
@@ -350,6 +350,7 @@ class Search:
         pairs = list(product(every, orders))
         for start_at in range(0, len(pairs), LEAVES):
             if self.late():
+                self.hurried = True
                 return bound
             part = pairs[start_at : start_at + LEAVES]
             chosen = np.array([one for one, _ in part], np.int64)
