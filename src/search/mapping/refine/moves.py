@@ -123,7 +123,7 @@ class Moves:
 
     def _with_factors(self, one: MappingBatch, every: Ints) -> MappingBatch:
         """The mapping with each of these factors (N, 3, L, D), equal ones once; a new loop in three places."""
-        keys = (every * self._hashes).reshape(len(every), -1).sum(axis=1)
+        keys = (every * self._hashes).sum(axis=(1, 2, 3))
         every = every[np.unique(keys, return_index=True)[1]]
         parts = {kind: np.ascontiguousarray(every[:, k]) for k, kind in enumerate(KINDS)}
         found = replace(_repeated(one, len(every)), **parts)

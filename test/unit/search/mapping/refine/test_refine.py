@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tilewright.costs.exact import evaluate
-from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor, pack
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor, pack, parse_mapping
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping import exact, refine, sunstone
 from tilewright.search.mapping.pricing import Pricer
@@ -61,6 +61,12 @@ def test_imperfect_factors_and_bypass_are_used_where_they_are_allowed():
     assert perfect.mapping.tiles(3)[-1][1] == conv().bounds
     assert not any(level.bypass for level in perfect.mapping.levels)
     assert whole.edp < perfect.edp
+
+
+def test_a_start_with_all_loops_in_one_memory_has_neighbours():
+    alone = parse_mapping([{"target": "DRAM", "temporal": {"P": 7, "R": 3, "K": 5}}], machine(), conv())
+    found = refine.solve(machine(), conv(), Request(), [alone])
+    assert found.edp < evaluate(machine(), conv(), alone).edp_j_cycle
 
 
 def test_timeloops_model_keeps_factors_perfect():
