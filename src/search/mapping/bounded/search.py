@@ -89,7 +89,7 @@ class Search:
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
         self.hops = any(level.hop_energy_pj for level in arch.levels)
         self.timed = bool(np.isfinite(self.model.bandwidth).any())
-        self.nodes = self.unsettled = 0
+        self.nodes, self.hurried = 0, False
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
         self.queue: list[Node] = []
@@ -340,7 +340,6 @@ class Search:
         loops[0] = []
         count = prod(factorial(len(found)) for found in loops)
         if every is None or len(every) * count > MAX_ORDERS:
-            self.unsettled += 1
             return bound
         rest = [[d for d in range(len(self.dims)) if d not in found] for found in loops]
         orders = [

@@ -41,10 +41,6 @@ class Moves:
         """All mappings one move away that fit the arrays."""
         return self._allowed(joined([move(one) for move in self.kinds]))
 
-    def of_kind(self, move: Callable[[MappingBatch], MappingBatch], one: MappingBatch) -> MappingBatch:
-        """Those of one kind that fit the arrays."""
-        return self._allowed(move(one))
-
     def _allowed(self, batch: MappingBatch) -> MappingBatch:
         batch = fits_arrays(self.arch, batch)
         if self.split:
