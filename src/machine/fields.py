@@ -5,8 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+class Ranged:
+    """The values that some bits hold."""
+
+    width_bits: int
+    signed: bool
+
+    @property
+    def lowest(self) -> int:
+        """The smallest value that fits."""
+        return -(1 << (self.width_bits - 1)) if self.signed else 0
+
+    @property
+    def highest(self) -> int:
+        """The largest value that fits."""
+        return (1 << (self.width_bits - self.signed)) - 1
+
+
 @dataclass(frozen=True)
-class Field:
+class Field(Ranged):
     """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield.
 
     It begins `at_bit` bits after the word's most significant bit, or (None) right after the field before it.
@@ -19,13 +36,3 @@ class Field:
     at_bit: int | None = None
     constant: int | None = None  # the only value, by which instructions of one opcode are told apart
     hidden: bool = False  # a constant that assembly text does not show
-
-    @property
-    def lowest(self) -> int:
-        """The smallest value that fits."""
-        return -(1 << (self.width_bits - 1)) if self.signed else 0
-
-    @property
-    def highest(self) -> int:
-        """The largest value that fits."""
-        return (1 << (self.width_bits - self.signed)) - 1

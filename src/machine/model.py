@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ..algebra.expr import Expr, Statement
 from ..algebra.statement import tensors_of
-from .fields import Field
+from .fields import Field, Ranged
 from .macros import Macro
 from .packets import PacketIsa
 
@@ -221,23 +221,13 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class PlacedField:
+class PlacedField(Ranged):
     """A field's place in its word: `width_bits` bits from `offset_bits` on, counted from the most significant bit."""
 
     name: str
     offset_bits: int
     width_bits: int
     signed: bool
-
-    @property
-    def lowest(self) -> int:
-        """The smallest value that fits."""
-        return -(1 << (self.width_bits - 1)) if self.signed else 0
-
-    @property
-    def highest(self) -> int:
-        """The largest value that fits."""
-        return (1 << (self.width_bits - self.signed)) - 1
 
 
 @dataclass(frozen=True)
