@@ -19,6 +19,9 @@ PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.25, 0.15, 0.75
 """Parts of a time limit: for perfect factors before others; until a search gets help, and for that help; and until it
 goes for good mappings rather than for a proof."""
 
+TIMELOOP_LEVELS = 3
+"""Memories of the machines that are searched in Timeloop's model."""
+
 TIMELOOP_SHARE = 0.4
 """Part of a time limit for `refine`, in Timeloop's model."""
 
@@ -40,9 +43,9 @@ class _Clock:
 def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """The best mapping of `problem` on `arch`, a lower bound over the space, and whether that is proven.
 
-    The bound is the larger one of the search's own and of `costs.bounds`.  Timeloop's model is priced on machines of
-    three memories, with perfect factors.  Raises `InfeasibleError` where nothing fits, `TilewrightError` beyond the
-    limits.
+    The bound is the larger one of the search's own and of `costs.bounds`.  Timeloop's model is searched with perfect
+    factors on machines of three memories; on others the answer is `refine`'s.  Raises `InfeasibleError` where nothing
+    fits, `TilewrightError` beyond the limits.
     """
     if request.model == "timeloop":
         check_timeloop(request)
@@ -66,7 +69,12 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
 
 
 def _by_timeloop(arch: Architecture, problem: Problem, request: Request) -> Mapped:
-    """The same in Timeloop's model; the last part of a time limit is for `refine`, unless the search is over before."""
+    """The same in Timeloop's model; the last part of a time limit is for `refine`, unless the search is over before.
+
+    Machines of other than three memories get what `refine` finds, unproven.
+    """
+    if len(arch.levels) != TIMELOOP_LEVELS:
+        return refine(arch, problem, request)
     limit = request.time_limit_s
     first_s = None if limit is None else (1 - TIMELOOP_SHARE) * limit
     found = three_memories(arch, problem, request.objective, request.space, first_s)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+
 import pytest
 
+from tilewright.costs import timeloop
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.errors import InfeasibleError
@@ -44,3 +48,14 @@ def test_answers_are_valid_and_bounded(factors: str):
 def test_nothing_fits():
     with pytest.raises(InfeasibleError, match="L1"):
         solve(machine(2), GEMM, Request(space=Space()))
+
+
+def test_timeloops_model_on_more_than_three_memories_is_answered_unproven(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules["tilewright.search.mapping.refine.solve"], "STEPS", 500)
+    three = machine(6)
+    deep = replace(three, levels=(Level("Reg", 3, 8, 4, 1, 0.2), *three.levels), mac_instances=8, mac_mesh_x=4)
+    mapped = solve(deep, GEMM, Request(model="timeloop", space=Space(bypass=True, split_axes=True), time_limit_s=0.2))
+    price = timeloop.evaluate(deep, GEMM, mapped.mapping)
+    assert price.valid
+    assert (price.energy_pj, price.cycles) == (mapped.energy, mapped.cycles)
+    assert (mapped.proven, mapped.lower_bound) == (False, 0.0)
