@@ -155,12 +155,14 @@ class PackedOp(IRDLOperation):
     loop_level = opt_prop_def(INTEGER)
     trips = opt_prop_def(StringAttr)
     suffix = opt_prop_def(StringAttr)
+    given = opt_prop_def(PairsAttr)
     traits = lazy_traits_def(_in_graph)
     assembly_format = (
         "$sym_name $syntax `words` $words `latency` $latency_packets `align` $align_bytes `registers` $registers "
         "`fields` $fields `needs` $needs (`execute` $execute^)? `extents` $extents `places` $places "
         "(`immediates` $immediates^)? (`functions` $functions^)? (`advance` $advance^)? "
-        "(`from_identity` $from_identity^)? (`trips` $trips^)? (`loop` $loop_level^)? (`suffix` $suffix^)? attr-dict"
+        "(`from_identity` $from_identity^)? (`trips` $trips^)? (`loop` $loop_level^)? (`suffix` $suffix^)? "
+        "(`given` $given^)? attr-dict"
     )
 
     def verify_(self) -> None:
@@ -241,6 +243,7 @@ def _packed_op(item: PackedMnemonic) -> PackedOp:
         "loop_level": _int(loop.level) if loop is not None and loop.level >= 0 else None,
         "trips": StringAttr(loop.trips) if loop is not None else None,
         "suffix": StringAttr(loop.suffix) if loop is not None and loop.suffix else None,
+        "given": PairsAttr(item.given) if item.given else None,
     }
     return PackedOp.create(properties={name: value for name, value in properties.items() if value is not None})
 
@@ -269,4 +272,5 @@ def _packed(op: PackedOp) -> PackedMnemonic:
         Advance(moved.base, moved.offset, moved.scale) if moved is not None else None,
         op.from_identity is not None,
         loop,
+        op.given.data if op.given is not None else (),
     )

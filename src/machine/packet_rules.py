@@ -144,7 +144,7 @@ def _meaning(machine: Machine, isa: PacketIsa, item: PackedMnemonic) -> Iterator
     row = tuple(types[operand] for operand in capability.operands)
     if row not in capability.types:
         yield Complaint(subject, f"types that {item.node}.{item.capability} takes", ", ".join(row))
-    yield from _scalars(item, capability)
+    yield from _scalars(isa, item, capability)
 
 
 def _place(
@@ -187,7 +187,11 @@ def _place(
         yield Complaint(subject, f"a memory that {item.node} is linked with for {place.operand}", place.memory)
 
 
-def _scalars(item: PackedMnemonic, capability: Capability) -> Iterator[Complaint]:
+def _is_word(text: str) -> bool:
+    return text.removeprefix("-").isdigit() and -(1 << 31) <= int(text) < 1 << 31
+
+
+def _scalars(isa: PacketIsa, item: PackedMnemonic, capability: Capability) -> Iterator[Complaint]:
     subject = f"mnemonic {item.name}"
     choices = dict(capability.functions)
     functions = dict(item.functions)
@@ -198,6 +202,12 @@ def _scalars(item: PackedMnemonic, capability: Capability) -> Iterator[Complaint
     wanted = [name for name, _ in capability.immediates]
     if sorted(immediates) != sorted(wanted) or any(word not in names for word in immediates.values()):
         yield Complaint(subject, f"an ifield for each immediate ({', '.join(wanted) or 'none'})", f"{immediates}")
+    files, held = {file.name: file for file in isa.files}, dict(item.registers)
+    for name, number in item.given:
+        file = files.get(held.get(name, ""))
+        if file is None or file.width_bytes != files[isa.base].width_bytes or not _is_word(number):
+            expected = f"a register as wide as those of {isa.base}, and a number that it holds"
+            yield Complaint(subject, expected, f"{name} {number}")
     advance = item.advance
     if advance is not None and (advance.base not in dict(item.registers) or advance.offset not in names):
         yield Complaint(subject, "an advance of a register field by an ifield", f"{advance.base}, {advance.offset}")

@@ -74,7 +74,8 @@ class PackedMnemonic:
 
     `registers` are fields that name a register of a file.  `words` of the packet's words are taken; a result should be
     used `latency_packets` later (earlier use stalls, it is not wrong).  A reduction goes on from the
-    target's old value, or starts `from_identity`.  Addresses in memory are multiples of `align_bytes`.
+    target's old value, or starts `from_identity`.  Addresses in memory are multiples of `align_bytes`.  It means this
+    only where the register fields of `given` hold those numbers.
     """
 
     name: str
@@ -94,6 +95,7 @@ class PackedMnemonic:
     advance: Advance | None = None
     from_identity: bool = False
     loop: LoopStart | None = None
+    given: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ...arrays import Array
 from ...errors import InfeasibleError
-from .correction import Correction
+from .correction import Correction, layout_of
 from .emit import Emitter
 from .modulo import lowest_of
 from .packing import Packing
@@ -17,7 +17,7 @@ from .regions import Region, Repeat, Straight
 from .roles import Contraction
 from .select import Multiply, select_multiply
 from .storage import Storage
-from .tiles import Plan, Pointers, Tile, counts, names
+from .tiles import WORD_BYTES, Plan, Pointers, Tile, counts, names
 
 Made = TypeVar("Made")
 
@@ -192,7 +192,7 @@ class Kernel:
 
     def place(self, columns: list[Columns]) -> None:
         """Addresses of the tensors, in the forms that the kernel reads and writes."""
-        c, width, storage = self.contraction, self.emitter.vector_bytes, self.storage
+        c, storage = self.contraction, self.storage
         tiles = tuple(item.plan.vectors for item in columns for _ in range(item.count))
         batch_axes = len(c.batch)
         reduced = len(c.vector_axes) - batch_axes - sum(role == "lane" for role in c.target_order)
@@ -201,7 +201,8 @@ class Kernel:
             self.multiply.flip,
         )  # fmt: skip
         rows, given = c.row_count * c.batches, self.addresses
-        self.sums = storage.take(c.row_count * width) if self.multiply.flip else 0
+        self.words = layout_of(self.emitter, c, self.multiply).pitch_bytes if self.multiply.flip else 0
+        self.sums = storage.take(c.row_count // c.rows[-1].extent * self.words) if self.multiply.flip else 0
         if given is not None and given.vector is not None:
             self.y = storage.constant(packing.pack(given.vector.reshape(c.vector_shape)).tobytes())
         else:
@@ -257,7 +258,11 @@ class Kernel:
             emitter.pool.give(emitter.scalars, inner)
             return [Repeat(walk.extent, (Straight(step), *items))]
         regions = self.tiles(columns.plan, tiles, pointers)
-        return regions + (self.tiles(columns.rest, 1, pointers) if left and columns.rest is not None else [])
+        regions += self.tiles(columns.rest, 1, pointers) if left and columns.rest is not None else []
+        if self.multiply.flip and len(self.contraction.rows) > 1:
+            on = emitter.add(pointers.sums, pointers.sums, self.words - WORD_BYTES * walk.extent)
+            regions.append(Straight((on,)))
+        return regions
 
     def tiles(self, plan: Plan, count: int, pointers: Pointers) -> list[Region]:
         """`count` register tiles one after another."""

@@ -25,7 +25,10 @@ class Effects:
 
 
 class Isa:
-    """The packet instructions of a machine, with memory for what was asked (`copies`, `functions`: by emitters)."""
+    """The packet instructions of a machine, asked by meaning.
+
+    What was found is kept: `copies` and `functions` by emitters, `pipelines` of loops.
+    """
 
     def __init__(self, machine: Machine) -> None:
         if machine.packets is None:
@@ -36,9 +39,11 @@ class Isa:
         self.files = {item.name: item for item in self.packets.files}
         owners = (*machine.computes, *machine.links)
         self.capabilities = {(owner.name, c.name): c for owner in owners for c in owner.capabilities}
+        self._effects: dict[Instruction, Effects] = {}
         self._fits: dict[tuple[str, ...], bool] = {}
         self.copies: dict[tuple[str, bool], list[PackedMnemonic]] = {}
         self.functions: dict[tuple[str, str, int], PackedMnemonic | None] = {}
+        self.pipelines: dict[tuple[Instruction, ...], tuple[tuple[int, ...], int] | None] = {}
 
     @cached_property
     def memory(self) -> str:
@@ -67,6 +72,11 @@ class Isa:
 
     def effects(self, instruction: Instruction) -> Effects:
         """What an instruction reads and writes of registers."""
+        if instruction not in self._effects:
+            self._effects[instruction] = self._effects_of(instruction)
+        return self._effects[instruction]
+
+    def _effects_of(self, instruction: Instruction) -> Effects:
         mnemonic = self.mnemonics[instruction.mnemonic]
         files = dict(mnemonic.registers)
         reads: list[Granule] = []
@@ -83,6 +93,8 @@ class Isa:
                     reads += named
             if place.rotated:
                 reads += self.granules(files[place.rotated], instruction.value(place.rotated))
+        for name, _ in mnemonic.given:
+            reads += self.granules(files[name], instruction.value(name))
         if mnemonic.advance is not None:
             base = mnemonic.advance.base
             writes += [(granule, 1) for granule in self.granules(files[base], instruction.value(base))]

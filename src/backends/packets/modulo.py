@@ -66,13 +66,22 @@ def lowest_of(isa: Isa, names: Sequence[str]) -> int:
 
 def schedule_loop(isa: Isa, body: Sequence[Instruction]) -> Pipeline | None:
     """The body's pipeline of the shortest interval found, None where none within `SLACK_PACKETS` of the bound is."""
+    key = tuple(body)
+    if key not in isa.pipelines:
+        isa.pipelines[key] = _times(isa, key)
+    found = isa.pipelines[key]
+    return Pipeline(key, *found) if found is not None else None
+
+
+def _times(isa: Isa, body: Sequence[Instruction]) -> tuple[tuple[int, ...], int] | None:
+    """When each instruction issues, and the interval."""
     edges = dependences(isa, body, loop=True)
     lowest = lowest_of(isa, [instruction.mnemonic for instruction in body])
     for interval in range(lowest, lowest + SLACK_PACKETS):
         times = _Attempt(isa, body, edges, interval).run()
         if times is not None:
             first = min(times) // interval * interval
-            return Pipeline(tuple(body), tuple(time - first for time in times), interval)
+            return tuple(time - first for time in times), interval
     return None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...algebra.element import ELEMENT_TYPES
+from ...algebra.expr import Strided
 from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
 from ...machine.packets import PackedMnemonic
@@ -14,13 +15,14 @@ from .emit import COPY, Emitter
 
 GEMM = parse_statement("O{i} += A{i, j} * B{j}")
 DOT = parse_statement("O{i} += A{i, j} * B{i, j}")
+DEAL = parse_statement("O{j, i} = A{i, j}")
 
 
 @dataclass(frozen=True)
 class Multiply:
     """`gemm` adds, for `lanes` lanes, `group` products of a vector's and a scalar's elements.
 
-    Vector elements are stored `flip` larger than they are; if that is not 0, `first_dot` (from 0), `dot`, `rotate` and
+    Vector elements are stored `flip` larger than they are; if that is not 0, `first_dot` (from 0), `dot`, `deal` and
     `add` serve to take `flip` times the sum of the scalar operand away.
     """
 
@@ -32,7 +34,7 @@ class Multiply:
     move: PackedMnemonic
     first_dot: PackedMnemonic | None = None
     dot: PackedMnemonic | None = None
-    rotate: PackedMnemonic | None = None
+    deal: PackedMnemonic | None = None
     add: PackedMnemonic | None = None
 
 
@@ -59,15 +61,28 @@ def _with_correction(emitter: Emitter, found: Multiply, scalar_type: str) -> Mul
     isa = emitter.isa
     signed = "i8"
     dots = [m for m in isa.executing(DOT) if _types(emitter, m)[1:] == (scalar_type, signed)]
-    rotates = [m for m in _moves(emitter) if any(p.rotated for p in m.places)]
     dot = isa.choose(f"sums of {scalar_type} in lanes", [m for m in dots if not m.from_identity])
     first = isa.choose(f"sums of {scalar_type} in lanes, from 0", [m for m in dots if m.from_identity])
-    rotate = isa.choose("rotating a vector", rotates)
+    deal = isa.choose("dealing lanes", [m for m in isa.executing(DEAL) if _deals(emitter, m, _types(emitter, dot)[0])])
     add = emitter.function("add", _types(emitter, dot)[0], 2)
     return Multiply(
-        found.gemm, found.lanes, found.group, found.flip, found.scalar_file, found.move, first, dot, rotate,
+        found.gemm, found.lanes, found.group, found.flip, found.scalar_file, found.move, first, dot, deal,
         isa.choose("adding vectors", [add] if add is not None else []),
     )  # fmt: skip
+
+
+def _deals(emitter: Emitter, item: PackedMnemonic, type_name: str) -> bool:
+    """Whether it sorts the lanes of two neighbouring vectors, side by side, into those of even and odd numbers."""
+    capability, width = emitter.isa.capability(item), emitter.vector_bytes
+    assert capability is not None
+    assert isinstance(capability.statement.target, Strided)
+    odd, lane = capability.statement.target.dims
+    size = np.dtype(ELEMENT_TYPES[type_name]).itemsize
+    numbers = {place.operand: {dim: int(word) for dim, word in place.strides} for place in item.places}
+    out, inside = (numbers[operand] for operand in capability.operands)
+    halves = {lane: width // size, odd: 2} == {dim: int(word) for dim, word in item.extents}
+    whole = out == {odd: width, lane: size} and inside == {lane: 2 * size, odd: size}
+    return halves and whole and _types(emitter, item) == (type_name, type_name)
 
 
 def _moves(emitter: Emitter) -> list[PackedMnemonic]:

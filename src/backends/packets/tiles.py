@@ -12,6 +12,12 @@ from .regions import Pipelined, Region, Straight
 from .roles import Contraction
 from .select import Multiply
 
+WORD_BYTES = 4
+"""A correction's."""
+
+WORDS = 2
+"""Registers that corrections pass through."""
+
 X, Y, OUT, SUMS = "scalar operand", "vector operand", "target", "corrections"
 
 
@@ -56,6 +62,7 @@ class Tile:
         self.wide = [[self.take(self.file) for _ in range(plan.rows)] for _ in range(plan.steps // self.ways)]
         self.groups = row_groups(emitter, self.file, plan, contraction.rows[-1].step_bytes, self.iteration_bytes)
         self.at = [self.take(emitter.scalars) for _ in self.groups]
+        self.words = [self.take(emitter.scalars) for _ in range(min(WORDS, plan.rows))] if multiply.flip else []
         self.pool = pool
 
     def take(self, file: str) -> int:
@@ -114,12 +121,15 @@ class Tile:
             for (_, _, anchor), at in zip(self.groups, self.at, strict=True)
         ]
         made.append(emitter.add(pointers.row, pointers.row, plan.rows * self.contraction.rows[-1].step_bytes))
-        for sums in self.sums:
+        for row, sums in enumerate(self.sums):
             source = pointers.zero
             if self.multiply.flip:
-                source, width = sums[0], emitter.vector_bytes
-                made.append(emitter.advancing(False, emitter.vectors, source, pointers.sums, width, SUMS))
+                source, word = sums[0], self.words[row % WORDS]
+                made.append(emitter.load(emitter.scalars, word, pointers.sums, WORD_BYTES * row, SUMS))
+                made.append(emitter.broadcast(source, word))
             made += [emitter.place(self.multiply.move, (register, source)) for register in sums if register != source]
+        if self.multiply.flip:
+            made.append(emitter.add(pointers.sums, pointers.sums, WORD_BYTES * plan.rows))
         return made
 
     def undo_head(self) -> list[Instruction]:
@@ -127,7 +137,7 @@ class Tile:
         emitter, pointers, rows = self.emitter, self.pointers, self.plan.rows
         made = [emitter.add(pointers.row, pointers.row, -rows * self.contraction.rows[-1].step_bytes)]
         if self.multiply.flip:
-            made.append(emitter.add(pointers.sums, pointers.sums, -rows * emitter.vector_bytes))
+            made.append(emitter.add(pointers.sums, pointers.sums, -rows * WORD_BYTES))
         return made
 
     def tail(self) -> list[Instruction]:
@@ -203,7 +213,11 @@ def counts(
     iteration = Counter({load: plan.steps * plan.vectors, multiply.gemm.name: plan.steps * sums, add: groups})
     iteration[emitter.copies(file, False)[0].name] += plan.steps // ways * plan.rows
     firsts = plan.rows if multiply.flip else 0
-    ends = Counter({load: firsts, multiply.move.name: sums - firsts, store: sums, add: plan.rows + groups + 2})
+    ends = Counter({multiply.move.name: sums - firsts, store: sums, add: plan.rows + groups + 2 + (firsts > 0)})
+    if multiply.flip:
+        ends += Counter(
+            {emitter.copies(emitter.scalars, False)[0].name: firsts, emitter.broadcast(0, 0).mnemonic: firsts}
+        )
     return iteration, ends
 
 

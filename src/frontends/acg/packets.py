@@ -9,7 +9,7 @@ from ...machine.packets import Advance, LoopStart, PackedMnemonic, PacketIsa, Pl
 from .reader import Node, Reader, given, names_of, nodes_of, token_of
 
 DECLARATIONS = ("packet", "registers", "packed")
-SINGLE = ("execute", "extents", "values", "advance", "from_zero", "hardware_loop", "counted_loop")
+SINGLE = ("execute", "extents", "values", "advance", "from_zero", "given", "hardware_loop", "counted_loop")
 
 
 class PacketReader(Reader):
@@ -71,6 +71,7 @@ class PacketReader(Reader):
             advance=self.advance(single.get("advance")),
             from_identity="from_zero" in single,
             loop=self.loop(single.get("hardware_loop"), single.get("counted_loop")),
+            given=self.pairs(single.get("given"), signed=True),
         )
 
     def number_field(self, node: Node, owner: str) -> Field:

@@ -51,6 +51,8 @@ def _items(mnemonic: PackedMnemonic) -> Iterator[str]:
         yield f"immediates {_pairs(mnemonic.immediates)}"
     if mnemonic.from_identity:
         yield "from_identity"
+    if mnemonic.given:
+        yield f"given {_pairs(mnemonic.given)}"
     yield from (f"operand {_place(place)}" for place in mnemonic.places)
     if (advance := mnemonic.advance) is not None:
         yield f"advance {advance.base} by {advance.scale} * {advance.offset}"

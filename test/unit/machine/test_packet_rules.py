@@ -50,6 +50,10 @@ BROKEN = [
     ("advance B by 16 * I;", "advance B by 16 * J;", "an advance of a register field by an ifield"),
     ("operand A V[A] u8 { i 1 };\n  }\n  mnemonic LOAD ", "operand A V[A] u8 { i 1 } rotated A;\n  }\n  mnemonic LOAD ",
      "a register of R to rotate by"),
+    ("execute LANES.splat;", "execute LANES.splat; given O 1;", "a register as wide as those of R"),
+    ("execute LANES.splat;", "execute LANES.splat; given A 2147483648;", "a number that it holds"),
+    ("execute LANES.splat;", "execute LANES.splat; given A B;", "a number that it holds"),
+    ("execute LANES.splat;", "execute LANES.splat; given A -2147483648;", ""),
 ]  # fmt: skip
 
 
@@ -66,5 +70,7 @@ def test_rules(before: str, after: str, expected: str):
 
 
 def test_text_is_kept():
-    machine = parse_target(PAIR)
+    machine = parse_target(PAIR.replace("execute LANES.splat;", "execute LANES.splat; given A -4;"))
+    assert machine.packets is not None
+    assert any(item.given == (("A", "-4"),) for item in machine.packets.mnemonics)
     assert parse_target(print_target(machine)) == machine

@@ -89,12 +89,14 @@ class Encoder:
 
     def instruction(self, instruction: Instruction) -> list[int]:
         item = self.isa.mnemonics[instruction.mnemonic]
-        row = [self.kind(item), 0, -1, 0]
+        row = [self.kind(item), 0, -1, 0, -1, 0]
         if item.immediates:
             row[x.IMMEDIATE] = instruction.value(item.immediates[0][1])
         if item.advance is not None:
             row[x.ADVANCED] = self.register(item, item.advance.base, instruction)
             row[x.AMOUNT] = item.advance.scale * instruction.value(item.advance.offset)
+        for name, number in item.given:
+            row[x.GIVEN], row[x.HOLDS] = self.register(item, name, instruction), int(number)
         for place in self.places(item):
             row += self.place(item, place, instruction)
         return row + [0] * (x.INSTRUCTION_COLUMNS - len(row))
@@ -129,9 +131,9 @@ class Encoder:
             return [0] * x.KIND_COLUMNS
         statement = capability.statement
         dims = [dim.name for dim in capability.dims]
-        if len(dims) > x.MOST_DIMS or len(item.places) > x.MOST_OPERANDS:
-            found = f"{len(dims)} dims, {len(item.places)} operands"
-            limit = f"at most {x.MOST_DIMS} dims and {x.MOST_OPERANDS} operands to execute"
+        if len(dims) > x.MOST_DIMS or len(item.places) > x.MOST_OPERANDS or len(item.given) > 1:
+            found = f"{len(dims)} dims, {len(item.places)} operands, {len(item.given)} registers"
+            limit = f"at most {x.MOST_DIMS} dims, {x.MOST_OPERANDS} operands and 1 given register to execute"
             raise TilewrightError("unsupported", f"mnemonic {item.name}", limit, found)
         value = replaced(statement.value, dict(item.functions))
         first = len(self.ops)

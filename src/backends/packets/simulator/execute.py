@@ -22,7 +22,8 @@ KIND_COLUMNS = OPERAND + MOST_OPERANDS * OPERAND_COLUMNS
 COPY, PRODUCT, GENERAL = range(3)
 
 # columns of an instruction: its kind, then per operand where it is
-KIND, IMMEDIATE, ADVANCED, AMOUNT, PLACE, PLACE_COLUMNS = 0, 1, 2, 3, 4, 4  # offset, base, rotated by, register's bytes
+KIND, IMMEDIATE, ADVANCED, AMOUNT, GIVEN, HOLDS = 0, 1, 2, 3, 4, 5
+PLACE, PLACE_COLUMNS = 6, 4  # offset, base, rotated by, register's bytes
 INSTRUCTION_COLUMNS = PLACE + MOST_OPERANDS * PLACE_COLUMNS
 
 # operations of values on a stack
@@ -50,7 +51,7 @@ INSTRUCTION_COLUMNS = PLACE + MOST_OPERANDS * PLACE_COLUMNS
     LEFT,
 ) = range(21)
 
-RAN, OUTSIDE, UNALIGNED, TOO_LONG = range(4)
+RAN, OUTSIDE, UNALIGNED, TOO_LONG, NOT_GIVEN = range(5)
 
 
 @inner
@@ -206,7 +207,12 @@ def compute(
 
 @inner
 def locate(state: Array, instructions: Array, n: int, kinds: Array, k: int, places: Array, memory: int) -> int:
-    """The first byte of each operand into `places`, with rotations; a trap where memory does not have it."""
+    """The first byte of each operand into `places`, with rotations; a trap where memory does not have it.
+
+    Also where a register does not hold what the instruction's meaning asks for.
+    """
+    if instructions[n, GIVEN] >= 0 and load(state, instructions[n, GIVEN], -4) != instructions[n, HOLDS]:
+        return NOT_GIVEN
     for x in range(kinds[k, OPERANDS]):
         c = PLACE + x * PLACE_COLUMNS
         at = instructions[n, c]

@@ -45,11 +45,17 @@ def simulate_packets(
     if ended != x.RAN:
         issued = sum(1 for item in encoded.code[: at + 1] if item[0] in (x.PACKET, x.COUNTED)) - 1
         packet = list(packets_of(program.code))[issued]
-        found = {x.OUTSIDE: "one outside it", x.UNALIGNED: "one that is not", x.TOO_LONG: "more"}[ended]
+        found = {
+            x.OUTSIDE: "one outside it",
+            x.UNALIGNED: "one that is not",
+            x.TOO_LONG: "more",
+            x.NOT_GIVEN: "another",
+        }[ended]
         expected = {
             x.OUTSIDE: f"addresses in the {program.memory_bytes} bytes of memory",
             x.UNALIGNED: "an address aligned as the instruction wants it",
             x.TOO_LONG: f"at most {limit_packets} packets",
+            x.NOT_GIVEN: "the number in a register that the instruction needs",
         }[ended]
         raise TilewrightError("trap", packet_text(isa, packet), expected, found)
     return PacketRun(outputs_of(program, state[encoded.memory :]), int(packets))

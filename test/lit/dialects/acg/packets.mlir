@@ -22,8 +22,8 @@ acg.graph @two_slots control "packets" frequency 1.0e9 {
   acg.packed @LOAD "{O} = mem({B}+#{I})" words 1 latency 2 align 4 registers <O R, B R> fields <I 4 signed> needs <{[S0, S1], [ALU]}> execute @"M->G"::@copy extents <i 4> places <O = G[O, 1] u8 {i 1}, A = M[B, 4, I] u8 {i 1}> advance <by = address[B, 4, I] u8 {}>
   // CHECK-NEXT: acg.packed @LOOP {{.*}} trips "N" loop 0 suffix ":endloop0"
   acg.packed @LOOP "loop0({label},#{N})" words 1 latency 1 align 1 registers <> fields <N 10> needs <> extents <> places <> trips "N" loop 0 suffix ":endloop0"
-  // CHECK-NEXT: acg.packed @REPEAT {{.*}} trips "N"{{$}}
-  acg.packed @REPEAT "if ({N}--) jump {label}" words 2 latency 1 align 1 registers <N R> fields <> needs <> extents <> places <> trips "N"
+  // CHECK-NEXT: acg.packed @REPEAT {{.*}} trips "N" given <N -4>{{$}}
+  acg.packed @REPEAT "if ({N}--) jump {label}" words 2 latency 1 align 1 registers <N R> fields <> needs <> extents <> places <> trips "N" given <N -4>
 }
 
 // CHECK: "test.op"() {a = #acg.needs<{[S0], [S1]}, {[X, Y]}>, b = #acg.places<D = L2[B, 128, I] u8 {a 1}, S = V[S, 1] u8 {a 1} by R>}

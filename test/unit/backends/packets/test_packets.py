@@ -24,6 +24,8 @@ KERNELS = (
     "O[m,h,n] += A[m,k] * B[h,k,n]; h=3 m=6 n=9 k=16",
     "O[p,q,k] += A[p + r, q + s, c] * B[r,s,c,k]; p=5 q=4 k=20 r=3 s=3 c=8",
     "O[n,k,p,q] += A[n, c, 2*p + r, 2*q + s] * B[k,c,r,s]; n=2 p=3 q=5 k=6 r=3 s=2 c=3",
+    "O[m,n] += A[m,k] * B[k,n]; m=77 n=8 k=16",  # eight rows in a vector, more than a tree of them
+    "O[p,q,k] += A[p + r, q, c] * B[r,c,k]; p=2 q=37 k=8 r=2 c=8",  # corrections of each row of places apart
     "O[p,k] += A[p + 2*r, c] * B[r,c,k]; p=9 k=33 r=3 c=12",
     "O[p,q,c] max= A[2*p + r, 2*q + s, c]; p=5 q=4 c=70 r=3 s=2",
     "O[c] += A[i,c]; i=7 c=3",

@@ -61,6 +61,17 @@ def test_rotation_goes_around():
     assert out[:32] == [*range(2, 32), 0, 1]
 
 
+def test_lanes_are_dealt():
+    out, _ = run(
+        (op("VLOAD", O=0, B=0, I=0), op("SET", O=7, I=-4)),
+        (op("VLOAD", O=1, B=0, I=1),),
+        (op("VDEAL", O=1, A=0, R=7),),
+        (op("VSTORE", A=2, B=0, I=2),),
+        (op("VSTORE", A=3, B=0, I=3),),
+    )
+    assert out == [*range(0, 64, 2), *range(1, 64, 2)]
+
+
 def test_loops_count():
     body = (op("ADDI", O=1, A=1, I=3),)
     inner = Loop(1, 4, (body, body), ":endloop0")
@@ -86,6 +97,7 @@ def test_sums_wrap():
         ((op("LOADW", O=1, B=0, I=1024),), "addresses in the 1024 bytes"),
         ((op("LOADD", O=1, B=0, I=4),), "aligned"),
         ((op("STOREW", A=1, B=0, I=2),), "aligned"),
+        ((op("VDEAL", O=1, A=0, R=7),), "the number in a register that the instruction needs"),
     ],
 )
 def test_traps(code: tuple[Instruction, ...], expected: str):
