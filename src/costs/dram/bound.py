@@ -37,9 +37,10 @@ def lower_bound(network: Network, model: Model, batch: int) -> Bound:
     """
     case = case_of(network, model, batch)
     moved = sum(case.weights) + _crossing(network, case.floors, batch, model)
-    compute = sum(floor.cycles for floor in case.floors)
-    latency, binding = _latency(case, moved)
-    energy = sum(floor.energy_pj for floor in case.floors) + DRAM_PJ * moved
+    slices = in_slices(case)
+    compute = min(sum(floor.cycles for floor in each.floors) for each in (case, *slices))
+    latency, binding = _latency(case, slices, compute, moved)
+    energy = min(sum(floor.energy_pj for floor in each.floors) for each in (case, *slices)) + DRAM_PJ * moved
     return Bound(int(latency), energy, moved, int(compute), binding)
 
 
@@ -48,9 +49,14 @@ def case_of(network: Network, model: Model, batch: int) -> Case:
     return Case(network, model, batch, floors_of(network, model, batch))
 
 
-def _latency(case: Case, moved: int) -> tuple[float, str]:
+def in_slices(case: Case) -> tuple[Case, ...]:
+    """The case with large weights in slices, where that makes a difference."""
+    slices = sliced(case.network, case.model) if case.model.exact else case.network
+    return (case_of(slices, case.model, case.batch),) if len(slices.layers) > len(case.network.layers) else ()
+
+
+def _latency(case: Case, slices: tuple[Case, ...], compute: float, moved: int) -> tuple[float, str]:
     model, network = case.model, case.network
-    compute = sum(floor.cycles for floor in case.floors)
     first = min(
         case.weights[i] * (not model.exact)
         for i, layer in enumerate(network.layers)
@@ -58,12 +64,7 @@ def _latency(case: Case, moved: int) -> tuple[float, str]:
     )
     best = compute + first / model.bandwidth + 2 * model.latency, "compute"
     best = max(best, (moved / model.bandwidth + 2 * model.latency, "DRAM traffic"), order_bound(case))
-    rooms = [room_bound(case, best[0])]
-    if model.exact:
-        slices = sliced(network, model)
-        if len(slices.layers) > len(network.layers):
-            rooms.append(room_bound(case_of(slices, model, case.batch), best[0]))
-    room = min(rooms)
+    room = min(room_bound(each, best[0]) for each in (case, *slices))
     return room if room[0] > best[0] else best
 
 

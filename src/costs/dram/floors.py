@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...zoo.schedule_networks.layers import Layer, Network
-from ..soma.blocks import splits
+from ..soma.blocks import Work, splits
 from ..soma.hardware import MAC_PJ, VECTOR_PJ, CoreArray
+from .energy_floor import least_price
 from .issue_floor import Known, product_floor, vector_floor
 from .tables import Model
 
@@ -185,7 +186,21 @@ def _mac_floor(
         cycles = max(cycles, (area * channels + weights) / array.read_port)
     if model.exact:
         cycles = max(cycles, area * filters * groups / model.write_port)
+    if model.exact:
+        return cycles, linear, product_price(network, number, pixels, model, batch, 0.0)
     return cycles, linear, _mac_energy(array, area, channels, filters, window) * groups
+
+
+def product_price(
+    network: Network, number: int, pixels: tuple[int, int], model: Model, batch: int, cycle_pj: float
+) -> float:
+    """pJ of a layer of products in the exact model, and `cycle_pj` for each of its cycles."""
+    layer, array = network.layers[number], model.array
+    channels, filters = network.group_shape(number)
+    samples, groups = (1, layer.groups * batch) if layer.weights_from else (batch, layer.groups)
+    work = Work(samples, channels, filters, *layer.shape[1:], *layer.kernel, *layer.stride, 1)
+    together = max(1, min(array.vector // channels, array.lanes // filters, groups)) if groups > 1 else 1
+    return least_price(work, splits(array.side), pixels, together, model, cycle_pj) * groups
 
 
 def _least_over_tiles(layer: Layer, pixels: tuple[int, int], each: float, port: float) -> float:
@@ -208,7 +223,7 @@ def _least_over_tiles(layer: Layer, pixels: tuple[int, int], each: float, port: 
 
 
 def _mac_energy(array: CoreArray, area: int, channels: int, filters: int, window: int) -> float:
-    """pJ of one group: every operand moved as seldom as blocks in the cores allow."""
+    """pJ of one group in SoMa's model: every operand moved as seldom as blocks in the cores allow."""
     macs, results, weights = area * channels * filters * window, area * filters, window * channels * filters
     lanes = min(-(-filters // (array.lanes * ways)) * ways for ways in (1, array.side))
     vectors = min(-(-channels // (array.vector * ways)) * ways for ways in (1, array.side))

@@ -169,10 +169,10 @@ def _read_whole(work: Work) -> Work:
 @inner
 def _best_exact(work: Work, splits: tuple[Split, ...], model: Model) -> tuple[int, float]:
     """The candidate of least energy x cycles, without MACs' energy in the result."""
-    together = groups_together(work, model.array)
+    together = max(1, groups_together(work, model.array))
     macs = work.channels * work.filters * work.kernel_height * work.kernel_width * work.height * work.width * work.batch
     best, found, least = 0, 0.0, inf
-    passes = ceil_div(work.groups, max(1, together))
+    passes = ceil_div(work.groups, together)
     for split in splits:
         rows = 0
         for columns in range(column_limit(work, split, model.array), 0, -1):

@@ -10,6 +10,7 @@ import pytest
 from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import case_of, lower_bound
 from tilewright.costs.dram.bound_order import needed_pixels, order_bound
+from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import room_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.platform import model_of
@@ -56,14 +57,16 @@ def states(network: Network, exact: int) -> Iterator[Ints]:
                     yield state
 
 
-def least(network: Network, model: Model, batch: int) -> float:
-    """The least latency of all schedules, with all the ways to decide transfers."""
-    net, best = net_tables(network), float("inf")
+def least(network: Network, model: Model, batch: int) -> tuple[float, float, float]:
+    """The least latency, energy and product of all schedules, with all the ways to decide transfers."""
+    far = float("inf")
+    net, best = net_tables(network), (far, far, far)
     work = workspace(net, 512)
     for state in states(network, model.exact):
         for policy in range(4):
             if score(net, model, splits(4), batch, state, work, model.buffer_bytes, policy) == FITS:
-                best = min(best, float(work.tally[0]))
+                cycles, energy = float(work.tally[0]), float(work.energy[-1])
+                best = min(best[0], cycles), min(best[1], energy), min(best[2], cycles * energy)
     return best
 
 
@@ -75,8 +78,10 @@ def test_below_every_schedule_of_small_chains(seed: int, model: Model):
     weights = sum(map(network.weight_bytes, range(4)))
     for share in (0.4, 0.8):
         given = model._replace(buffer_bytes=int(share * weights) + 60_000, bandwidth=random.choice((4, 16, 64)))
-        best, bound = least(network, given, batch), lower_bound(network, given, batch)
+        bound, (best, energy, product_of_both) = lower_bound(network, given, batch), least(network, given, batch)
         assert bound.latency_cycles <= best
+        assert bound.energy_pj <= energy * (1 + 1e-9)
+        assert least_product(network, given, batch, bound) <= product_of_both * (1 + 1e-9)
         case = case_of(network, given, batch)
         assert max(order_bound(case)[0], room_bound(case, 0)[0]) <= best
 
@@ -95,6 +100,28 @@ def test_the_order_bound_by_hand():
     pixel = 64 / 16
     assert order_bound(case)[0] == pytest.approx(2 * 256 + pixel + (1 - 1 / 64) * work + 32)
     assert work < whole
+
+
+def test_pixels_that_a_stride_skips_cost_energy():
+    """`b` reads every second row and column of `a`: less than all pixels are paid for, and no less than are made."""
+    layers = (
+        Layer("a", "conv", Shape(128, 8, 8), external=(0,), kernel=(3, 3)),
+        Layer("b", "conv", Shape(128, 4, 4), (0,), stride=(2, 2)),
+    )
+    network = Network("skipping", (("x", Shape(64, 8, 8)),), layers)
+    model = SOMA._replace(exact=1, bandwidth=256)
+    bound, (_, energy, both) = lower_bound(network, model, 1), least(network, model, 1)
+    assert 0.95 * energy < bound.energy_pj <= energy
+    assert bound.energy_pj * bound.latency_cycles <= least_product(network, model, 1, bound) <= both
+
+
+def test_dear_energy_takes_cycles():
+    """The bound of energy x latency lies above the product of both bounds where cores must choose."""
+    network = schedule_network("gpt2_small_prefill")
+    model = SOMA._replace(exact=1)
+    bound = lower_bound(network, model, 1)
+    assert least_product(network, model, 1, bound) > 1.02 * bound.energy_pj * bound.latency_cycles
+    assert least_product(network, EDGE, 1, bound) == bound.energy_pj * bound.latency_cycles
 
 
 def test_attention_needs_the_whole_prompt():
@@ -129,6 +156,6 @@ def test_the_room_bound_needs_whole_weights_and_maps():
     out = 256 * 64
     late = 2 * weights + out // 2 + out + 9 * 16 * 256 - model.buffer_bytes
     assert value >= case.floors[0].cycles + late / 16
-    assert value <= least(network, model, 1)
+    assert value <= least(network, model, 1)[0]
     assert "buffer" in reason
     assert room_bound(case, 1e9)[0] == 1e9
