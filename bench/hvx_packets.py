@@ -1,10 +1,11 @@
 """Packets of generated kernels on Hexagon with HVX, counted under qemu, beside plain C through clang.
 
-python bench/hvx_packets.py [--only bert_gemm1] [--table]
+python bench/hvx_packets.py [--only bert_gemm1] [--table] [--resnet50]
 
 The unit is multiplications (or elements) in each packet, not cycles; the most possible is 256 for products (two vrmpy
-of 128), 16 for add and 32 for relu of i32.  Ours counts the pass that corrects for signed weights.  Ours reads
-activations and writes results in their natural order; weights are packed before the program runs.  The C is the best of
+of 128), 16 for add and 32 for relu of i32.  "a packet" counts everything that runs, the pass that corrects for signed
+weights too; "alone" are the products without it (unsigned weights).  "host" names the tensors that do not lie in their
+natural order, which the host lays out before the program runs and nobody counts: weights.  The C is the best of
 the loop orders tried by hand: rows of the result, innermost loop over columns, which clang vectorises.
 """
 
@@ -103,7 +104,8 @@ def conv(size: int, c: int, k: int, taps: int, step: int = 1) -> Case:
         bounds = f"p={rows} q={size} k={k} r={taps} s={taps} c={c}"
         return f"O[p,q,k] += A[{step}*p + r, {step}*q + s, c] * B[r,s,c,k]; {bounds}"
 
-    return Case(f"conv {taps}x{taps} {c}->{k} {size}x{size}", text(size), "CONV", text(2))
+    name = f"conv {taps}x{taps} {c}->{k} {size}x{size}{f' /{step}' if step > 1 else ''}"
+    return Case(name, text(size), "CONV", text(2))
 
 
 CASES = (
@@ -123,19 +125,38 @@ CASES = (
     Case("relu", "O[i] = relu(A[i]); i=393216", "RELU"),
 )
 
+RESNET50 = (
+    conv(112, 3, 64, 7, 2),
+    *(conv(56, c, k, taps) for c, k, taps in ((64, 64, 1), (64, 64, 3), (64, 256, 1), (256, 64, 1), (256, 128, 1))),
+    conv(28, 128, 128, 3, 2),
+    *(conv(28, c, k, taps) for c, k, taps in ((128, 128, 3), (128, 512, 1), (512, 128, 1), (512, 256, 1))),
+    conv(28, 256, 512, 1, 2),
+    conv(14, 256, 256, 3, 2),
+    *(conv(14, c, k, taps) for c, k, taps in ((256, 256, 3), (256, 1024, 1), (1024, 256, 1), (1024, 512, 1))),
+    conv(14, 512, 1024, 1, 2),
+    conv(7, 512, 512, 3, 2),
+    *(conv(7, c, k, taps) for c, k, taps in ((512, 512, 3), (512, 2048, 1), (2048, 512, 1))),
+    conv(7, 1024, 2048, 1, 2),
+)
+"""Its different convolutions (1x1 in front of a stride of 2, which stands at the 3x3)."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--table", action="store_true", help="what each optimisation is worth, instead")
     parser.add_argument("--static", action="store_true", help="count by the code, do not run it")
+    parser.add_argument("--resnet50", action="store_true", help="all different convolutions of ResNet-50, instead")
     options = parser.parse_args()
     isa = Isa(load_target("hvx"))
-    chosen = [case for case in CASES if options.only in case.name]
+    chosen = [case for case in (RESNET50 if options.resnet50 else CASES) if options.only in case.name]
     if options.table:
         table(isa, chosen)
         return
-    print(f"{'kernel':28} {'packets':>9} {'a packet':>8} {'equal':>6} {'plain C':>8} {'ratio':>6} {'compile s':>9}")
+    print(
+        f"{'kernel':28} {'packets':>9} {'a packet':>8} {'alone':>7} {'host':>5} {'equal':>6} "
+        f"{'plain C':>8} {'ratio':>6} {'compile s':>9}"
+    )
     for case in chosen:
         row(isa, case, options.static)
 
@@ -153,7 +174,27 @@ def row(isa: Isa, case: Case, static: bool) -> None:
         packets, equal = ran.packets, str(np.array_equal(ran.outputs["O"], expected(case.text, inputs)))
     plain = plain_rate(case) if not static and not missing_tools() and shutil.which("clang") else None
     shown = f"{plain:8.2f} {work / packets / plain:6.1f}" if plain else f"{'-':>8} {'-':>6}"
-    print(f"{case.name:28} {packets:9} {work / packets:8.2f} {equal:>6} {shown} {spent:9.2f}", flush=True)
+    counted = f"{work / packets:8.2f} {alone(isa, case):>7} {','.join(laid_out(program)) or 'none':>5}"
+    print(f"{case.name:28} {packets:9} {counted} {equal:>6} {shown} {spent:9.2f}", flush=True)
+
+
+def alone(isa: Isa, case: Case) -> str:
+    """Multiplications a packet of the same products with unsigned weights, which need no corrections."""
+    statement, extents = parse_einsum(case.text)
+    types = integer_types(statement)
+    if "i8" not in types.values():
+        return "-"
+    program = generate(isa.machine, statement, extents, types | {"B": "u8"})
+    return f"{prod(extents.values()) / executed_packets(program.code):.2f}"
+
+
+def laid_out(program: PacketProgram) -> list[str]:
+    """The tensors that do not lie densely with the last index innermost."""
+    return [
+        t.name
+        for t in program.stored
+        if t.packing is not None or t.strides != contiguous_strides(t.shape, np.dtype(t.dtype).itemsize)
+    ]
 
 
 def random_inputs(program: PacketProgram) -> dict[str, Array]:
