@@ -26,11 +26,12 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
 
     Of objective `dram`, words to and from the outermost memory, the answer's bound is in words.
 
-    Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, `InfeasibleError` where
-    nothing fits.
+    Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, or no energies for an
+    objective that counts them, `InfeasibleError` where nothing fits.
     """
-    check_path(arch, problem)
     request = request or Request()
+    check_energies(arch, request)
+    check_path(arch, problem)
     if request.objective == "dram":
         return _fewest_words(arch, problem, mapper, request)
     return find_mapper(mapper)(arch, problem, request)
@@ -67,6 +68,7 @@ def map_problems(
     alike = [replace(problem, name="") for problem in problems]
     first = {key: problem for key, problem in reversed(list(zip(alike, problems, strict=True)))}
     todo = list(dict.fromkeys(alike))
+    check_energies(arch, request)
     for problem in first.values():
         check_path(arch, problem)
     found: dict[Problem, Mapped] = {}
@@ -86,6 +88,16 @@ def map_problems(
             for key, future in waiting:
                 note(key, future.result())
     return tuple(found[key] for key in alike)
+
+
+def check_energies(arch: Architecture, request: Request) -> None:
+    """Where nothing takes energy all mappings are alike to the objectives that count it."""
+    if request.objective not in ("edp", "energy"):
+        return
+    levels = [(level.energy_pj, level.write_energy_pj or 0.0, level.hop_energy_pj) for level in arch.levels]
+    if not arch.mac_energy_pj and not any(map(any, levels)):
+        subject, expected = f"objective {request.objective} on {arch.name}", "energies of memories or multipliers"
+        raise TilewrightError("target", subject, expected, "none", "take objective latency or dram")
 
 
 def check_path(arch: Architecture, problem: Problem) -> None:

@@ -48,6 +48,18 @@ def test_an_unknown_mapper() -> None:
         find_mapper("best")
 
 
+@pytest.mark.parametrize("objective", ["edp", "energy", "latency", "dram"])
+def test_a_machine_without_energies(objective: Objective) -> None:
+    levels = tuple(replace(level, energy_pj=0.0) for level in ARCH.levels)
+    free, request = replace(ARCH, levels=levels, mac_energy_pj=0.0), Request(objective, time_limit_s=0.3)
+    if objective in ("latency", "dram"):
+        assert map_problem(free, GEMM, "refine", request).cycles > 0
+        return
+    for run in (map_problem, lambda arch, gemm, name, asked: map_problems(arch, [gemm], name, asked)):
+        with pytest.raises(TilewrightError, match=r"objective e\w+ on small: expected energies"):
+            run(free, GEMM, "refine", request)
+
+
 def test_equal_problems_are_solved_once_also_side_by_side() -> None:
     told: list[tuple[int, int]] = []
     problems = [GEMM, replace(GEMM, bounds=(4, 4, 4)), replace(GEMM, name="again")]
