@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from ...zoo.schedule_networks.layers import Layer, Network
 from .tables import Model
@@ -10,13 +11,19 @@ from .tables import Model
 LANES = 128
 """Slices have a multiple of so many channels where they can."""
 
+FINER, LITTLE = 8, 16
+"""The last weights come in parts so many times smaller where their layer reads little beside them, one part in so many
+at most: when they are loaded, only the work of the last part is left.
+"""
+
 
 def sliced(network: Network, model: Model, part: int = 16) -> Network:
     """`network` with each layer whose weights exceed a `part`-th of the buffer replaced by slices of its channels.
 
-    Readers take the concatenation of the slices; a slice is a layer like others, named `<layer>/<number>`.
+    The last weights are cut finer, see `FINER`.  Readers take the concatenation of the slices; a slice is a layer like
+    others, named `<layer>/<number>`.
     """
-    limit = model.buffer_bytes // part
+    last = max((number for number in range(len(network.layers)) if network.weight_bytes(number)), default=-1)
     layers: list[Layer] = []
     numbers: list[tuple[int, ...]] = []
     for number, layer in enumerate(network.layers):
@@ -25,7 +32,10 @@ def sliced(network: Network, model: Model, part: int = 16) -> Network:
             inputs=tuple(new for old in layer.inputs for new in numbers[old]),
             weights_from=tuple(new for old in layer.weights_from for new in numbers[old]),
         )
-        parts = _slices(layer, network.weight_bytes(number), limit)
+        limit, weight_bytes = model.buffer_bytes // part, network.weight_bytes(number)
+        if number == last and LITTLE * prod(network.input_shapes[number]) <= weight_bytes:
+            limit //= FINER
+        parts = _slices(layer, weight_bytes, limit)
         first = len(layers)
         numbers.append(tuple(range(first, first + len(parts))))
         if len(parts) == 1:

@@ -168,11 +168,18 @@ def test_slices_compute_the_same():
 
 def test_slices_fill_the_lanes_but_for_the_last():
     """1600 channels are twelve and a half times as many as there are lanes."""
-    layer = Layer("a", "conv", Shape(1600, 1, 1), external=(0,))
-    network = Network("wide", (("x", Shape(1600, 1, 1)),), (layer,))
+    layer = Layer("a", "conv", Shape(1600, 200, 1), external=(0,))
+    network = Network("wide", (("x", Shape(1600, 200, 1)),), (layer,))
     cut = sliced(network, EXACT._replace(buffer_bytes=16 * 500_000))
     assert [row.shape.channels for row in cut.layers] == [256] * 6 + [64]
     assert len(sliced(network, EXACT._replace(buffer_bytes=16 * 3_000_000)).layers) == 1
+
+
+def test_the_last_weights_come_in_small_parts():
+    """When they are loaded, the work of one part is left; the layer before it stays whole."""
+    layers = Layer("a", "fc", Shape(1024, 1, 1), external=(0,)), Layer("b", "fc", Shape(1000, 1, 1), (0,))
+    cut = sliced(Network("two", (("x", Shape(1024, 1, 1)),), layers), EXACT._replace(buffer_bytes=32 << 20))
+    assert [row.shape.channels for row in cut.layers] == [1024, *[256] * 3, 232]
 
 
 def test_reprice_in_the_same_model_changes_nothing():
