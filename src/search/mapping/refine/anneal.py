@@ -1,7 +1,8 @@
 """Simulated annealing on guesses: a hundred thousand mappings a second.
 
 A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
-of two dimensions, moves a loop, or keeps a tensor more or less.  Steps to what does not fit are not taken.
+of two dimensions, moves a loop, moves the border between two memories' loops, or keeps a tensor more or less.  Steps to
+what does not fit are not taken.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from .guess import Guess, guess_one
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""
 
-FACTOR, EXCHANGE, ORDER, KEEP = 0.4, 0.65, 0.85, 1.0
-"""Kinds of steps: which share of them comes up to each."""
+FACTOR, EXCHANGE, BORDER, ORDER = 0.4, 0.65, 0.71, 0.85
+"""Kinds of steps: which share of them comes up to each; the others keep a tensor or not."""
 
 MOST_PRIMES = 8
 
@@ -158,8 +159,10 @@ def _step(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64]) 
         level, t = rules.free[_below(random, len(rules.free))]
         chain.kept[TRIAL, level, t] = not chain.kept[TRIAL, level, t]
         return True
-    if kind >= EXCHANGE:
+    if kind >= BORDER:
         return _reorder(chain, random)
+    if kind >= EXCHANGE:
+        return _shift(chain, random)
     a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
     d = rules.dims[_below(random, len(rules.dims))]
     if a == b or not _give(chain, shape, rules, random, d, a, b):
@@ -223,6 +226,27 @@ def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     if kind == 8:
         return factor + 1
     return factor * 2
+
+
+@inner
+def _shift(chain: Batch, random: NDArray[np.uint64]) -> bool:
+    """The outermost loop of a level becomes the innermost of the next one, or the other way round.
+
+    The nest stays as it is (but for loops that merge): memories of one tensor each need tiles of their own.
+    """
+    levels, dims = chain.temporal.shape[1:]
+    level, outwards = _below(random, levels - 1), _uniform(random) < 0.5
+    source, target = (level, level + 1) if outwards else (level + 1, level)
+    for k in range(dims):
+        d = chain.order[TRIAL, source, dims - 1 - k if outwards else k]
+        factor = chain.temporal[TRIAL, source, d]
+        if factor > 1:
+            chain.temporal[TRIAL, source, d] = 1
+            if chain.temporal[TRIAL, target, d] == 1:
+                _place_new(chain.order[TRIAL, target], d, 0 if outwards else dims - 1)
+            chain.temporal[TRIAL, target, d] *= factor
+            return True
+    return False
 
 
 @inner

@@ -15,7 +15,8 @@ from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, Machine
 from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Shape, compiled, inner
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
-from ..values import Objective
+from ..pricing import Pricer, Prices
+from ..values import Objective, Request
 
 
 class Guess:
@@ -33,11 +34,9 @@ class Guess:
 
         All 0 where there are no guesses.
         """
-        if not self.able or not len(batch):
+        if not self.able:
             return np.zeros(len(batch))
-        arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
-        found = np.empty((len(batch), 2))
-        guess_all(self.shape, self.machine, arrays, found)
+        found = self.energies_and_cycles(batch, fitting=True)
         match self.objective:
             case "edp":
                 return found[:, 0] * found[:, 1]
@@ -46,15 +45,45 @@ class Guess:
             case "latency":
                 return found[:, 1].copy()
 
+    def energies_and_cycles(self, batch: MappingBatch, *, fitting: bool) -> Floats:
+        """Guessed energy (pJ) and cycles of each mapping, and 1 where it may fit, else 0; (N, 3).
+
+        With `fitting` both are infinite where it surely does not fit.
+        """
+        arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
+        found = np.empty((len(batch), 3))
+        if len(batch):
+            guess_all(self.shape, self.machine, arrays, found, fitting)
+        return found
+
+
+class GuessPricer(Pricer):
+    """Prices that are guesses, where there are any: for searches that compare many mappings."""
+
+    def __init__(self, guess: Guess, arch: Architecture, problem: Problem, request: Request) -> None:
+        super().__init__(arch, problem, request)
+        self._guess = guess
+
+    def _chunk(self, batch: MappingBatch) -> Prices:
+        if not self._guess.able:
+            return super()._chunk(batch)
+        energies, cycles, fits = self._guess.energies_and_cycles(batch, fitting=False).T
+        return Prices(energies, cycles, fits > 0)
+
 
 @compiled
-def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats) -> None:
-    """Fill `out` (N, 2) with energy and cycles of all mappings, infinite where they do not fit."""
+def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats, fitting: bool) -> None:
+    """Fill `out` (N, 3) with energy, cycles and whether it fits of all mappings; infinite, if `fitting`, where not."""
     levels, dims = batch.temporal.shape[1:]
     tiles = np.ones((levels + 1, dims))
     extents = np.ones(dims)
     for n in range(len(batch.temporal)):
-        out[n, 0], out[n, 1] = guess_one(n, shape, machine, batch, tiles, extents)
+        _set_tiles(n, batch, tiles)
+        fits = _fits(n, shape, machine, batch, tiles)
+        out[n, 0] = out[n, 1] = np.inf
+        out[n, 2] = 1.0 if fits else 0.0
+        if fits or not fitting:
+            out[n, 0], out[n, 1] = _price(n, shape, machine, batch, tiles, extents)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""Good mappings soon: populations of annealed mappings, Sunstone's, and descent from each to a local optimum."""
+"""Good mappings soon: annealed populations, the mappings of Sunstone and CoSA, and descent from each of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 
 from ....costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ....errors import InfeasibleError
+from ..cosa import solve as cosa
 from ..draw import Sampler, fits_arrays
 from ..pricing import Pricer, nothing_fits
 from ..sunstone import solve as sunstone
 from ..values import Mapped, Request
 from .anneal import Annealer
 from .climb import Climber
+from .guess import GuessPricer
 
 DRAWS = 4096
 """Random mappings among which starts are looked for, again and again."""
@@ -25,9 +27,12 @@ DRAWS = 4096
 CHAINS, STAGES = 16, 4
 """Mappings that are annealed side by side; of each stage the better half goes on."""
 
-STEPS, STEPS_EACH, STEPS_PER_S = 60_000, 400, 40_000
-"""Steps of all chains of a round together, at most: for each slot of a factor and doubling of a bound, and for each
-second of a time limit (about a fifth of what it has time for)."""
+STEPS, STEPS_EACH = 60_000, 400
+"""Steps of all chains of a round together, at most, and for each slot of a factor and doubling of a bound."""
+
+STEPS_PER_S, LIMITED_STEPS = 80_000, 400_000
+"""Steps of a round for each second of a time limit (nearly half of what it has time for), and at most: with as much
+time, long rounds find better mappings than many short ones."""
 
 HOT, WARM, COLD = 0.3, 0.1, 0.003
 """A chain gets worse by about this factor in a step: at first, at first where it starts from the best, and at last."""
@@ -35,12 +40,13 @@ HOT, WARM, COLD = 0.3, 0.1, 0.003
 PATIENCE, LIMITED_PATIENCE = 3, 12
 """Rounds without success after which a search ends, and one with a time limit."""
 
-SUNSTONE_AFTER, SUNSTONE_SHARE = 2, 0.2
-"""Rounds before Sunstone's mapping is looked for, and the part of a time limit that it may take."""
+PEERS_AFTER, PEER_SHARE, PEER_LEAST_S = 1, 0.15, 0.3
+"""Rounds before mappings of other mappers are looked for, the part of a time limit that each may take, and processor
+seconds below which it finds nothing.  Sunstone's way of choosing goes by guesses."""
 
 
 def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequence[LoopMapping] = ()) -> Mapped:
-    """A good mapping soon: `starts`, Sunstone's and annealed random ones, each refined to a local optimum.
+    """A good mapping soon: `starts`, Sunstone's, CoSA's and annealed random ones, each refined to a local optimum.
 
     Honours the whole space of the request: bypass, imperfect factors and splits where it has them.  Raises
     InfeasibleError if nothing that fits was found.
@@ -68,7 +74,7 @@ class _Refinement:
         self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
         self.patience = PATIENCE
         if request.time_limit_s is not None:
-            self.steps = min(self.steps, int(STEPS_PER_S * request.time_limit_s))
+            self.steps = min(LIMITED_STEPS, int(STEPS_PER_S * request.time_limit_s))
             self.patience = LIMITED_PATIENCE
 
     @property
@@ -90,7 +96,7 @@ class _Refinement:
         drawn, number, last = self._drawn(), 0, 0
         while not self.over and number - last <= self.patience:
             number += 1
-            if number == SUNSTONE_AFTER + 1 and self._sunstone():
+            if number == PEERS_AFTER + 1 and self._peers():
                 last = number
             again = number % 3 == 0 and self.best is not None
             found = self._reheated() if again else self._population(drawn)
@@ -137,13 +143,22 @@ class _Refinement:
         better = self.guess.values(found)[0] < self.guess.values(self.best)[0]
         return found if better else None
 
-    def _sunstone(self) -> bool:
-        limit = None if self.request.time_limit_s is None else self.request.time_limit_s * SUNSTONE_SHARE
+    def _peers(self) -> bool:
+        """Climb from Sunstone's and CoSA's mappings, where there is time for them; whether one leads to the best."""
+        limit = None if self.request.time_limit_s is None else self.request.time_limit_s * PEER_SHARE
+        if limit is not None and limit < PEER_LEAST_S:
+            return False
         request = replace(self.request, time_limit_s=limit, report=None)
-        with suppress(InfeasibleError):  # of what it had time to look at
-            found = sunstone(self.arch, self.problem, request, widths=(1, 1))
-            return self.offer(pack(self.arch, self.problem, [found.mapping]))
-        return False
+        better = False
+        for mapper in self._sunstone, cosa:
+            with suppress(InfeasibleError):  # of what it had time to look at
+                found = mapper(self.arch, self.problem, request)
+                better |= self.offer(pack(self.arch, self.problem, [found.mapping]))
+        return better
+
+    def _sunstone(self, arch: Architecture, problem: Problem, request: Request) -> Mapped:
+        pricer = GuessPricer(self.guess, arch, problem, request)
+        return sunstone(arch, problem, request, widths=(1, 1), pricer=pricer)
 
     def answer(self) -> Mapped:
         """The best mapping; raises InfeasibleError if there is none."""

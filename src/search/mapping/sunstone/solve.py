@@ -19,7 +19,7 @@ from .stages import Choices, Partial, Stage, Step, batch_of, extended, stages_of
 
 Direction = Literal["bottom-up", "top-down"]
 
-CHUNK = 4096
+CHUNK = 1024
 """Choices between two looks at the time limit."""
 
 WIDTHS = 24, 6
@@ -33,14 +33,15 @@ def solve(
     direction: Direction = "bottom-up",
     intra: IntraLevel = "unrolling-tiling-ordering",
     widths: tuple[int, int] = WIDTHS,
+    pricer: Pricer | None = None,
 ) -> Mapped:
     """Sunstone's mapping of `problem`, searched and priced with the request's model and objective.
 
     `direction` says which memory is decided first, `intra` what is decided first at each (the paper's Table VI).  At
-    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Raises
-    InfeasibleError if nothing fits.
+    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Another
+    `pricer` may price what is compared, and the answer.  Raises InfeasibleError if nothing fits.
     """
-    search = _Search(arch, problem, request, direction, intra, widths)
+    search = _Search(pricer or Pricer(arch, problem, request), direction, intra, widths)
     search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
     return search.answer()
 
@@ -48,16 +49,9 @@ def solve(
 class _Search:
     """One search: its steps, and the best mapping so far."""
 
-    def __init__(
-        self,
-        arch: Architecture,
-        problem: Problem,
-        request: Request,
-        direction: Direction,
-        intra: IntraLevel,
-        widths: tuple[int, int],
-    ) -> None:
-        self.pricer = Pricer(arch, problem, request)
+    def __init__(self, pricer: Pricer, direction: Direction, intra: IntraLevel, widths: tuple[int, int]) -> None:
+        arch, problem, request = pricer.arch, pricer.problem, pricer.request
+        self.pricer = pricer
         self.room = Room(arch, problem, request.model, request.space)
         reuse = reuse_of(problem)
         self.chooser = Chooser(problem, self.room, reuse, orders_of(reuse), request.space.split_axes)
@@ -72,7 +66,7 @@ class _Search:
     def expand(self, partial: Partial, number: int) -> None:
         """Decide step `number` in every promising way, and go on with the next."""
         step, last = self.steps[number], number + 1 == len(self.steps)
-        choices = self._choices(partial, step)
+        choices = self._choices(partial, step, number)
         values = self._values(partial, choices, step, last)
         promising = np.argsort(values, kind="stable")[: self.widths[min(number, 1)]]
         for row in promising.tolist():
@@ -85,14 +79,19 @@ class _Search:
             self.best = self._batch(partial, choices.part(np.array([row])), step)
             self.pricer.report(self.value)
 
-    def _choices(self, partial: Partial, step: Step) -> Choices:
+    def _choices(self, partial: Partial, step: Step, number: int) -> Choices:
         decided = partial.tile
         left = self.bounds // decided
         inside = np.ones_like(decided) if self.inwards else decided
-        found = self.chooser.choices(self.intra, step, inside, left, lambda: self.pricer.late)
+        found = self.chooser.choices(self.intra, step, inside, left, lambda: self._late_at(number))
         if not self.inwards or step.stage is None:
             return found
         return replace(found, temporal=left // (found.temporal * found.columns * found.rows))
+
+    def _late_at(self, number: int) -> bool:
+        """Whether this step and those before have had their equal parts of the time limit."""
+        limit = self.pricer.request.time_limit_s
+        return limit is not None and self.pricer.seconds > limit * (number + 1) / len(self.steps)
 
     def _batch(self, partial: Partial, choices: Choices, step: Step) -> MappingBatch:
         return batch_of(partial, choices, step, self.bounds, self.room.kept)

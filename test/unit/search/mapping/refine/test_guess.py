@@ -10,8 +10,10 @@ import pytest
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, MappingBatch, Problem, Tensor
 from tilewright.search.mapping.draw import Sampler
+from tilewright.search.mapping.pricing import Pricer
 from tilewright.search.mapping.refine import Guess, Moves
 from tilewright.search.mapping.refine.anneal import Annealer
+from tilewright.search.mapping.refine.guess import GuessPricer
 from tilewright.search.mapping.values import Objective, Request, Space
 
 PERFECT = Space(bypass=True, split_axes=True)
@@ -113,3 +115,14 @@ def test_annealing_ends_at_the_best_that_it_saw_inside_the_space(space: Space):
         assert not ((found.spatial_x > 1) & (found.spatial_y > 1)).any()
     again = Annealer(machine(), problem, request, guess).run(start, 3000, 0.3, 0.003)
     assert (again.temporal == found.temporal).all()
+
+
+def test_a_pricer_that_guesses_prices_also_what_does_not_fit():
+    batch, request = drawn(gemm()), Request(space=PERFECT)
+    guess = Guess(machine(), gemm(), "edp")
+    guessed = GuessPricer(guess, machine(), gemm(), request).prices(batch)
+    exact = Pricer(machine(), gemm(), request).prices(batch)
+    assert (guessed.valid == exact.valid).all()
+    assert not exact.valid.all()
+    assert np.isfinite(guessed.energy_pj).all()
+    assert guessed.energy_pj[exact.valid] == pytest.approx(exact.energy_pj[exact.valid])
