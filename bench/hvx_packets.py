@@ -1,6 +1,6 @@
 """Packets of generated kernels on Hexagon with HVX, counted under qemu, beside plain C through clang.
 
-python bench/hvx_packets.py [--only bert_gemm1] [--table] [--resnet50]
+python bench/hvx_packets.py [--only bert_gemm1] [--table] [--resnet50] [--layers [--type i8]]
 
 The unit is multiplications (or elements) in each packet, not cycles; the most possible is 256 for products (two vrmpy
 of 128), 16 for add and 32 for relu of i32.  "a packet" counts everything that runs, the pass that corrects for signed
@@ -31,8 +31,10 @@ from tilewright.backends.packets.isa import Isa
 from tilewright.backends.packets.program import PacketProgram, Stored, executed_packets
 from tilewright.backends.packets.storage import contiguous_strides
 from tilewright.backends.packets.text import assembly
-from tilewright.driver.packets import integer_types
+from tilewright.driver import reference
+from tilewright.driver.packets import compile_packets, execute, integer_types, packet_module
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
 
 COMPILE = (
     "clang --target=hexagon -mv66 -mhvx -mhvx-length=128b -O3 -fvectorize -ffreestanding -fno-pic -G0 -nostdlib -c"
@@ -147,7 +149,12 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="what each optimisation is worth, instead")
     parser.add_argument("--static", action="store_true", help="count by the code, do not run it")
     parser.add_argument("--resnet50", action="store_true", help="all different convolutions of ResNet-50, instead")
+    parser.add_argument("--layers", action="store_true", help="Covenant's sixteen layers, instead")
+    parser.add_argument("--type", default="u8", choices=("u8", "i8"), help="activations of --layers")
     options = parser.parse_args()
+    if options.layers:
+        layers(options.only, options.type)
+        return
     isa = Isa(load_target("hvx"))
     chosen = [case for case in (RESNET50 if options.resnet50 else CASES) if options.only in case.name]
     if options.table:
@@ -258,10 +265,30 @@ def shapes_of(text: str) -> dict[str, tuple[int, ...]]:
     return {name: tuple(shape) for name, shape in kernel.shapes.items()}
 
 
+def layers(only: str, type_name: str) -> None:
+    """Covenant's layers in full size, as `tilewright run` takes them: in simulation and under qemu."""
+    machine = load_target("hvx")
+    print(f"{'layer':18} {'packets':>9} {'a packet':>8} {'host':>12} {'NumPy':>6} {'qemu':>6} {'compile s':>9}")
+    for name in (name for name in LAYERS if only in name):
+        module, lowered = packet_module(f"covenant{'_u8' if type_name == 'u8' else ''}:{name}")
+        start = process_time()
+        model = compile_packets(machine, lowered)
+        spent = process_time() - start
+        inputs = random_inputs(model.program)
+        result = execute(machine, model, inputs)
+        wanted = reference(module, inputs)
+        equal = all(np.array_equal(result.outputs[key], values) for key, values in wanted.items())
+        same = result.qemu is not None and result.qemu_equal
+        rate, host = covenant_layer(name).macs / result.simulated.packets, ",".join(laid_out(model.program)) or "none"
+        shown = f"{rate:8.2f} {host:>12} {equal!s:>6} {same!s:>6} {spent:9.2f}"
+        print(f"{name:18} {result.simulated.packets:9} {shown}", flush=True)
+
+
 VARIANTS = (
     ("all", Switches()),
     ("no pipelining", Switches(pipeline=False)),
     ("no unrolling", Switches(unroll=False)),
+    ("first valid tile", Switches(choose=False)),
     ("no packing", Switches(pack=False)),
     ("neither packing nor unrolling", Switches(pack=False, unroll=False)),
     ("no vectorization", Switches(vectorize=False)),

@@ -40,10 +40,14 @@ class Columns:
 
 
 def plan_columns(
-    emitter: Emitter, contraction: Contraction, multiply: Multiply, vectors: int, unroll: bool
+    emitter: Emitter, contraction: Contraction, multiply: Multiply, vectors: int, unroll: bool, choose: bool = True
 ) -> Iterator[list[Columns]]:
-    """Ways to cover `vectors` vectors of columns, those with fewest packets by resources first."""
-    widths = range(1, min(MOST_VECTORS, vectors) + 1)
+    """Ways to cover `vectors` vectors of columns, those with fewest packets by resources first.
+
+    Only the smallest tile, the first that is valid, unless it may `choose`; of single rows unless it may `unroll`.
+    """
+    unroll = unroll and choose
+    widths = range(1, min(MOST_VECTORS, vectors) + 1 if choose else 2)
     best = {width: _row_plans(emitter, contraction, multiply, width, unroll) for width in widths}
     found: list[tuple[float, list[Columns]]] = []
     for width in widths:

@@ -34,6 +34,7 @@ class Switches:
     pack: bool = True
     unroll: bool = True
     pipeline: bool = True
+    choose: bool = True
 
 
 def generate(
@@ -109,7 +110,7 @@ def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], s
         emitter, storage = Emitter(isa), Storage(align_bytes(isa))
         return finish(emitter, storage, Kernel(emitter, storage, contraction, types).regions(columns), switches)
 
-    plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll)
+    plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll, switches.choose)
     return cheapest(plans, made, lambda program: executed_packets(program.code))
 
 

@@ -96,7 +96,8 @@ class _Network:
         types = {name: value.type_name for name, value in self.program.values.items()}
         addresses = Addresses(scalar.address, target.address, self.program.values[roles.vector].array)
         first = Kernel(Emitter(self.isa), self.storage, contraction, types, addresses)
-        plans = plan_columns(first.emitter, contraction, first.multiply, first.vectors, self.switches.unroll)
+        unroll, choose = self.switches.unroll, self.switches.choose
+        plans = plan_columns(first.emitter, contraction, first.multiply, first.vectors, unroll, choose)
         mark = self.storage.mark()
 
         def made(columns: list[Columns]) -> tuple[list[Columns], tuple[Packet | Loop, ...]]:

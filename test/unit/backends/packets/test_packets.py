@@ -62,7 +62,7 @@ def test_any_convolution(p: int, q: int, k: int, c: int, taps: int, step: int):
 
 
 @pytest.mark.parametrize("text", [KERNELS[1], KERNELS[4], KERNELS[8]])
-@pytest.mark.parametrize("off", ["vectorize", "pack", "unroll", "pipeline"])
+@pytest.mark.parametrize("off", ["vectorize", "pack", "unroll", "pipeline", "choose"])
 def test_each_optimisation_is_worth_something(text: str, off: str):
     """Without it outputs are the same, and packets not fewer."""
     isa = isa_of("hvx")
