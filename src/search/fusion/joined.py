@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .cuts import Cuts, Floats, Found, UnitTables, cheapest, describe_cuts, find_cuts, leave
+from .cuts import Cuts, Floats, UnitTables, describe_cuts, find_cuts
 from .relaxed import Chains, by_level, packed, unpacked
+from .steps import Found, cheapest, leave, undominated
 
 MOST_ENTRIES = 2_000
 """Ways to begin a segment; where there are more, their needs are rounded down."""
@@ -34,11 +35,15 @@ class Passed:
 
 @dataclass
 class Joined:
-    """`floors[k]` is what transfers within segment k cost at least."""
+    """`floors[k]` is what transfers within segment k cost at least.
+
+    `strict` counts all that groups of whole units need: what is found is a partition, and no bound.
+    """
 
     chains: Chains
     segments: Sequence[range]
     floors: Sequence[float]
+    strict: bool = False
     passed: list[Passed] = field(default_factory=list[Passed])
 
     def bound(self, target: float) -> float | None:
@@ -90,7 +95,7 @@ class Joined:
         chains, units = self.chains, self.chains.units
         given = [self.segments[k - 1][-1]] if k else []
         members = list(self.segments[k])
-        net = units.tables(members, given)
+        net = units.tables(members, given, strict=self.strict)
         masks = find_cuts(net, len(given), limit - float(entries[:, 0].min()), chains.most_cuts)
         if len(masks) == 0:
             return None
@@ -135,13 +140,7 @@ def _layers_of(row: NDArray[np.bool_], order: Sequence[int], layers: Callable[[i
     return sum(layers(order[int(i)]) for i in np.flatnonzero(row))
 
 
-def _undominated(rows: Floats) -> list[int]:
+def _undominated(rows: Floats) -> NDArray[np.int64]:
     """Rows that no other one is below or equal to everywhere."""
     order = np.lexsort(rows.T[::-1])
-    kept: list[int] = []
-    best = np.empty_like(rows)
-    for place in order:
-        if not (best[: len(kept)] <= rows[place]).all(axis=1).any():
-            best[len(kept)] = rows[place]
-            kept.append(int(place))
-    return kept
+    return order[undominated(rows[order])]

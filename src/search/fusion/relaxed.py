@@ -16,14 +16,15 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from .cuts import Words, cheapest, describe_cuts, find_cuts
+from .cuts import Words, describe_cuts, find_cuts
 from .space import bits
+from .steps import cheapest
 from .units import Units
 
-GROWTH = 1.25
+GROWTH = 1.5
 """Limits on the cost are tried in steps of this factor."""
 
-STEPS_PER_S = 3e6
+STEPS_PER_S = 1.5e7
 """Steps between cuts that are looked at in a second, at least."""
 
 MOST_UNITS, MANY_UNITS = 60, 24
@@ -47,14 +48,16 @@ class Chain:
 class Chains:
     """Chains for the units of one network; a search holds `most_cuts` cuts and looks at `most_steps` steps.
 
-    `floors` has what transfers of each layer's result cost at least beyond `Tolls.rest(0)`, known from elsewhere.
+    `floors` has what transfers of each layer's result cost at least beyond `Tolls.rest(0)`, known from elsewhere;
+    `best` is a partition that is known.
     """
 
     units: Units
     floors: Sequence[float] = ()
-    most_cuts: int = 20_000
-    most_steps: int = 300_000_000
+    most_cuts: int = 100_000
+    most_steps: int = 1_000_000_000
     left_s: Callable[[], float] = endless
+    best: Sequence[int] = ()
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
 
     def within(
@@ -107,17 +110,31 @@ class Chains:
         """What transfers among `members` cost at least: limits are tried until the cheapest chain is within one."""
         key = tuple(members)
         if key not in self.bounds:
-            best, limit = 0.0, start
+            known = self.seen(key)
+            best, limit = 0.0, start if known == inf else min(known, max(start, known / GROWTH**2))
             while limit > 0 and self.left_s() > 0:
                 found = self.within(members, limit)
                 if found is None:
                     break
                 best = max(best, found.cost)
-                if found.groups or found.cost < limit:
+                if found.groups or found.cost < limit or limit == known:
                     break
-                limit *= GROWTH
+                limit = min(limit * GROWTH, known)
             self.bounds[key] = best
         return self.bounds[key]
+
+    def seen(self, members: Sequence[int]) -> float:
+        """What the known partition transfers among `members`, each absorbed layer in the group of its reader."""
+        if not self.best:
+            return inf
+        units = self.units
+        home = {i: next(k for k, group in enumerate(self.best) if group >> units.heads[i] & 1) for i in members}
+        total = 0.0
+        for i in members:
+            readers = {home[j] for j in members if units.reads(j) >> units.heads[i] & 1} - {home[i]}
+            if readers:
+                total += units.store(i) + len(readers) * units.tolls.loads[units.heads[i]]
+        return total
 
     def window(self, members: Sequence[int]) -> float:
         """`least`, or that of fewer members: those with the largest results, where there are too many cuts."""
