@@ -1,9 +1,10 @@
 """Our mappers beside the mappings that other mappers found.
 
-Each comparison prices both mappings with the exact model on the peer's machine.  `gain` is the peer's EDP over ours,
-`most` the peer's EDP over the bound that no mapping beats: what any mapper could gain at most.  `floor` is the part of
-our energy that multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories
-that are bypassed set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
+Each comparison prices both mappings with the exact model on the peer's machine; a mapping of ours is `valid` if that
+model, alone, says that it fits and costs what the mapper said.  `gain` is the peer's EDP over ours, `most` the peer's
+EDP over the bound that no mapping beats: what any mapper could gain at most.  `floor` is the part of our energy that
+multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories that are bypassed
+set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
 
     python bench/mapping_peers.py sunstone --only resnet18 --time-limit 2 --mapper refine
 """
@@ -24,6 +25,7 @@ import peers
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Problem
+from tilewright.costs.model import evaluate_with
 from tilewright.errors import TilewrightError
 from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.factors import primes_of
@@ -133,10 +135,11 @@ def _solved(machine: Architecture, problem: Problem, name: str, mapper: str, req
         found = map_problem(machine, problem, mapper, request)
     except TilewrightError as error:
         return row | {"error": error.paragraph()}
-    return row | _figures(machine, problem, found)
+    return row | _figures(machine, problem, found, request)
 
 
-def _figures(machine: Architecture, problem: Problem, found: Mapped) -> Row:
+def _figures(machine: Architecture, problem: Problem, found: Mapped, request: Request) -> Row:
+    prices = evaluate_with(request.model, machine, problem, found.mapping)
     gap = found.edp / found.lower_bound if found.lower_bound else None
     return {
         "edp": found.edp,
@@ -144,6 +147,7 @@ def _figures(machine: Architecture, problem: Problem, found: Mapped) -> Row:
         "cycles": found.cycles,
         "cpu_s": found.cpu_s,
         "proven": found.proven,
+        "valid": prices.valid and abs(prices.edp_j_cycle - found.edp) <= 1e-9 * found.edp,
         "gap": gap,
         "floor": floor_pj(machine, problem) / found.energy,
     }
@@ -188,12 +192,15 @@ def _line(row: Row, first: bool) -> str:
 def _summary(part: str, rows: list[Row]) -> Iterator[str]:
     """Geometric means by machine, where peers were worse or better, and what took how long."""
     solved = [row for row in rows if "edp" in row]
-    yield f"\n{part}: {len(solved)} of {len(rows)} layers mapped, {sum(row['proven'] for row in solved)} proven"
+    proven, valid = (sum(row[key] for row in solved) for key in ("proven", "valid"))
+    yield f"\n{part}: {len(solved)} of {len(rows)} layers mapped, {proven} proven, {valid} valid"
     if solved:
         times = sorted(row["cpu_s"] for row in solved)
         yield f"  processor seconds per layer: median {times[len(times) // 2]:.2f}, most {times[-1]:.2f}"
-    for machine in dict.fromkeys(row["machine"] for row in solved if "gain" in row):
-        own = [row for row in solved if row["machine"] == machine]
+    gained = [row for row in solved if "gain" in row]
+    machines = dict.fromkeys(row["machine"] for row in gained)
+    for machine in [*machines, "all"] if len(machines) > 1 else machines:
+        own = [row for row in gained if machine in (row["machine"], "all")]
         for kind, some in (("all", own), ("awkward", [row for row in own if row["awkward"]])):
             if some:
                 worse = sum(row["gain"] < 1 - 1e-9 for row in some)
