@@ -6,20 +6,27 @@ public compiler takes 3.5 to 9.6 on BERT-large's first).  Of the array counts wh
 is what it multiplied in all.  Compilations may take 2 s.  Of the network the least are its weights, input and result;
 what its layers hand on through DRAM comes on top.
 
-    python bench/dnnweaver.py [--quick]
+With --features instead: cycles and traffic without the choice of tiles (the first valid ones) and without a second copy
+of each buffer, each as a multiple of what all together need.
+
+    python bench/dnnweaver.py [--quick] [--features]
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import tempfile
 from math import prod
+from pathlib import Path
 
 import numpy as np
 from measure import Report, cpu_seconds
 
 from tilewright import simulate
-from tilewright.driver import compile, load_model, reference
+from tilewright.backends.link import link
+from tilewright.driver import compile, load_model, make_context, parse_passes, pipeline_text, reference
+from tilewright.frontends.acg import target_files
 from tilewright.frontends.encoder import ENCODERS
 from tilewright.resources import resources_of
 from tilewright.zoo.covenant_layers import LAYERS, Product, covenant_layer
@@ -67,8 +74,40 @@ def network(report: Report, name: str) -> None:
     print(f"    {result.cycles} cycles, {used}, traffic {result.dram_bytes / least:.3f}")
 
 
+def features(name: str, quick: bool) -> None:
+    """One layer with and without each."""
+    text = f"covenant{'_cut' if quick else ''}:{name}"
+    with tempfile.TemporaryDirectory() as folder:
+        single = Path(folder) / "single.acg"
+        single.write_text(target_files()["dnnweaver"].read_text().replace(" buffering 2;", ""))
+        cheapest, first = "convert-nest-to-loops", 'convert-nest-to-loops{tiles="first"}'
+        pipelines = {
+            "all": pipeline_text("dnnweaver"),
+            "first valid tiles": pipeline_text("dnnweaver").replace(cheapest, first),
+            "one copy of buffers": pipeline_text(str(single)),
+        }
+        base = (0, 0)
+        for what, pipeline in pipelines.items():
+            module = load_model(text)
+            parse_passes(pipeline).apply(make_context(), module)
+            program = link(module, 0)
+            rng = np.random.default_rng(0)
+            given = [tensor for tensor in program.tensors if tensor.role == "input"]
+            inputs = {t.name: rng.integers(-128, 128, t.shape).astype(np.int8) for t in given}
+            result = simulate(program, inputs)
+            if not (result.outputs["Y"] == reference(load_model(text), inputs)["Y"]).all():
+                raise SystemExit(f"{name}, {what}: the result differs from NumPy's")
+            base = base if base[0] else (result.cycles, result.dram_bytes)
+            ratios = f"{result.cycles / base[0]:.3f}x cycles, {result.dram_bytes / base[1]:.3f}x traffic"
+            print(f"{name:18} {what:20} {result.cycles:9} cycles {result.dram_bytes:9} bytes  {ratios}", flush=True)
+
+
 def main() -> None:
     """All layers, or small cuts of them."""
+    if "--features" in sys.argv[1:]:
+        for name in LAYERS:
+            features(name, "--quick" in sys.argv[1:])
+        return
     report = Report()
     compile(load_model("covenant_cut:bert_gemm1"), "dnnweaver")  # imports and grammars
     for name in LAYERS:

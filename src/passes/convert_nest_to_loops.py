@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ..dialects.acg import machine_of
+from ..errors import TilewrightError
 from ..resources import resources_of
 from .loops_program import LoopsProgram
 
@@ -26,17 +27,21 @@ class ConvertNestToLoopsPass(ModulePass):
 
         nest.group @fc dims {...} ...   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... layout }
 
+    `tiles=first` takes the first tiles that are valid instead, to see what the choice is worth.
     Precondition: integers only, and a target whose control model is `loops` (`load-target`); mappings are not used.
     Raises `TilewrightError` (kind `unsupported`) for what the machine has no instructions for, `InfeasibleError` where
     not even the smallest tile fits.
     """
 
     name = "convert-nest-to-loops"
+    tiles: str = "best"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.tiles not in ("best", "first"):
+            raise TilewrightError("usage", "tiles", "best or first", f"`{self.tiles}`")
         functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
         for function in functions:
-            program = LoopsProgram(machine_of(op), function, resources_of(op)).convert()
+            program = LoopsProgram(machine_of(op), function, resources_of(op), self.tiles == "first").convert()
             block = function.parent_block()
             assert block is not None
             block.insert_op_before(program, function)

@@ -53,10 +53,10 @@ class _Alias:
 class LoopsProgram:
     """Places tensors, then emits group after group."""
 
-    def __init__(self, machine: Machine, function: FuncOp, weights: Resources) -> None:
+    def __init__(self, machine: Machine, function: FuncOp, weights: Resources, first_tiles: bool = False) -> None:
         if machine.control != "loops":
             raise TilewrightError("target", machine.name, "control model `loops`", f"`{machine.control}`")
-        self.function, self.weights = function, weights
+        self.function, self.weights, self.first_tiles = function, weights, first_tiles
         self.target = Target(machine)
         self.emitter = Emitter(machine)
         memory = next(m.name for m in machine.memories if m.offchip)
@@ -252,7 +252,8 @@ class LoopsProgram:
         rows = [self.target.rows(roles[name]) for name in ("input", "weight", "output")]
         latency = self.target.array[1].latency_cycles
         most = rows[2] if layer.epilogue is None else self._most_rows(layer.epilogue, layer.problem.n, rows[2])
-        choice = choose(layer.problem, Buffers(rows[0], rows[1], most, bandwidth, latency, request))
+        buffers = Buffers(rows[0], rows[1], most, bandwidth, latency, request)
+        choice = choose(layer.problem, buffers, self.first_tiles)
         for block in choice.tiling.blocks(layer.problem):
             emit_sums(self.emitter, self.target, layer, choice.tiling.order, block)
             turns = prod(n for dim, n in block.count.items() if dim != "k")

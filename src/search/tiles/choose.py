@@ -27,8 +27,8 @@ class Choice:
     compulsory_bytes: int
 
 
-def choose(problem: SumProblem, buffers: Buffers) -> Choice:
-    """The best tiling; `InfeasibleError` where not even the smallest tiles fit."""
+def choose(problem: SumProblem, buffers: Buffers, first: bool = False) -> Choice:
+    """The best tiling, or the first that is valid; `InfeasibleError` where not even the smallest tiles fit."""
     best: tuple[float, float, Choice] | None = None
     least = compulsory(problem)
     for tile in _tiles(problem, buffers):
@@ -38,6 +38,8 @@ def choose(problem: SumProblem, buffers: Buffers) -> Choice:
             score = (cycles * traffic, cycles)
             if best is None or score < best[:2]:
                 best = (*score, Choice(tiling, cycles, traffic, least))
+            if first:
+                return best[2]
     if best is None:
         ones = sizes(problem, dict.fromkeys(LOOPS, 1))
         rooms = {"input": buffers.input_rows, "weight": buffers.weight_rows, "output": buffers.output_rows}
