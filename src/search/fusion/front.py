@@ -103,7 +103,7 @@ class Front:
         for number in order:
             done |= 1 << number
             live.append(sum(self.tolls.loads[n] for n in bits(space.sources(space.everything & ~done) & done)))
-        stretches = min(count, most)
+        stretches = max(1, min(count, most))
         edges = [1 + (count - 1) * i // stretches for i in range(stretches + 1)]
         inner = [min(range(a, b), key=lambda place: live[place]) for a, b in pairwise(edges) if a < b]
         return [0, *inner, count]

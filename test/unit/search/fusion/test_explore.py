@@ -109,6 +109,14 @@ def test_bad_options():
         run(SHARED, "ours", -1.0)
 
 
+@pytest.mark.parametrize("samples", [1, 2, 17])
+@pytest.mark.parametrize("method", EXPLORERS)
+def test_few_samples_are_enough_for_an_answer(method: str, samples: int):
+    pricer = SubgraphPricer(toy(), metric="energy")
+    result = explore(scene_of(pricer), pricer, ExploreOptions(method, samples=samples), SHARED)
+    assert sorted(layer for group in result.groups for layer in group) == list(range(len(toy().layers)))
+
+
 @pytest.mark.parametrize("method", EXPLORERS)
 def test_a_search_whose_time_is_over_answers_with_what_it_has(method: str):
     pricer = SubgraphPricer(toy(), metric="energy")
