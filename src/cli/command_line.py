@@ -97,7 +97,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def answer_command(arguments: Sequence[str]) -> None:
     """Execute the command and print its answer."""
-    namespace = make_parser().parse_args(arguments)
+    namespace, unknown = make_parser().parse_known_args(arguments)
+    if unknown:
+        name = f"tilewright {namespace.command}"
+        expected = "arguments as `--help` tells"
+        raise UsageError("usage", name, expected, f"unknown {' '.join(unknown)}", f"see {name} --help")
     command = load_command(namespace.command)
     try:
         start_cpu, start_wall = time.process_time(), time.perf_counter()

@@ -16,6 +16,11 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
     assert err.startswith("tilewright: usage: ")
 
 
+def test_an_unknown_argument_leads_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]):
+    assert main(["schedule", "vgg16", "--buffers", "4"]) == 2
+    assert "unknown --buffers 4; see tilewright schedule --help" in capsys.readouterr().err
+
+
 def test_wrong_usage_as_json(capsys: pytest.CaptureFixture[str]):
     assert main(["run", "--json"]) == 2
     out, err = capsys.readouterr()
