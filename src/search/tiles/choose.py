@@ -94,7 +94,7 @@ def price(problem: SumProblem, buffers: Buffers, tiling: Tiling) -> tuple[float,
     """Cycles and DRAM traffic of a tiling, block after block.
 
     While the array sums one tile, DRAM brings what the next needs: a block takes the longer of both, the vector engine
-    included; what cannot overlap is the first load, the last store, and the latency of the array.
+    included.  What cannot overlap are the first load and the last store, or a tile of computing where DRAM is slower.
     """
     cycles, traffic = 0.0, 0
     for number, block in enumerate(tiling.blocks(problem)):
@@ -105,10 +105,11 @@ def price(problem: SumProblem, buffers: Buffers, tiling: Tiling) -> tuple[float,
         vector = outputs * problem.vector_cycles
         total = sum(moved.values())
         waits = requests * buffers.request_cycles
-        cycles += max(compute, vector, total / buffers.dram_bytes_per_cycle + waits)
         last = moved["output"] / prod(block.count[d] for d in ("batch", "n", "y", "x"))
-        ends = first if number == 0 else 0
-        cycles += (ends + last) / buffers.dram_bytes_per_cycle
+        ends = (last + (first if number == 0 else 0)) / buffers.dram_bytes_per_cycle
+        tiles = prod(block.count.values())
+        moving = total / buffers.dram_bytes_per_cycle + waits + (compute + vector) / tiles
+        cycles += max(max(compute, vector) + ends, moving)
         traffic += total
     return cycles, traffic
 
