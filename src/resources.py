@@ -146,6 +146,13 @@ def weight_array(op: WeightOp, resources: Resources) -> Array | None:
     return array
 
 
+def one_number(array: Array | None) -> int | None:
+    """The element of a known array whose elements are all the same: what `convert-graph-to-nest` puts into kernels."""
+    if array is None or array.size == 0 or (array != array.reshape(-1)[0]).any():
+        return None
+    return int(array.reshape(-1)[0])
+
+
 def save_module_resources(module: ModuleOp, path: str | Path) -> None:
     """Write the arrays of the module to `path` and point the module to that file (by its name alone)."""
     resources_of(module).save(path)

@@ -246,24 +246,8 @@ class FusedGroup:
             for unit, cycles in layer.items():
                 totals[unit] = totals.get(unit, 0.0) + cycles
         speed = platform_of(self.machine).dram_bytes_per_cycle
-        maps = (self.dram_bytes - self.cost.weight_bytes) / speed
+        maps = (self.cost.input_bytes + self.cost.output_bytes) / speed
         return self.cost.weight_bytes / speed + max(maps, *totals.values())
-
-    @cached_property
-    def dram_bytes(self) -> int:
-        """What the updates of the scheme move: weights once, and the rows that are loaded and stored.
-
-        Less than `cost.ema_bytes` by rows at the end of a map that nobody reads (windows of one, strides of two).
-        """
-        rows: dict[int, int] = {}
-        for update in self.scheme.updates():
-            if update.source.number < 0 or update.source.leaves:
-                rows[update.source.number] = rows.get(update.source.number, 0) + len(update.rows)
-        moved = 0
-        for number, count in rows.items():
-            source = self.graph.source(number)
-            moved += count * source.shape.channels * source.shape.width * source.element_bytes
-        return self.cost.weight_bytes + moved * self.samples
 
     def leaves(self, value: SSAValue) -> bool:
         """Whether a map is read outside of the group, looking through views and joins."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -14,6 +15,7 @@ from ..costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, 
 from ..dialects import graph
 from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
+from ..resources import Resources, one_number, resources_of, weight_array
 from .graph_fuse import EPILOGUE, find_clusters
 
 VIEWS = (graph.ReshapeOp, graph.ConcatOp)
@@ -39,6 +41,7 @@ class FusionLayers:
     block: Block
     members: list[list[Operation]] = field(default_factory=list[list[Operation]])
     number: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    resources: Resources = field(default_factory=Resources)
 
     def __post_init__(self) -> None:
         clusters = find_clusters(self.block, EPILOGUE)
@@ -106,7 +109,7 @@ class FusionLayers:
         weights: dict[SSAValue, int] = {}
         for op in ops:
             for place, operand in enumerate(op.operands):
-                if isinstance(operand.owner, graph.WeightOp):
+                if isinstance(operand.owner, graph.WeightOp) and not self._is_number(op, operand):
                     weights[operand] = size_bytes(tensor_type(operand))
                 if operand in inside:
                     continue
@@ -119,6 +122,13 @@ class FusionLayers:
         name = graph.name_of(ops[-1]) or tail.name_hint or f"{kind}{self.number[tail]}"
         shape = self.shape(tail)
         return Layer(name, kind, shape, tuple(edges), sum(weights.values()), reduction, taps, groups, _bytes(tail))
+
+    def _is_number(self, op: Operation, operand: SSAValue) -> bool:
+        """Whether a weight becomes a number of a kernel, which nothing loads."""
+        if not isinstance(op, graph.QuantizeOp | graph.DequantizeOp) or operand is not op.zero_point:
+            return False
+        owner = operand.owner
+        return isinstance(owner, graph.WeightOp) and one_number(weight_array(owner, self.resources)) is not None
 
     def _place(self, value: SSAValue) -> int:
         if isinstance(value, BlockArgument):
@@ -154,9 +164,11 @@ class FusionLayers:
                 return (POINT, POINT) if same and (elementwise or quantised) else (WHOLE, WHOLE)
 
 
-def fusion_layers(function: func.FuncOp) -> FusionLayers:
-    """The layers of a function of one block."""
-    return FusionLayers(function.sym_name.data, function.body.block)
+def fusion_layers(function: func.FuncOp, original: func.FuncOp | None = None) -> FusionLayers:
+    """The layers of a function of one block, which may be a copy of `original` outside of a module."""
+    module = (original or function).parent_op()
+    resources = resources_of(module) if isinstance(module, ModuleOp) else Resources()
+    return FusionLayers(function.sym_name.data, function.body.block, resources=resources)
 
 
 def _pair(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, cast
 
 from xdsl.context import Context
@@ -163,11 +164,11 @@ class GraphPartitionPass(ModulePass):
     `latency`.  The buffers are those of the target that `load-target` put into the module (without one: of Cocco's
     machine); `global_bytes` and `weight_bytes` (0: as the target has it) change them.  `time_limit_s` (0: none) ends
     the search early; else the result depends on `seed` only.  The function's attribute `partition` has the total, its
-    lower bound, and the count of groups.  A layer that fits no buffer even alone is its own group.
+    lower bound, the count of groups, and DRAM bytes (`ema_bytes`).  A layer that fits no buffer alone is its own group.
 
     With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, at most so many; layers that only
-    run on their own are cut out of groups; and what fits is marked with the rows of its tiles (`tile_rows` of the
-    fused group).
+    run on their own are in no group, and are priced as the target's tiles make them; and what fits is marked with the
+    rows of its tiles (`tile_rows` of the fused group).
     """
 
     name = "graph-partition"
@@ -186,30 +187,40 @@ class GraphPartitionPass(ModulePass):
                 layers = fusion_layers(function)
                 by_rows = RowGroups(layers, platform, self.rows, self.metric)
                 if self.rows:
-                    pricer = by_rows.pricer()
+                    pricer = by_rows.pricer(ctx, op)
+                    tiles = partial(by_rows.rows, pricer)
                 else:
                     pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
+                    tiles = _no_rows
                 table = pricer.graph
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
                 room = platform.buffers.weight_bytes or platform.buffers.global_bytes
                 scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))
                 result = partition(table, pricer, options, scene=scene)
-                if self.rows:
-                    result = by_rows.divided(pricer, result)
-                self._outline(function, by_rows, pricer, result)
+                self._outline(function, layers, pricer, result, tiles)
 
     def _outline(
         self,
         function: func.FuncOp,
-        by_rows: RowGroups,
+        layers: FusionLayers,
         pricer: SubgraphPricer,
         result: PartitionResult,
+        rows: Callable[[Sequence[int]], int],
     ) -> None:
-        tiles: list[int] = []
-        for group in result.groups:
-            cost = pricer.cost(group)
-            tiles.append(1 if cost is None else tiles_of(pricer.graph, group, cost))
-        rows = [by_rows.rows(pricer, group) if self.rows else 0 for group in result.groups]
-        Outliner(by_rows.layers, result.groups, tiles, rows).run()
-        figures = {"cost": result.cost, "lower_bound": result.lower_bound, "groups": float(len(result.groups))}
+        costs = [pricer.cost(group) for group in result.groups]
+        tiles = [
+            1 if cost is None else tiles_of(pricer.graph, group, cost)
+            for group, cost in zip(result.groups, costs, strict=True)
+        ]
+        Outliner(layers, result.groups, tiles, [rows(group) for group in result.groups]).run()
+        figures = {
+            "cost": result.cost,
+            "lower_bound": result.lower_bound,
+            "groups": float(len(result.groups)),
+            "ema_bytes": float(sum(cost.ema_bytes for cost in costs if cost is not None)),
+        }
         function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})
+
+
+def _no_rows(group: Sequence[int]) -> int:
+    return 0

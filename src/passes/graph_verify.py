@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from ..costs.fusion.pricer import SubgraphPricer
 from ..dialects import graph
 from ..errors import TilewrightError
-from .fusion_layers import FusionLayers
+from .fusion_layers import FusionLayers, fusion_layers
 from .fusion_platform import platform_in
 
 
@@ -108,7 +108,7 @@ class Flat:
         owner: dict[SSAValue, int] = {}
         names: list[str] = []
         _inline(copy.body.block.ops, owner, names, -1)
-        return cls(copy, FusionLayers(function.sym_name.data, copy.body.block), owner, names)
+        return cls(copy, fusion_layers(copy, function), owner, names)
 
     def split(self) -> None:
         """Cut layers apart whose operations came from different groups."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ..costs.mapping.binding import Pricer
@@ -48,7 +49,7 @@ class NestMapPass(ModulePass):
     A compute that is bound already stays as it is.  A tree that does not fit the machine (memories, capacity,
     instances, capabilities) is an error that names the group.  What the mappings of a function cost together, one group
     after another, is noted in its attribute `predicted`: `cycles`, `energy_pj`, `dram_bytes` (`costs.mapping.total`;
-    `costs.fusion` for fused groups).
+    `costs.fusion` for fused groups); after `graph-partition`, also the `ema_bytes` of the partition.
 
     With `mapper` (exact, refine, cosa, sunstone, random, hybrid) the machine is a hierarchy of memories over
     multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
@@ -106,9 +107,13 @@ def _predict(
     figures = {
         "cycles": sum(cost.latency_cycles for cost in costs) + sum(cycles),
         "energy_pj": sum(cost.energy_pj for cost in costs) + sum(group.cost.energy_pj for group in fused),
-        "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(group.dram_bytes for group in fused)),
+        "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(group.cost.ema_bytes for group in fused)),
     }
-    function.attributes["predicted"] = DictionaryAttr({k: FloatAttr(float(v), f64) for k, v in figures.items()})
+    predicted: dict[str, Attribute] = {k: FloatAttr(float(v), f64) for k, v in figures.items()}
+    partition = function.attributes.get("partition")
+    if isinstance(partition, DictionaryAttr) and "ema_bytes" in partition.data:
+        predicted["ema_bytes"] = partition.data["ema_bytes"]
+    function.attributes["predicted"] = DictionaryAttr(predicted)
 
 
 def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node, ...], Cost]]) -> Cost:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..costs.fusion import Buffers, Platform, SubgraphCost
-from ..costs.fusion.pricer import SubgraphPricer
+from ..costs.fusion import Platform
+from ..costs.fusion.program_pricer import ProgramPricer
 from ..costs.fusion.values import Metric
 from ..dialects import graph
 from ..dialects.types import shape_of
-from ..search.fusion import PartitionResult
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
+from .tiled_layers import tiled_bytes
 
 ROWS = (1, 2, 4, 8, 16, 32)
 """Rows of the tiles of a group's last layers that are tried."""
@@ -29,52 +31,25 @@ class RowGroups:
     most: int
     metric: Metric = "ema"
 
-    def pricer(self) -> SubgraphPricer:
-        """The price of groups, with tiles of full rows."""
-        table = self.layers.graph()
+    def pricer(self, ctx: Context, module: ModuleOp) -> ProgramPricer:
+        """The price of groups as the program for the target in `module` will run them."""
+        table, batch = self.layers.graph(), self.layers.batch
         tiles = [(rows, 0) for rows in ROWS if rows <= self.most] or [(1, 0)]
-        return SubgraphPricer(table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=tiles)
-
-    def divided(self, pricer: SubgraphPricer, result: PartitionResult) -> PartitionResult:
-        """A partition with layers that only run on their own cut out of its groups, and what it costs then."""
-        found: list[list[int]] = []
-        for group in result.groups:
-            found.append([])
-            for number in sorted(group):
-                if self.fusible(number):
-                    found[-1].append(number)
-                else:
-                    found += [[number], []]
-        groups = tuple(tuple(group) for group in found if group)
-        if len(groups) == len(result.groups):
-            return result
-        costs = [pricer.cost(group) for group in groups]
-        total = sum(_metric(cost, self.metric) for cost in costs if cost is not None)
-        return replace(result, groups=groups, cost=total, proven=False)
+        apart = {number for number in range(len(table)) if not self.fusible(number)}
+        found = ProgramPricer(table, self.platform, batch=batch, metric=self.metric, tiles=tiles, apart=apart)
+        alone = apart | {number for number, fits in enumerate(found.fits()) if not fits}
+        found.alone.update(tiled_bytes(ctx, module, self.layers, sorted(alone)))
+        return found
 
     def fusible(self, number: int) -> bool:
         """Whether a layer can run by rows inside of a group."""
         return all(_is_row_layer(op) for op in self.layers.members[number])
 
-    def rows(self, pricer: SubgraphPricer, group: Sequence[int]) -> int:
-        """Rows of the largest tile with which a group fits as a whole; 0 where none does, or a layer cannot."""
-        if not all(self.fusible(number) for number in group):
-            return 0
-        buffers, regions = pricer.buffers, pricer.platform.regions
-        whole = pricer.ways(group)[: len(pricer.tiles)]
-        fitting = [way.tile[0] for way in whole if _fits(way, buffers) and way.regions <= regions]
-        return max(fitting, default=0)
-
-
-def _metric(cost: SubgraphCost, metric: Metric) -> float:
-    return {"ema": cost.ema_bytes, "energy": cost.energy_pj, "latency": cost.latency_cycles}[metric]
-
-
-def _fits(way: SubgraphCost, buffers: Buffers) -> bool:
-    maps, weights = way.global_demand_bytes, way.weight_demand_bytes
-    if buffers.weight_bytes is None:
-        return maps + weights <= buffers.global_bytes
-    return maps <= buffers.global_bytes and weights <= buffers.weight_bytes
+    def rows(self, pricer: ProgramPricer, group: Sequence[int]) -> int:
+        """Rows of the tile with which a group runs as a whole; 0 for a layer that runs on its own."""
+        cost = pricer.cost(group)
+        alone = len(group) == 1 and (group[0] in pricer.alone or not self.fusible(group[0]))
+        return 0 if cost is None or alone else cost.tile[0]
 
 
 def _is_row_layer(op: Operation) -> bool:

@@ -131,7 +131,7 @@ class Alone:
     def streamed(self, u: int, tile: Ints, part: int) -> int:
         """Bytes of MAIN and SIDE for a band of `part` columns (all columns where bands are of rows)."""
         s, net = self.trace, self.net
-        steps = int(row_step(net, s, u, tile[0])), int(s[u, DELTA] * tile[1])
+        steps = int(row_step(s, u, tile[0])), int(s[u, DELTA] * tile[1])
         height, width = int(net.sources[u, EXTENT]), int(net.sources[u, EXTENT + 1])
         high, left, _ = spans(steps[0], s[u, LEAD], s[u, LOW], s[u, LAST], height)
         wide, _, _ = spans(steps[1], s[u, LEAD + 1], s[u, LOW + 1], s[u, LAST + 1], width)

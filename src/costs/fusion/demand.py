@@ -7,14 +7,14 @@ MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 from __future__ import annotations
 
 from ..compiled import compiled
-from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, GraphTables, Ints
-from .trace import BYTES, DELTA, DEPTH, DIVISOR, LAST, LEAD, LOW, OUTSIDE, REGIONS, SEEN, SIDE, WHOLE
+from .tables import EXTENT, PIXEL_BYTES, Ints
+from .trace import BYTES, DELTA, DEPTH, LAST, LEAD, LOW, NEED, OUTSIDE, REGIONS, SEEN, SIDE, STEP, WHOLE
 
 
 @compiled
-def row_step(net: GraphTables, s: Ints, u: int, tile_rows: int) -> int:
+def row_step(s: Ints, u: int, tile_rows: int) -> int:
     """Rows that source `u` advances per row of tiles: all layers of a stage keep step."""
-    return tile_rows * (net.sources[u, RATE] // s[net.sources[u, COMPONENT], DIVISOR])
+    return tile_rows * s[u, STEP]
 
 
 @compiled
@@ -28,8 +28,10 @@ def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int,
     """Most positions below `extent` between `i * delta + low` and `i * delta + delta + lead` in a round i; most that a
     round leaves to the next; and the end of all.  Rounds are those from `first_round` to `last // delta`.
     """
-    first, end = first_round(delta, lead), last // delta
     ahead = delta + lead
+    if low <= lead and last + lead + 1 >= extent and extent - ahead + low + 1 >= delta:
+        return ahead - low, lead - low, extent  # all of some round lies within the map
+    first, end = first_round(delta, lead), last // delta
     best, left = 0, 0
     middle = min(-low, extent - ahead)
     near = middle // delta
@@ -46,18 +48,18 @@ def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int,
 
 
 @compiled
-def region(net: GraphTables, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int, int]:
+def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int, int]:
     """Positions of the MAIN and the SIDE region of source `u`; `cores` share what is whole and divide the columns.
 
     A tile of 0 columns is one of full rows: all columns lie in MAIN.
     """
-    height, width = net.sources[u, EXTENT], net.sources[u, EXTENT + 1]
+    height, width = sources[u, EXTENT], sources[u, EXTENT + 1]
     if s[u, WHOLE]:
         return -(-height * width // cores), 0
-    rows, columns = row_step(net, s, u, tile[0]), tile[1] * s[u, DELTA]
+    rows, columns = row_step(s, u, tile[0]), tile[1] * s[u, DELTA]
     if s[u, SEEN] == 0:
         return min(rows, height) * (min(columns, width) if columns else width), 0
-    high, left, _ = spans(rows, s[u, LEAD], s[u, LOW], s[u, LAST], height)
+    high, left, _ = spans(rows, s[u, LEAD], s[u, LOW], s[u, LAST], s[u, NEED])
     if tile[1] == 0:
         share = -(-width // cores) + max(0, s[u, LEAD + 1] - s[u, LOW + 1]) if 1 < cores <= width else width
         return high * min(width, share), 0
@@ -69,9 +71,12 @@ def region(net: GraphTables, s: Ints, u: int, tile: Ints, cores: int) -> tuple[i
 
 @compiled
 def demand(
-    net: GraphTables, s: Ints, members: Ints, outside: int, tile: Ints, cores: int, align: int
+    sources: Ints, s: Ints, members: Ints, outside: int, tile: Ints, cores: int, align: int, limit: int
 ) -> tuple[int, int]:
-    """Bytes and count of all regions: what is whole, and the stage with most of the rest; SIDE is put down in `s`."""
+    """Bytes and count of all regions: what is whole, and the stage with most of the rest; SIDE is put down in `s`.
+
+    Counting ends where `limit` bytes are passed.
+    """
     stages = 1
     for v in members:
         stages = max(stages, s[v, DEPTH] + 1)
@@ -80,9 +85,9 @@ def demand(
     whole, wholes = 0, 0
     for place in range(len(members) + outside):
         u = members[place] if place < len(members) else s[place - len(members), OUTSIDE]
-        main, side = region(net, s, u, tile, cores)
+        main, side = region(sources, s, u, tile, cores)
         s[u, SIDE] = side
-        pixel = net.sources[u, PIXEL_BYTES]
+        pixel = sources[u, PIXEL_BYTES]
         size = -(-main * pixel // align) * align + -(-side * pixel // align) * align
         count = 1 + (side > 0)
         if s[u, WHOLE]:
@@ -90,6 +95,8 @@ def demand(
         else:
             s[s[u, DEPTH], BYTES] += size
             s[s[u, DEPTH], REGIONS] += count
+        if whole + s[s[u, DEPTH], BYTES] > limit:
+            break
     most, regions = 0, 0
     for stage in range(stages):
         most = max(most, s[stage, BYTES])

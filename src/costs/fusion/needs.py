@@ -1,4 +1,4 @@
-"""What a layer's reading of a result keeps on chip at least, whatever else its group holds and whatever the tile.
+"""What a layer's reading of a result keeps on chip and loads at least, whatever its group and the tile.
 
 Of the rows that two neighbouring results both read, all columns that are ever read stay between rows of tiles (in MAIN
 or SIDE), unless one row of tiles does it all: then all rows of one window stay.
@@ -13,6 +13,11 @@ from .graph import LayerGraph
 from .platform import Platform
 from .tables import END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables
 from .tables import graph_tables as tables_of
+
+Flags = NDArray[np.bool_]
+
+MOST_POSITIONS = 1 << 14
+"""Positions along an axis that `least_loaded` looks at; it counts those after them as not loaded."""
 
 
 def least_held(graph: LayerGraph, platform: Platform, cores: int = 1) -> dict[tuple[int, int], int]:
@@ -39,17 +44,50 @@ def least_held(graph: LayerGraph, platform: Platform, cores: int = 1) -> dict[tu
     return found
 
 
+def least_loaded(graph: LayerGraph, platform: Platform | None = None) -> dict[int, int]:
+    """For each map, as edges number them, the bytes of a sample that any group loads which reads but does not make it.
+
+    Only rows and columns that lie in a window count; a layer inside makes what its readers read at least.
+    """
+    net = tables_of(graph, Platform() if platform is None else platform)
+    read: dict[int, list[list[Flags]]] = {}
+    for v in reversed(range(len(graph))):
+        made = [np.ones(min(net.sources[v, axis], MOST_POSITIONS), np.bool_) for axis in (0, 1)]
+        if v not in graph.exits:
+            made = [np.logical_or.reduce([flags[axis] for flags in read[v]]) for axis in (0, 1)]
+        for e in range(*net.layers[v, FIRST_EDGE : END_EDGE + 1]):
+            flags = [_read(net, e, axis, made[axis]) for axis in (0, 1)]
+            read.setdefault(int(net.edges[e, SOURCE]), []).append(flags)
+    least = {
+        u: min(int(a.sum() * b.sum()) for a, b in found) * int(net.sources[u, PIXEL_BYTES]) for u, found in read.items()
+    }
+    return {u if u < len(graph) else len(graph) - 1 - u: size for u, size in least.items()}
+
+
+def _read(net: GraphTables, e: int, axis: int, made: Flags) -> Flags:
+    """Positions along an axis of the source of edge `e` in windows of the results that are `made`."""
+    flags = np.zeros(min(net.sources[net.edges[e, SOURCE], EXTENT + axis], MOST_POSITIONS), np.bool_)
+    if net.edges[e, IS_WHOLE]:
+        return ~flags
+    first = np.flatnonzero(made) * net.edges[e, STRIDE + axis] - net.edges[e, PAD + axis]
+    for offset in range(min(net.edges[e, REACH + axis], len(flags) + net.edges[e, PAD + axis])):
+        places = first + offset
+        flags[places[(places >= 0) & (places < len(flags))]] = True
+    return flags
+
+
 def _steady(net: GraphTables, layers: int) -> list[bool]:
-    """Whether a layer makes all of its rows and columns in any group: not where all readers step over some."""
+    """Whether a layer makes all of its rows and columns in any group: not where all readers leave some out."""
     steady = [True] * layers
     readers: dict[int, list[bool]] = {}
     for v in reversed(range(layers)):
         if v in readers:
             steady[v] = any(readers[v])
         for e in range(*net.layers[v, FIRST_EDGE : END_EDGE + 1]):
-            edge = net.edges[e]
-            close = bool(edge[IS_WHOLE] or (edge[REACH : REACH + 2] >= edge[STRIDE : STRIDE + 2]).all())
-            readers.setdefault(int(edge[SOURCE]), []).append(close and steady[v])
+            edge, u = net.edges[e], int(net.edges[e, SOURCE])
+            read = (net.sources[v, :2] - 1) * edge[STRIDE : STRIDE + 2] + edge[REACH : REACH + 2] - edge[PAD : PAD + 2]
+            close = (edge[REACH : REACH + 2] >= edge[STRIDE : STRIDE + 2]).all() and (read >= net.sources[u, :2]).all()
+            readers.setdefault(u, []).append(bool(edge[IS_WHOLE] or close) and steady[v])
     return steady
 
 

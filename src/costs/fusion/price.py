@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import compiled
-from .demand import demand, row_step
+from .borrowed import borrowed
+from .demand import demand, first_round, row_step
 from .tables import (
     END_EDGE,
     EXTENT,
@@ -23,12 +24,13 @@ from .tables import (
     STRIDE,
     VISITS,
     WEIGHT_BYTES,
-    GraphTables,
     Ints,
 )
-from .trace import DELTA, INSIDE, LEAD, LOW, OUTSIDE, SEEN, SIDE, WHOLE, trace
+from .trace import DELTA, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, SEEN, SIDE, WHOLE, trace
 
 Floats = NDArray[np.float64]
+
+UNLIMITED = 1 << 62
 
 METRICS = ("ema", "energy", "latency")
 """What may be made small."""
@@ -66,7 +68,9 @@ class Terms(NamedTuple):
 
 @compiled
 def price_groups(
-    net: GraphTables,
+    layers: Ints,
+    edges: Ints,
+    sources: Ints,
     s: Ints,
     terms: Terms,
     tiles: Ints,
@@ -83,42 +87,52 @@ def price_groups(
     the first one needs, with tile -1 and no energy.  With `every` there is a row for each of `tiles`, group by group,
     whether it fits or not.  `first` is above the numbers of all groups that were priced with `s` before.
     """
+    layers, edges, sources, s = borrowed(layers), borrowed(edges), borrowed(sources), borrowed(s)
+    tiles, members, table = borrowed(tiles), borrowed(members), borrowed(table)
     for g in range(len(starts) - 1):
         group = members[starts[g] : starts[g + 1]]
-        outside = trace(net, s, group, first + g)
+        outside = trace(layers, edges, sources, s, group, first + g)
         if every:
             for number in range(len(tiles)):
                 row = g * len(tiles) + number
-                _traffic(net, s, terms, group, outside, table[row])
-                _fit(net, s, terms, group, outside, tiles, number, table[row])
+                _traffic(layers, sources, s, terms, group, outside, tiles[number], table[row])
+                _fit(sources, s, terms, group, outside, tiles[number], UNLIMITED, table[row])
                 table[row, TILE] = number
-                energy[row] = _run(net, s, terms, group, outside, tiles[number], table[row])
+                energy[row] = _run(layers, edges, sources, s, terms, group, outside, tiles[number], table[row])
             continue
-        _traffic(net, s, terms, group, outside, table[g])
+        _traffic(layers, sources, s, terms, group, outside, tiles[0], table[g])
         table[g, TILE], table[g, CYCLES], energy[g] = -1, 0, 0.0
-        if _fit(net, s, terms, group, outside, tiles, 0, table[g]) or _small(terms, table[g]):
-            energy[g] = _choose(net, s, terms, group, outside, tiles, table[g])
+        if _fit(sources, s, terms, group, outside, tiles[0], UNLIMITED, table[g]) or _small(terms, table[g]):
+            energy[g] = _choose(layers, edges, sources, s, terms, group, outside, tiles, table[g])
 
 
 @compiled
-def _choose(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints) -> float:
-    """Fill `row` for the best tile that fits; its energy, or 0 if there is none."""
-    best, least = row.copy(), np.inf
+def _choose(
+    layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints
+) -> float:
+    """Fill `row` for the best tile that fits (the last of those with the same traffic); its energy, or 0."""
+    chosen, best, least = -1, np.inf, np.inf
+    limit = terms.global_capacity - (row[WEIGHT] if terms.weight_capacity < 0 else 0)
+    alike = terms.metric == 0 and not _skips(s, outside)
     for number in range(len(tiles) - 1, -1, -1):
-        if not _fit(net, s, terms, group, outside, tiles, number, row):
+        if not _fit(sources, s, terms, group, outside, tiles[number], limit, row):
             continue
-        row[TILE] = number
-        energy = _run(net, s, terms, group, outside, tiles[number], row)
-        if terms.metric == 0:
+        if not alike:
+            _traffic(layers, sources, s, terms, group, outside, tiles[number], row)
+        energy = _run(layers, edges, sources, s, terms, group, outside, tiles[number], row)
+        if alike:
+            row[TILE] = number
             return energy
-        better = energy < least
-        if terms.metric == 2 and best[TILE] >= 0:
-            now, before = max(row[CYCLES], row[TRANSFER]), max(best[CYCLES], best[TRANSFER])
-            better = now < before or (now == before and energy < least)
-        if better:
-            best[:], least = row, energy
-    row[:] = best
-    return least if row[TILE] >= 0 else 0.0
+        value = energy if terms.metric == 1 else 1.0 * max(row[CYCLES], row[TRANSFER])
+        if terms.metric == 0:
+            value = 1.0 * (row[WEIGHTS] + row[INPUTS] + row[OUTPUTS])
+        if value < best or (value == best and terms.metric == 2 and energy < least):
+            chosen, best, least = number, value, energy
+    tile = tiles[max(chosen, 0)]
+    _fit(sources, s, terms, group, outside, tile, UNLIMITED, row)
+    _traffic(layers, sources, s, terms, group, outside, tile, row)
+    row[TILE], row[CYCLES] = chosen, 0
+    return _run(layers, edges, sources, s, terms, group, outside, tile, row) if chosen >= 0 else 0.0
 
 
 @compiled
@@ -130,43 +144,69 @@ def _small(terms: Terms, row: Ints) -> bool:
 
 
 @compiled
-def _fit(
-    net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, number: int, row: Ints
-) -> bool:
-    """Put down the demand of a tile; whether it is within the capacities."""
-    size, regions = demand(net, s, group, outside, tiles[number], terms.cores, terms.align)
+def _fit(sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, limit: int, row: Ints) -> bool:
+    """Put down the demand of a tile, as far as it is within `limit`; whether it is within the capacities."""
+    size, regions = demand(sources, s, group, outside, tile, terms.cores, terms.align, limit)
     row[GLOBAL], row[REGIONS] = size, regions
     return regions <= terms.regions and _small(terms, row)
 
 
 @compiled
-def _traffic(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, row: Ints) -> None:
-    """What passes between DRAM and the chip: weights once, everything else once for each sample."""
-    weights = loads = stores = kept = 0
-    for v in group:
-        weights += net.layers[v, WEIGHT_BYTES]
-        kept += -(-net.layers[v, WEIGHT_BYTES] // terms.align) * terms.align
-        if s[v, INSIDE] < net.sources[v, READERS]:
-            stores += net.sources[v, EXTENT] * net.sources[v, EXTENT + 1] * net.sources[v, PIXEL_BYTES]
+def _skips(s: Ints, outside: int) -> bool:
+    """Whether rounds leave out rows of a map from outside, so that what is loaded depends on the tile."""
     for place in range(outside):
         u = s[place, OUTSIDE]
-        loads += net.sources[u, EXTENT] * net.sources[u, EXTENT + 1] * net.sources[u, PIXEL_BYTES]
+        if not s[u, WHOLE] and s[u, LOW] > s[u, LEAD]:
+            return True
+    return False
+
+
+@compiled
+def _loaded(sources: Ints, s: Ints, u: int, tile_rows: int) -> int:
+    """Rows of source `u` that are loaded."""
+    if s[u, WHOLE]:
+        return sources[u, EXTENT]
+    low, lead, rows = s[u, LOW], s[u, LEAD], 0
+    if low <= lead:
+        return s[u, NEED]
+    step = row_step(s, u, tile_rows)
+    for i in range(first_round(step, lead), s[u, LAST] // step + 1):
+        rows += max(0, min((i + 1) * step + lead, s[u, NEED]) - max(i * step + low, 0))
+    return rows
+
+
+@compiled
+def _traffic(
+    layers: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints
+) -> None:
+    """What passes between DRAM and the chip: weights once; rows that are read, and results, once for each sample."""
+    weights = loads = stores = kept = 0
+    for v in group:
+        weights += layers[v, WEIGHT_BYTES]
+        kept += -(-layers[v, WEIGHT_BYTES] // terms.align) * terms.align
+        if s[v, INSIDE] < sources[v, READERS]:
+            stores += sources[v, EXTENT] * sources[v, EXTENT + 1] * sources[v, PIXEL_BYTES]
+    for place in range(outside):
+        u = s[place, OUTSIDE]
+        loads += _loaded(sources, s, u, tile[0]) * sources[u, EXTENT + 1] * sources[u, PIXEL_BYTES]
     row[WEIGHTS], row[INPUTS], row[OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
     row[WEIGHT], row[PASSES] = -(-kept // terms.cores), 1
     row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))
 
 
 @compiled
-def _run(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints) -> float:
+def _run(
+    layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints
+) -> float:
     """Energy in pJ; the cycles go to `row`."""
     cycles, energy = 0, 0.0
     for v in group:
-        made, spent = _layer(net, s, terms, v, tile)
+        made, spent = _layer(layers, edges, sources, s, terms, v, tile)
         cycles += made
         energy += spent
-        energy += _reuse(net, s, terms, v, tile)
+        energy += _reuse(sources, s, terms, v, tile)
     for place in range(outside):
-        energy += _reuse(net, s, terms, s[place, OUTSIDE], tile)
+        energy += _reuse(sources, s, terms, s[place, OUTSIDE], tile)
     row[CYCLES] = cycles * terms.batch
     energy = energy * terms.batch + row[WEIGHTS] * (terms.dram_read_pj + terms.weight_write_pj)
     energy += row[INPUTS] * (terms.dram_read_pj + terms.global_write_pj)
@@ -176,6 +216,8 @@ def _run(net: GraphTables, s: Ints, terms: Terms, group: Ints, outside: int, til
 @compiled
 def _steps(extent: int, delta: int, lead: int, ways: int) -> tuple[int, int]:
     """Steps of `ways` positions along an axis of a layer, and blocks: a first part of one, full ones, a last part."""
+    if delta >= extent and lead == 0:
+        return -(-extent // ways), 1
     first = min(lead % delta, extent)
     full = (extent - first) // delta
     last = extent - first - full * delta
@@ -184,25 +226,25 @@ def _steps(extent: int, delta: int, lead: int, ways: int) -> tuple[int, int]:
 
 
 @compiled
-def _arrange(net: GraphTables, v: int, high: tuple[int, int, int], wide: tuple[int, int, int]) -> tuple[int, int]:
+def _arrange(layers: Ints, v: int, high: tuple[int, int, int], wide: tuple[int, int, int]) -> tuple[int, int]:
     """Fewest cycles of layer `v`, and which axes of the array carry its positions then (0, x: 1, y: 2, both: 3).
 
     Each axis carries rows, columns, or neither; `high` and `wide` are steps along both with 1, x and y ways.
     """
-    best, choice = high[0] * wide[0] * net.layers[v, STEPS], 0
+    best, choice = high[0] * wide[0] * layers[v, STEPS], 0
     for axis in range(1, 3):
-        cycles = min(high[axis] * wide[0], high[0] * wide[axis]) * net.layers[v, STEPS + axis]
+        cycles = min(high[axis] * wide[0], high[0] * wide[axis]) * layers[v, STEPS + axis]
         if cycles < best:
             best, choice = cycles, axis
-    cycles = min(high[1] * wide[2], high[2] * wide[1]) * net.layers[v, STEPS + 3]
+    cycles = min(high[1] * wide[2], high[2] * wide[1]) * layers[v, STEPS + 3]
     return (cycles, 3) if cycles < best else (best, choice)
 
 
 @compiled
-def _layer(net: GraphTables, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple[int, float]:
+def _layer(layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple[int, float]:
     """Cycles and energy of layer `v` for one sample: products, reads by the array, results."""
-    height, width, share = net.sources[v, EXTENT], net.sources[v, EXTENT + 1], terms.cores
-    rows, columns = row_step(net, s, v, tile[0]), tile[1] * s[v, DELTA]
+    height, width, share = sources[v, EXTENT], sources[v, EXTENT + 1], terms.cores
+    rows, columns = row_step(s, v, tile[0]), tile[1] * s[v, DELTA]
     lead = s[v, LEAD + 1]
     if columns == 0:
         columns, lead = width, 0
@@ -216,20 +258,22 @@ def _layer(net: GraphTables, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple
     if terms.array_x != terms.array_y:
         high_x = _steps(height, rows, s[v, LEAD], terms.array_x)[0]
         wide_x = _steps(width, columns, lead, terms.array_x)[0]
-    cycles, choice = _arrange(net, v, (height, high_x, high_y), (width, wide_x, wide_y))
+    cycles, choice = _arrange(layers, v, (height, high_x, high_y), (width, wide_x, wide_y))
     blocks *= across * (terms.cores // share)
-    energy = net.layers[v, MACS] * terms.mac_pj
-    energy += net.sources[v, EXTENT] * net.sources[v, EXTENT + 1] * net.sources[v, PIXEL_BYTES] * terms.global_write_pj
-    shared = net.layers[v, WEIGHT_BYTES] * blocks * 1.0
+    energy = layers[v, MACS] * terms.mac_pj
+    energy += sources[v, EXTENT] * sources[v, EXTENT + 1] * sources[v, PIXEL_BYTES] * terms.global_write_pj
+    shared = layers[v, WEIGHT_BYTES] * blocks * 1.0
     energy += shared * terms.weight_read_pj
-    for e in range(net.layers[v, FIRST_EDGE], net.layers[v, END_EDGE]):
-        u = net.edges[e, SOURCE]
-        size = net.sources[u, PIXEL_BYTES] * blocks
-        if net.edges[e, IS_WHOLE]:
-            size *= net.sources[u, EXTENT] * net.sources[u, EXTENT + 1]
+    for e in range(layers[v, FIRST_EDGE], layers[v, END_EDGE]):
+        u = edges[e, SOURCE]
+        size = sources[u, PIXEL_BYTES] * blocks
+        if edges[e, IS_WHOLE]:
+            size *= sources[u, EXTENT] * sources[u, EXTENT + 1]
         else:
-            size *= _window(net, u, e, 0, min(rows, height)) * _window(net, u, e, 1, min(columns, width))
-            size *= net.layers[v, VISITS + choice]
+            size *= _window(edges, sources, u, e, 0, min(rows, height)) * _window(
+                edges, sources, u, e, 1, min(columns, width)
+            )
+            size *= layers[v, VISITS + choice]
         energy += size * terms.global_read_pj
         if s[u, WHOLE]:
             shared += size
@@ -238,25 +282,25 @@ def _layer(net: GraphTables, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple
 
 
 @compiled
-def _window(net: GraphTables, u: int, e: int, axis: int, results: int) -> int:
+def _window(edges: Ints, sources: Ints, u: int, e: int, axis: int, results: int) -> int:
     """Positions along an axis of source `u` that so many results read through edge `e`."""
-    reach = (results - 1) * net.edges[e, STRIDE + axis] + net.edges[e, REACH + axis]
-    return min(net.sources[u, EXTENT + axis], reach)
+    reach = (results - 1) * edges[e, STRIDE + axis] + edges[e, REACH + axis]
+    return min(sources[u, EXTENT + axis], reach)
 
 
 @compiled
-def _reuse(net: GraphTables, s: Ints, terms: Terms, u: int, tile: Ints) -> float:
+def _reuse(sources: Ints, s: Ints, terms: Terms, u: int, tile: Ints) -> float:
     """Energy of rows on their way through SIDE, and of columns that neighbouring cores both read, for one sample."""
     if s[u, WHOLE] or s[u, SEEN] == 0:
         return 0.0
-    height, width = net.sources[u, EXTENT], net.sources[u, EXTENT + 1]
+    height, width = sources[u, EXTENT], sources[u, EXTENT + 1]
     energy = 0.0
     if s[u, SIDE]:
-        step = row_step(net, s, u, tile[0])
+        step = row_step(s, u, tile[0])
         rounds = -(-height // step) - 1
-        moved = rounds * max(0, s[u, LEAD] - s[u, LOW]) * width * net.sources[u, PIXEL_BYTES]
+        moved = rounds * max(0, s[u, LEAD] - s[u, LOW]) * width * sources[u, PIXEL_BYTES]
         energy += 2 * moved * (terms.global_read_pj + terms.global_write_pj)
     if terms.cores > 1 and width >= terms.cores:
-        halo = max(0, s[u, LEAD + 1] - s[u, LOW + 1]) * height * net.sources[u, PIXEL_BYTES]
+        halo = max(0, s[u, LEAD + 1] - s[u, LOW + 1]) * height * sources[u, PIXEL_BYTES]
         energy += (terms.cores - 1) * halo * terms.crossbar_pj
     return energy

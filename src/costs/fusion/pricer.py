@@ -124,7 +124,7 @@ class SubgraphPricer:
         members = self._members(nodes)
         tables = [self._every(members)]
         if len(members) == 1:
-            tables.append(self._alone(int(members[0])))
+            tables.append(self._alone_ways(int(members[0])))
         pairs = [pair for table in tables for pair in zip(table.integers, table.energy_pj, strict=True)]
         return tuple(self._value(row, energy) for row, energy in pairs)
 
@@ -163,11 +163,12 @@ class SubgraphPricer:
         table = self._table(members, starts, buffers, every=False)
         single = starts[1:] - starts[:-1] == 1
         fits, values = table.fits, table.metric(self.metric)
-        for row in np.flatnonzero(single & ~fits if self.metric == "ema" else single):
-            layer = int(members[starts[row]])
-            best, ways = self._best_cut(layer, buffers), self._alone(layer)
-            if best is not None and (not fits[row] or ways.metric(self.metric)[best] < values[row]):
-                table.integers[row], table.energy_pj[row] = ways.integers[best], ways.energy_pj[best]
+        rows = np.flatnonzero(single & ~fits if self.metric == "ema" else single)
+        layers = members[starts[rows]]
+        for layer in map(int, np.unique(layers)):
+            best, ways, places = self._best_cut(layer, buffers), self._alone_ways(layer), rows[layers == layer]
+            if best is not None and (not fits[places[0]] or ways.metric(self.metric)[best] < values[places[0]]):
+                table.integers[places], table.energy_pj[places] = ways.integers[best], ways.energy_pj[best]
         return table
 
     def _table(self, members: Ints, starts: Ints, buffers: Buffers, *, every: bool) -> CostTable:
@@ -175,13 +176,13 @@ class SubgraphPricer:
         table = CostTable(np.empty((count, PASSES + 1), np.int64), np.empty(count))
         first, self._priced = self._priced, self._priced + len(starts) - 1
         terms = self._terms(buffers)
-        price_groups(self._net, self._trace, terms, self._tiles, members, starts, first, every, *table)
+        price_groups(*self._net, self._trace, terms, self._tiles, members, starts, first, every, *table)
         return table
 
     def _every(self, members: Ints) -> CostTable:
         return self._table(members, np.array([0, len(members)], dtype=np.int64), self.buffers, every=True)
 
-    def _alone(self, layer: int) -> CostTable:
+    def _alone_ways(self, layer: int) -> CostTable:
         """All ways to cut a layer."""
         if layer not in self._ways_alone:
             whole = self._every(np.array([layer], dtype=np.int64))
@@ -190,9 +191,9 @@ class SubgraphPricer:
         return self._ways_alone[layer]
 
     def _best_cut(self, layer: int, buffers: Buffers) -> int | None:
-        """The row of `_alone` that fits and is best for the metric."""
+        """The row of `_alone_ways` that fits and is best for the metric."""
         if (layer, buffers) not in self._cuts:
-            self._cuts[layer, buffers] = self._find_cut(self._alone(layer), buffers)
+            self._cuts[layer, buffers] = self._find_cut(self._alone_ways(layer), buffers)
         return self._cuts[layer, buffers]
 
     def _find_cut(self, ways: CostTable, buffers: Buffers) -> int | None:

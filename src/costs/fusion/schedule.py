@@ -14,7 +14,7 @@ from .platform import Platform
 from .regions import Region, RegionManager
 from .scheme import Axis, Held, Scheme
 from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
-from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, OUTSIDE, WHOLE, new_trace, trace
+from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, new_trace, trace
 
 
 def scheme_of(
@@ -34,7 +34,7 @@ class _Builder:
         self.graph, self.tile = graph, tile
         self.net: GraphTables = graph_tables(graph, platform)
         self.trace: Ints = new_trace(len(graph) + len(graph.inputs))
-        outside = trace(self.net, self.trace, members, 0)
+        outside = trace(*self.net, self.trace, members, 0)
         self.members: list[int] = members.tolist()
         self.order: list[int] = sorted(self.trace[:outside, OUTSIDE].tolist()) + self.members
         self.stages = 1 + max(int(self.trace[u, DEPTH]) for u in self.order)
@@ -61,6 +61,8 @@ class _Builder:
 
     def axis(self, u: int, axis: int, updates: int) -> Axis:
         s, extent = self.trace, int(self.net.sources[u, EXTENT + axis])
+        if axis == 0 and not s[u, WHOLE]:
+            extent = int(s[u, NEED])
         delta, last = self.delta(u, axis), int(s[u, LAST + axis])
         lead, low = int(s[u, LEAD + axis]), int(s[u, LOW + axis])
         if s[u, WHOLE] and u not in self.members:
@@ -76,7 +78,7 @@ class _Builder:
         if self.trace[u, WHOLE] and u not in self.members:
             return int(self.net.sources[u, EXTENT + axis])
         if axis == 0:
-            return int(row_step(self.net, self.trace, u, self.tile[0]))
+            return int(row_step(self.trace, u, self.tile[0]))
         return int(self.trace[u, DELTA]) * self.tile[1]
 
     def regions(self) -> dict[int, tuple[Region, Region | None]]:
@@ -94,7 +96,7 @@ class _Builder:
         return found
 
     def place(self, u: int) -> tuple[Region, Region | None]:
-        main, side = region(self.net, self.trace, u, np.array(self.tile, dtype=np.int64), 1)
+        main, side = region(self.net.sources, self.trace, u, np.array(self.tile, dtype=np.int64), 1)
         pixel, name = int(self.net.sources[u, PIXEL_BYTES]), self.name(u)
         first = self.manager.take(f"MAIN of {name}", main * pixel)
         return first, self.manager.take(f"SIDE of {name}", side * pixel) if side else None

@@ -13,7 +13,7 @@ from .regions import Region
 
 @dataclass(frozen=True)
 class Axis:
-    """A source along rows or columns.
+    """A source along rows or columns; `extent` leaves out the last rows where nobody reads them.
 
     Round i makes what is not made yet of the positions up to `i * delta + delta + lead` and needs those from
     `i * delta + low` on; MAIN holds at most `held` of them, `kept` at most are left by one round to the next.  Rounds

@@ -29,7 +29,6 @@ from .tables import (
     READERS,
     SOURCE,
     STRIDE,
-    GraphTables,
     Ints,
 )
 
@@ -42,9 +41,13 @@ DELTA, LEAD, LOW, LAST = 5, 6, 8, 10
 """The update along columns for tiles of 1; by axis `lead`, `low`, and what divided by the update is the last round in
 which a reader makes something."""
 
-OUTSIDE, DIVISOR, SIDE, BYTES, REGIONS, TRACE_FIELDS = 12, 13, 14, 15, 16, 17
+OUTSIDE, DIVISOR, SIDE, BYTES, REGIONS = 12, 13, 14, 15, 16
 """Lists of other things: the sources outside of the group; by component the common divisor of the rates of its last
 layers; for `demand` positions of SIDE by source, bytes and regions by stage."""
+
+NEED, STEP, TRACE_FIELDS = 17, 18, 19
+"""Of a source: its first so many rows are made or loaded, nobody reads those after them; its update along rows for a
+tile of 1."""
 
 
 def new_trace(sources: int) -> Ints:
@@ -53,29 +56,33 @@ def new_trace(sources: int) -> Ints:
 
 
 @compiled
-def trace(net: GraphTables, s: Ints, members: Ints, number: int) -> int:
+def trace(layers: Ints, edges: Ints, sources: Ints, s: Ints, members: Ints, number: int) -> int:
     """Fill `s` for the group of `members` (ascending); the count of sources outside."""
     for v in members:
         _open(s, v, 2 * number)
-        s[net.sources[v, COMPONENT], DIVISOR] = 0
-    _find_stages(net, s, members, 2 * number)
+        s[sources[v, COMPONENT], DIVISOR] = 0
+    _find_stages(layers, edges, s, members, 2 * number)
     outside = 0
     for place in range(len(members) - 1, -1, -1):
         v = members[place]
-        _close(net, s, v)
-        for e in range(net.layers[v, FIRST_EDGE], net.layers[v, END_EDGE]):
-            u = net.edges[e, SOURCE]
+        _close(sources, s, v)
+        for e in range(layers[v, FIRST_EDGE], layers[v, END_EDGE]):
+            u = edges[e, SOURCE]
             if s[u, STAMP] < 2 * number:
                 _open(s, u, 2 * number + 1)
                 s[u, DEPTH] = s[v, DEPTH]
                 s[outside, OUTSIDE] = u
                 outside += 1
             s[u, INSIDE] += 1
-            if net.edges[e, IS_WHOLE] or s[u, DEPTH] != s[v, DEPTH]:
+            if edges[e, IS_WHOLE] or s[u, DEPTH] != s[v, DEPTH]:
                 s[u, WHOLE] = 1
                 s[u, DEPTH] = max(s[u, DEPTH], s[v, DEPTH])
             else:
-                _pull(net, s, v, e, u)
+                _pull(edges, sources, s, v, e, u)
+    for place in range(len(members) + outside):
+        u = members[place] if place < len(members) else s[place - len(members), OUTSIDE]
+        if s[u, STAMP] == 2 * number or not s[u, WHOLE]:
+            s[u, STEP] = sources[u, RATE] // s[sources[u, COMPONENT], DIVISOR]
     return outside
 
 
@@ -86,69 +93,73 @@ def _open(s: Ints, u: int, stamp: int) -> None:
     s[u, WHOLE] = 0
     s[u, SEEN] = 0
     s[u, INSIDE] = 0
+    s[u, NEED] = 0
 
 
 @compiled
-def _close(net: GraphTables, s: Ints, v: int) -> None:
+def _close(sources: Ints, s: Ints, v: int) -> None:
     """All readers of layer `v` are known: where none is in its stage it sets the pace; what leaves is made in full."""
     if s[v, SEEN] == 0:
-        s[v, DELTA] = 1
+        s[v, DELTA], s[v, NEED] = 1, sources[v, EXTENT]
         for axis in range(2):
             s[v, LEAD + axis] = s[v, LOW + axis] = 0
-            s[v, LAST + axis] = net.sources[v, EXTENT + axis] - 1
-        root = net.sources[v, COMPONENT]
-        s[root, DIVISOR] = gcd(s[root, DIVISOR], net.sources[v, RATE])
-    elif s[v, WHOLE] or s[v, INSIDE] < net.sources[v, READERS]:
+            s[v, LAST + axis] = sources[v, EXTENT + axis] - 1
+        root = sources[v, COMPONENT]
+        s[root, DIVISOR] = gcd(s[root, DIVISOR], sources[v, RATE])
+    elif s[v, WHOLE] or s[v, INSIDE] < sources[v, READERS]:
+        s[v, NEED] = sources[v, EXTENT]
         for axis in range(2):
             s[v, LOW + axis] = min(s[v, LOW + axis], s[v, LEAD + axis])
-            s[v, LAST + axis] = max(s[v, LAST + axis], net.sources[v, EXTENT + axis] - 1 - s[v, LEAD + axis])
+            s[v, LAST + axis] = max(s[v, LAST + axis], sources[v, EXTENT + axis] - 1 - s[v, LEAD + axis])
 
 
 @compiled
-def _pull(net: GraphTables, s: Ints, v: int, e: int, u: int) -> None:
+def _pull(edges: Ints, sources: Ints, s: Ints, v: int, e: int, u: int) -> None:
     """What layer `v` makes per round, as a demand on its source `u`."""
-    step = s[v, DELTA] * net.edges[e, STRIDE + 1]
+    step = s[v, DELTA] * edges[e, STRIDE + 1]
     s[u, DELTA] = step if s[u, SEEN] == 0 else s[u, DELTA] // gcd(s[u, DELTA], step) * step
     for axis in range(2):
-        stride, pad = net.edges[e, STRIDE + axis], net.edges[e, PAD + axis]
+        stride, pad = edges[e, STRIDE + axis], edges[e, PAD + axis]
         first = max(s[v, LEAD + axis], s[v, LOW + axis])
-        lead = s[v, LEAD + axis] * stride + net.edges[e, REACH + axis] - stride - pad
+        lead = s[v, LEAD + axis] * stride + edges[e, REACH + axis] - stride - pad
         low = first * stride - pad
-        last = (net.sources[v, EXTENT + axis] - 1 - first) * stride
+        last = (sources[v, EXTENT + axis] - 1 - first) * stride
         if s[u, SEEN]:
             lead, low = max(lead, s[u, LEAD + axis]), min(low, s[u, LOW + axis])
             last = max(last, s[u, LAST + axis])
         s[u, LEAD + axis], s[u, LOW + axis], s[u, LAST + axis] = lead, low, last
     s[u, SEEN] += 1
+    read = (s[v, NEED] - 1) * edges[e, STRIDE] + edges[e, REACH] - edges[e, PAD]
+    s[u, NEED] = max(s[u, NEED], min(read, sources[u, EXTENT]))
 
 
 @compiled
-def _find_stages(net: GraphTables, s: Ints, members: Ints, stamp: int) -> None:
+def _find_stages(layers: Ints, edges: Ints, s: Ints, members: Ints, stamp: int) -> None:
     """Each layer as late as its readers allow, but those that nobody reads as early as their sources are there."""
     staged = False
     for place in range(len(members) - 1, -1, -1):
         v = members[place]
-        for e in range(net.layers[v, FIRST_EDGE], net.layers[v, END_EDGE]):
-            u = net.edges[e, SOURCE]
+        for e in range(layers[v, FIRST_EDGE], layers[v, END_EDGE]):
+            u = edges[e, SOURCE]
             if s[u, STAMP] == stamp:
-                staged |= net.edges[e, IS_WHOLE] > 0
+                staged |= edges[e, IS_WHOLE] > 0
                 s[u, SEEN] += 1
-                s[u, DEPTH] = max(s[u, DEPTH], s[v, DEPTH] + net.edges[e, IS_WHOLE])
+                s[u, DEPTH] = max(s[u, DEPTH], s[v, DEPTH] + edges[e, IS_WHOLE])
     if staged:
-        _advance_ends(net, s, members, stamp)
+        _advance_ends(layers, edges, s, members, stamp)
     for v in members:
         s[v, SEEN] = 0
 
 
 @compiled
-def _advance_ends(net: GraphTables, s: Ints, members: Ints, stamp: int) -> None:
+def _advance_ends(layers: Ints, edges: Ints, s: Ints, members: Ints, stamp: int) -> None:
     for v in members:
         if s[v, SEEN]:
             continue
         earliest = -1
-        for e in range(net.layers[v, FIRST_EDGE], net.layers[v, END_EDGE]):
-            u = net.edges[e, SOURCE]
+        for e in range(layers[v, FIRST_EDGE], layers[v, END_EDGE]):
+            u = edges[e, SOURCE]
             if s[u, STAMP] == stamp:
-                depth = s[u, DEPTH] - net.edges[e, IS_WHOLE]
+                depth = s[u, DEPTH] - edges[e, IS_WHOLE]
                 earliest = depth if earliest < 0 else min(earliest, depth)
         s[v, DEPTH] = max(earliest, 0)

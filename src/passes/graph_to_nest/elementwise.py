@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ...algebra.expr import Call, Expr, Num
 from ...dialects import graph
 from ...dialects.types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_type
+from ...resources import one_number
 from .builder import GroupBuilder, Indices, Term, broadcast, call, copy, fresh_indices, per_axis, with_numbers
 from .scope import Scope
 
@@ -150,10 +151,7 @@ def _zero_point(value: SSAValue | None, frame: Frame) -> int | None:
     """The zero point if it is one known number."""
     if value is None:
         return 0
-    known = frame.scope.constant(value)
-    if known is None or known.size == 0 or (known != known.reshape(-1)[0]).any():
-        return None
-    return int(known.reshape(-1)[0])
+    return one_number(frame.scope.constant(value))
 
 
 def batch_norm(op: graph.BatchNormOp, frame: Frame) -> Term:

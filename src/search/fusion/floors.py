@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, prod
 
 from ...costs.fusion.graph import Layer, LayerGraph, mask_of
-from ...costs.fusion.needs import least_held
+from ...costs.fusion.needs import least_held, least_loaded
 from ...costs.fusion.platform import Platform
 from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric
@@ -102,7 +103,9 @@ class Scene:
     def _tolls(self, inside: float, weight: float, load: float, store: float, latency: bool = False) -> Tolls:
         """Tolls for prices per byte, and `inside` times what happens on chip."""
         sizes = [layer.output_bytes * self.batch for layer in self.graph.layers]
-        given = self._given()
+        loaded = least_loaded(self.graph, self.platform)
+        loads = [load * self.batch * loaded.get(number, 0) for number in range(len(self.graph))]
+        given = self._given(loaded)
         floors = [
             weight * layer.weight_bytes
             + load * given[number]
@@ -110,9 +113,9 @@ class Scene:
             for number, layer in enumerate(self.graph.layers)
         ]
         exits = mask_of(self.graph.exits)
-        return Tolls(self.space, floors, [store * size for size in sizes], [load * size for size in sizes], exits)
+        return Tolls(self.space, floors, [store * size for size in sizes], loads, exits)
 
-    def _given(self) -> list[int]:
+    def _given(self, loaded: Mapping[int, int]) -> list[int]:
         """Bytes of network inputs that each layer alone reads."""
         readers: dict[int, list[int]] = {}
         for number, layer in enumerate(self.graph.layers):
@@ -120,9 +123,8 @@ class Scene:
                 readers.setdefault(producer, []).append(number)
         found = [0] * len(self.graph)
         for producer, numbers in readers.items():
-            given = self.graph.inputs[-1 - producer]
             if len(numbers) == 1:
-                found[numbers[0]] += given.shape.volume * given.element_bytes * self.batch
+                found[numbers[0]] += loaded[producer] * self.batch
         return found
 
     def _cycles(self, layer: Layer) -> float:

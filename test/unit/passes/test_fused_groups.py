@@ -165,7 +165,7 @@ def test_fused_is_equal_to_unfused_with_the_traffic_foretold(name: str, target: 
     expected = reference(load_model(model), inputs)
     for key, value in expected.items():
         np.testing.assert_array_equal(result.outputs[key], value)
-    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
     assert [(r.name, r.peak_bytes) for r in result.regions] == [(r.name, r.bytes) for r in result.regions]
     (program_op,) = [op for op in codelets.body.ops if isinstance(op, ProgramOp)]
     assert any(isinstance(op, FusedOp) for op in program_op.body.block.ops)
@@ -238,7 +238,7 @@ def test_layers_that_only_run_alone_are_cut_out_of_groups():
     inputs = {"x": np.random.default_rng(0).standard_normal((1, 8, 16), np.float32)}
     result = simulate(program, inputs)
     assert result.regions
-    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
     expected = reference(load_model(model), inputs)["y"]
     np.testing.assert_allclose(result.outputs["y"], expected, atol=1e-5)
 
