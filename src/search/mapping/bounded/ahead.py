@@ -9,10 +9,11 @@ are then bounded by those for loops of any length.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
+from .delays import Worth
 from .grids import Sizes, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
@@ -40,16 +41,30 @@ class Ahead:
         self._outcomes: dict[int, list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
+        self._worth: Worth | None = None
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
-    def start(self, skeleton: Skeleton) -> float:
-        """Take up a skeleton; the least energy of all words between its memories."""
+    def take(self, skeleton: Skeleton) -> None:
+        """Take up a skeleton."""
         last = self._outer.last
         self._skeleton = skeleton
         self._grids = [self._grid(level) for level in range(last - 1)] + [self._outer.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
+
+    def weighed(self, worth: Worth) -> float:
+        """The least sum of that energy and of what cycles of tiles of the last memory are worth."""
+        layers, steps = self._layers, self._steps
+        self._layers, self._steps = [{} for _ in layers], [self._step(level, step) for level, step in enumerate(steps)]
+        self._worth = worth
+        found = self.least()
+        self._layers, self._steps, self._worth = layers, steps, None
+        return found
+
+    def least(self) -> float:
+        """The least energy of all words between the skeleton's memories."""
+        skeleton, last = self._skeleton, self._outer.last
         grid = self._grids[0]
         begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if last == 1 else 1)
         places = tuple(slice(int(cells_of(grid, d, begin[d : d + 1])[0]), None) for d in range(self._dims))
@@ -64,7 +79,7 @@ class Ahead:
                 found[
                     np.broadcast_to(~self._fits(level, kept, sizes_of(self._grids[level], high=False)), found.shape)
                 ] = np.inf
-            elif pending == self._nobody:
+            elif pending == self._nobody and self._worth is None:
                 found = self._outer.energies(kept)
             else:
                 found = self._last(kept, pending)
@@ -82,8 +97,13 @@ class Ahead:
         best = np.full(tuple(grid.size.tolist()), np.inf)
         for outcome in self._orders_of(sum(1 << t for t in alive)):
             total = np.zeros((1,) * self._dims)
-            for t, low in alive.items():
-                total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
+            if pending == self._nobody:
+                total = self._outer.energy(outcome, kept)
+            else:
+                for t, low in alive.items():
+                    total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
+            if self._worth is not None:
+                total = total + self._worth.of(outcome)
             np.minimum(best, total, out=best)
         best[np.isinf(self._outer.energies(kept))] = np.inf
         return best
@@ -100,10 +120,10 @@ class Ahead:
         most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
         return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most)
 
-    def _step(self, level: int) -> Step:
+    def _step(self, level: int, like: Step | None = None) -> Step:
         grids = self._grids[level], self._grids[level + 1]
         after = partial(self._layer, level + 1)
-        return Step(self._model, self._tables, self._skeleton, level, *grids, after, self._orders_of)
+        return Step(self._model, self._tables, self._skeleton, level, *grids, after, self._orders_of, like)
 
     def beyond(self) -> Beyond:
         """The tables that a walk of the skeleton reads."""
@@ -192,6 +212,7 @@ class Ahead:
         return used <= self._model.capacity[level] * (1 + 1e-12)
 
 
+@lru_cache(256)
 def best_masks(masks: tuple[int, ...], dims: int) -> Ints:
     """For each set of fixed dimensions, the place of the largest of `masks` that it contains."""
     found = np.zeros(1 << dims, np.int64)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import combinations, pairwise, permutations, product
 from math import factorial, prod
 
 import numpy as np
 
 from ....costs.hierarchy import Problem
-from .model import Ints
+from ..factors import divisors_of
+from .model import UNRELATED, WINDOW, Ints, Model
+from .spreads import layout_of
 
 Order = tuple[int, ...]
+Spread = tuple[Order, ...]
+Kept = tuple[Order, ...]
 
 MAX_ORDERS = 5040
 """Orders of dimensions that are tried."""
@@ -39,6 +43,99 @@ def symmetries(problem: Problem) -> list[Order]:
 def first_of_its_kind(spread: tuple[Order, ...], orders: list[Order]) -> bool:
     """Whether no order of dimensions makes a spread (by memory and dimension) one that comes before it."""
     return all(spread <= tuple(tuple(row[d] for d in order) for row in spread) for order in orders)
+
+
+class Places:
+    """In which memory's mesh the instances of a dimension are, where that hardly matters; with perfect factors.
+
+    Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
+    instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
+    tensors kept there are indexed by it (tiles get smaller, instances more); inwards saves words if none of them is.
+    """
+
+    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
+        self._meshes, self._split = meshes, split
+        self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
+        self.free = [model.perfect and not (model.kind[:, d] == WINDOW).any() for d in range(len(model.bounds))]
+        self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
+        self._indexed = [frozenset(np.flatnonzero(kinds != UNRELATED).tolist()) for kinds in model.kind.T]
+        self._seen: set[tuple[Spread, Kept]] = set()
+        self._free_dims = [d for d, free in enumerate(self.free) if free]
+        self._other_dims = [d for d, free in enumerate(self.free) if not free]
+        self._groups: dict[Kept, list[list[int]]] = {}
+        self._moves: dict[Kept, list[tuple[int, int, int]]] = {}
+        self._room: dict[tuple[int, Order], bool] = {}
+
+    def superfluous(self, spread: Spread, kept: Kept) -> bool:
+        """Whether another skeleton has mappings as good, which is not superfluous or has been asked for before."""
+        if len(self._levels) < 2 or not any(self.free):
+            return False
+        if any(self._may_move(spread, *move) for move in self._of(kept)):
+            return True
+        alike = self._placeless(spread, kept)
+        if alike is None:
+            return False
+        if (alike, kept) in self._seen:
+            return True
+        self._seen.add((alike, kept))
+        return False
+
+    def _of(self, kept: Kept) -> list[tuple[int, int, int]]:
+        """Moves (from a memory's mesh, to another, dimension) that make nothing worse."""
+        if kept not in self._moves:
+            found: list[tuple[int, int, int]] = []
+            for near, far in combinations(self._levels, 2):
+                held = {t for t, chain in enumerate(kept) if any(chain[near:far])}
+                if not all(self._passive[near : far + 1]):
+                    continue
+                for d, free in enumerate(self.free):
+                    if free and held and held <= self._indexed[d]:
+                        found.append((near, far, d))
+                    elif free and held and not held & self._indexed[d]:
+                        found.append((far, near, d))
+            self._moves[kept] = found
+        return self._moves[kept]
+
+    def _may_move(self, spread: Spread, source: int, target: int, d: int) -> bool:
+        """Whether the other mesh has room for some more."""
+        factor = spread[source][d]
+        return any(
+            self._fits(target, (*spread[target][:d], spread[target][d] * prime, *spread[target][d + 1 :]))
+            for prime in divisors_of(factor)[1:]
+        )
+
+    def _fits(self, level: int, factors: Order) -> bool:
+        if (level, factors) not in self._room:
+            self._room[level, factors] = layout_of(factors, self._meshes[level], split=self._split) is not None
+        return self._room[level, factors]
+
+    def _placeless(self, spread: Spread, kept: Kept) -> Spread | None:
+        """What all skeletons have in common that differ in the place of instances alone, if there are others.
+
+        Where a memory keeps nothing and is passive (no limit counts what passes it), instances of free dimensions
+        inside of it and those outside of it come to the same.
+        """
+        groups = self._groups_of(kept)
+        if len(groups) == len(self._levels):
+            return None
+        rows: list[Order] = []
+        for group in groups:
+            factors = [spread[level] for level in group]
+            rows.append(tuple(prod(row[d] for row in factors) for d in self._free_dims))
+            rows += [tuple(row[d] for d in self._other_dims) for row in factors]
+        return tuple(rows)
+
+    def _groups_of(self, kept: Kept) -> list[list[int]]:
+        """Memories with meshes, those together between which nothing is kept."""
+        if kept not in self._groups:
+            groups = [self._levels[:1]]
+            for near, far in pairwise(self._levels):
+                if all(self._passive[near : far + 1]) and not any(any(chain[near:far]) for chain in kept):
+                    groups[-1].append(far)
+                else:
+                    groups.append([far])
+            self._groups[kept] = groups
+        return self._groups[kept]
 
 
 def members(bounds: Order, spread: Ints, factors: Ints, most: int) -> list[Ints] | None:

@@ -103,7 +103,10 @@ class Terms:
 
 
 class Step:
-    """From memory `level`, with tiles of `grid`, to the one outside it, whose layers are `after` by pending tensors."""
+    """From memory `level`, with tiles of `grid`, to the one outside it, whose layers are `after` by pending tensors.
+
+    What tensors take in it is as in a step `like` this one, where that is given.
+    """
 
     def __init__(
         self,
@@ -115,12 +118,13 @@ class Step:
         outer: Grid,
         after: Callable[[Pending], Floats],
         outcomes: Callable[[int], list[Outcome]],
+        like: Step | None = None,
     ) -> None:
         self.model, self.skeleton, self.level, self.grid, self.outer = model, skeleton, level, grid, outer
         self.after, self.outcomes = after, outcomes
         self.dims, last = tables.dims, len(skeleton.kept) - 1
         low, high = (sizes_of(grid, high=upper) for upper in (False, True))
-        self.terms = Terms(tables, skeleton, level, high)
+        self.terms = Terms(tables, skeleton, level, high) if like is None else like.terms
         scale = skeleton.spread[last] if level + 1 == last - 1 else np.ones(self.dims, np.int64)
         times = [int(s) for s in skeleton.spread[level + 1] * scale]
         self.map_low, self.map_high = (

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from .grids import distinct_tiles, grid_of, sizes_of
-from .model import Bools, Floats, Model
+from .model import UNRELATED, Bools, Floats, Ints, Model
 from .outcomes import Outcome, outcomes_of
 from .tables import Boundary, Tables
 
@@ -17,6 +17,9 @@ first compared with all others."""
 
 MAX_CELLS = 1 << 19
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
+
+MAX_KEPT = 1 << 20
+"""Cells of tables for all orders of loops that are kept until they are asked for again."""
 
 
 class Outer:
@@ -29,12 +32,17 @@ class Outer:
         self._model, self._tables, self._children = model, tables, children
         self.last = len(model.capacity) - 1
         self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=MAX_CELLS)
-        self._low, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
+        self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1
         self._energy: dict[int, Floats] = {}
         self._sent: dict[tuple[int, int, int], Floats] = {}
         self._terms: dict[tuple[int, int, int], Floats] = {}
+        self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
+        self._busy: dict[tuple[Outcome, int], Floats] = {}
+        self._fewest: dict[int, Floats] = {}
+        self._related = model.kind != UNRELATED
+        self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
         self._fronts: dict[tuple[int, int], Floats] = {}
 
     def least(self, kept: int) -> float:
@@ -46,12 +54,13 @@ class Outer:
         if kept not in self._energy:
             best = np.full(tuple(self.grid.size.tolist()), np.inf)
             for outcome in outcomes_of(self._model, kept):
-                np.minimum(best, self._outcome(outcome, kept), out=best)
+                np.minimum(best, self.energy(outcome, kept), out=best)
             best[np.broadcast_to(~self._fits(kept), best.shape)] = np.inf
             self._energy[kept] = best
         return self._energy[kept]
 
-    def _outcome(self, outcome: Outcome, kept: int) -> Floats:
+    def energy(self, outcome: Outcome, kept: int) -> Floats:
+        """Least energy by cell if loops mean that for the tensors `kept`."""
         total = np.zeros((1,) * self._tables.dims)
         for t, (run, first) in enumerate(outcome):
             if kept >> t & 1:
@@ -90,20 +99,50 @@ class Outer:
                 found = np.array([[self.least(kept), 0.0, 0.0]])
                 self._fronts[kept, inmost] = found[np.isfinite(found[:, 0])]
             else:
-                waiting = self._waiting(inmost)
+                waiting = self.waiting(inmost)
                 fits = np.isfinite(self.energies(kept))
                 tables = [
                     [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
-                    for energy, ports in (
-                        (self._outcome(outcome, kept), self._ports(outcome, kept))
-                        for outcome in outcomes_of(self._model, kept)
-                    )
+                    for energy, ports in self.ways(kept)
                 ]
                 self._fronts[kept, inmost] = lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
         return self._fronts[kept, inmost]
 
-    def _ports(self, outcome: Outcome, kept: int) -> Floats:
+    def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
+        """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
+        if kept in self._ways:
+            return self._ways[kept]
+        shape = tuple(self.grid.size.tolist())
+        found = [
+            (np.broadcast_to(self.energy(outcome, kept), shape), np.broadcast_to(self.ports(outcome, kept), shape))
+            for outcome in outcomes_of(self._model, kept)
+        ]
+        if len(found) * prod(shape) <= MAX_KEPT:
+            self._ways[kept] = found
+        return found
+
+    def fewest(self, kept: int) -> Floats:
+        """Least cycles of the ports by cell for a last memory that keeps the set `kept`."""
+        if kept not in self._fewest:
+            self._fewest[kept] = np.minimum.reduce([ports for _, ports in self.ways(kept)])
+        return self._fewest[kept]
+
+    def elements(self, t: int, tile: Ints) -> float:
+        """Elements of tensor `t` in one tile (D,)."""
+        sizes = tuple(tile[self._related[t]].tolist())
+        if (t, sizes) not in self._elements:
+            found = self._tables.size(t, tuple(np.array([size]) for size in tile))
+            self._elements[t, sizes] = float(found.item())
+        return self._elements[t, sizes]
+
+    def ports(self, outcome: Outcome, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
+        outcome = tuple(pair if kept >> t & 1 else (0, -1) for t, pair in enumerate(outcome))
+        if (outcome, kept) not in self._busy:
+            self._busy[outcome, kept] = self._ports(outcome, kept)
+        return self._busy[outcome, kept]
+
+    def _ports(self, outcome: Outcome, kept: int) -> Floats:
         model, tables = self._model, self._tables
         words = [[np.zeros((1,) * tables.dims), np.zeros((1,) * tables.dims)] for _ in range(2)]
         for t, (run, first) in enumerate(outcome):
@@ -126,17 +165,20 @@ class Outer:
             slowest = np.maximum(slowest, most)
         return slowest * (1 - 1e-11)
 
-    def _waiting(self, inmost: int) -> Floats:
-        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back."""
+    def waiting(self, inmost: int, more: tuple[float, float] = (0.0, 0.0)) -> Floats:
+        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
+
+        There are `more` words of the outermost memory on their way to others, and on the way back.
+        """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
         if self._children > 1 and not model.perfect:
             return total
         limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]
         for back in (False, True):
-            far, near = np.zeros_like(total), np.zeros_like(total)
+            far, near = np.full_like(total, more[back]), np.zeros_like(total)
             for t in range(len(model.full)):
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
-                    size = self._tables.size(t, self._low)
+                    size = self._tables.size(t, self.tiles)
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self._children * model.weight[self.last - 1, t]
             rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
@@ -147,7 +189,7 @@ class Outer:
         used = np.zeros((1,) * self._tables.dims)
         for t in range(len(self._model.full)):
             if kept >> t & 1:
-                used = used + self._tables.size(t, self._low) * self._model.weight[self.last - 1, t]
+                used = used + self._tables.size(t, self.tiles) * self._model.weight[self.last - 1, t]
         return used <= self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
 
 

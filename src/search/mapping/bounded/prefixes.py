@@ -14,6 +14,7 @@ from ....costs.compiled import compiled, inner
 from .model import PLAIN, Bools, Floats, Ints, Model
 from .promise import value_of
 from .windows import extent
+from .words import tile_size
 
 
 class Ways(NamedTuple):
@@ -188,17 +189,20 @@ def tensor_costs(
     free: float,
     spare: bool,
     used: Floats,
+    size: float,
     cost: Floats,
     cycles: Floats,
+    first: Floats,
 ) -> None:
-    """Least energy and cycles of ports for a tensor that is not kept and that is kept in the last memory, (2,) each.
+    """Least energy, cycles of ports, and words of the first tiles (`size` or none at all) for a tensor that is not kept
+    and that is kept in the last memory, (2,) each.
 
     `prices` (L, 3) of reads, writes and cycles for a word, `flows` (3, L) words, copies and elements owned; children
     for whom there is room `left` (L,) share words at most as often as `free` iterations do.  With `spare`, dimensions
     may still be spread.
     """
     levels = left.shape[0]
-    cost[:], cycles[:] = np.inf, np.inf
+    cost[:], cycles[:], first[:] = np.inf, np.inf, np.inf
     for i in range(many):
         energy, inmost, below = 0.0, -1, -1
         for c in range(levels):
@@ -222,6 +226,7 @@ def tensor_costs(
         cost[which] = min(cost[which], energy)
         busy = words * prices[inmost, 2] / (used[inmost] * (outside if spare else 1.0))
         cycles[which] = min(cycles[which], busy)
+        first[which] = min(first[which], size if inmost < levels - 1 else 0.0)
 
 
 @inner
@@ -237,13 +242,11 @@ def steps_of(bounds: Ints, inside: Ints, left: Ints, order: Ints, done: int) -> 
 
 
 @inner
-def bound_of(
-    model: Model, order: Ints, ways: Ways, trail: Trail, done: int, high: float, cost: Floats, cycles: Floats
-) -> float:
-    """The least objective where the first `done` dimensions are spread as chosen, or one above `high`; `cost` and
-    `cycles` (T, 2) are room."""
-    steps = max(steps_of(model.bounds, trail.inside, trail.left, order, done), ways.least_cycles)
-    best = value_of(ways.objective, ways.least_energy, steps)
+def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, high: float, room: Floats) -> float:
+    """The least objective where the first `done` dimensions are spread as chosen, or one above `high`; `room` (3, T, 2)
+    is for what tensors cost."""
+    steps = steps_of(model.bounds, trail.inside, trail.left, order, done)
+    best = value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles))
     if best > high:
         return best
     for t in range(model.full.shape[0]):
@@ -251,29 +254,36 @@ def bound_of(
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
         flows = trail.flows[done, t]
+        size = float(tile_size(model, t, trail.inside[trail.left.shape[0]])) if model.perfect else 1.0
         tensor_costs(
             ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], flows, trail.left, free,
-            done < order.shape[0], trail.used[done], cost[t], cycles[t],
+            done < order.shape[0], trail.used[done], size * model.weight[-1, t], room[0, t], room[1, t], room[2, t],
         )  # fmt: skip
     best = np.inf
     for mask in range(ways.points.shape[0]):
-        front = ways.front[mask, : ways.points[mask]]
-        best = min(best, least_at(front, ways.objective, mask, model.base, steps, cost, cycles))
+        best = min(best, least_at(model, ways, mask, steps, room))
     return best
 
 
 @inner
-def least_at(
-    front: Floats, objective: int, mask: int, base: float, steps: float, cost: Floats, cycles: Floats
-) -> float:
+def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) -> float:
     """The least objective where the last memory keeps the tensors of `mask`."""
-    energy, busy, best = base, steps, np.inf
-    for t in range(cost.shape[0]):
-        energy += cost[t, (mask >> t) & 1]
-        busy = max(busy, cycles[t, (mask >> t) & 1])
-    for i in range(front.shape[0]):
-        if value_of(objective, energy + front[i, 0], busy) < best:
-            best = min(best, value_of(objective, energy + front[i, 0], max(busy, front[i, 1]) + front[i, 2]))
+    energy, busy, best = model.base, steps, np.inf
+    there, back = 0.0, 0.0
+    for t in range(room.shape[1]):
+        which = (mask >> t) & 1
+        energy += room[0, t, which]
+        busy = max(busy, room[1, t, which])
+        there += 0.0 if model.is_output[t] else room[2, t, which]
+        back += room[2, t, which] if model.is_output[t] else 0.0
+    limits = model.bandwidth[-1]
+    waiting = there / min(limits[0], limits[2], limits[3]) + back / min(limits[1], limits[2], limits[3])
+    waiting *= 1 - 1e-11
+    for i in range(ways.points[mask]):
+        more, ports, moving = ways.front[mask, i]
+        if value_of(ways.objective, energy + more, busy) < best:
+            cycles = max(ways.least_cycles, max(busy, ports) + max(moving, waiting))
+            best = min(best, value_of(ways.objective, energy + more, cycles))
     return best
 
 
@@ -287,7 +297,7 @@ def hunt(
     """
     dims, depth, count = model.bounds.shape[0], mesh.levels.shape[0], 0
     spread, cursor, left = trail.spread, trail.cursor, trail.left
-    cost, cycles = np.empty((model.full.shape[0], 2)), np.empty((model.full.shape[0], 2))
+    room = np.empty((3, model.full.shape[0], 2))
     while trail.at[0] >= 0 and nodes > 0 and count < out.shape[0]:
         at = trail.at[0]
         place, level = at // depth, mesh.levels[at % depth]
@@ -307,7 +317,7 @@ def hunt(
         if (at + 1) % depth == 0:
             nodes -= 1
             extend(model, trail, mesh.order, place)
-            value = bound_of(model, mesh.order, ways, trail, place + 1, high, cost, cycles)
+            value = bound_of(model, mesh.order, ways, trail, place + 1, high, room)
             if value > high or value == np.inf:
                 trail.beyond[0] = min(trail.beyond[0], value)
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from itertools import permutations, product
-from math import ceil, factorial, inf, prod
+from math import factorial, inf, prod
 from time import process_time
 
 import numpy as np
@@ -15,22 +15,16 @@ from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..values import OBJECTIVES, Mapped, Request
-from .ahead import Ahead
-from .alike import first_of_its_kind, members, symmetries
+from .alike import Kept, Places, Spread, first_of_its_kind, members, symmetries
 from .arrays import chain_arrays, choice_of, reduced
 from .descend import start, walk
+from .estimates import ROUNDING, Estimates
 from .limits import infeasible
 from .model import Ints, model_of
-from .outer import Outer
 from .prefixes import Ways, prices_of
 from .promise import Task
-from .skeleton import fill, new_skeleton
 from .spreads import Factors, Layout, Spreads, hold_choices, placed
-from .tables import Tables
-from .walk import Best, Beyond, new_frames, new_leaves, new_state
-
-ROUNDING = 1e-9
-"""Relative slack of bounds, for rounding in sums."""
+from .walk import Best, new_frames, new_leaves, new_state
 
 GROWTH = 1.1
 """Spreads are looked for in classes of bounds that differ by this factor at most."""
@@ -41,8 +35,6 @@ MAX_ORDERS = 720
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
 
-KNOWN, KNOWN_CELLS = 48, 1 << 20
-"""Skeletons whose tables are kept until they are searched again, and cells of each at most."""
 STRIDE = 1.005
 """A skeleton is searched for mappings up to this factor above its bound first."""
 
@@ -52,14 +44,15 @@ WIDENING = 2.0
 MAX_QUEUE = 1 << 20
 """Nodes that wait at most; a search that has more is over without a proof."""
 
+DIVE = 1.05
+"""How far above its bound the most promising skeleton so far is searched for a first good mapping."""
+
 LEAVES = 16
 """Mappings that are priced together."""
 
 SLICE = 2000
 """Nodes between two looks at the clock."""
 
-Spread = tuple[Factors, ...]
-Kept = tuple[tuple[int, ...], ...]
 Node = tuple[float, Spread, Kept | None]
 
 
@@ -77,10 +70,10 @@ class Search:
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
         self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
-        tables = Tables(self.model)
-        self.outer = Outer(self.model, tables, prod(self.meshes[-1]))
-        self.ahead = Ahead(self.model, tables, self.outer)
-        self.skeleton = new_skeleton(self.levels, len(self.dims), self.tensors)
+        self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits)
+        self.skeleton, self.value, self.set_up = (
+            self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
+        )  # fmt: skip
         self.state = new_state(self.levels, len(self.dims), self.tensors)
         self.frames = new_frames(self.levels, len(self.dims))
         self.choice = choice_of(self.bounds, perfect=self.perfect)
@@ -88,26 +81,19 @@ class Search:
         self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
         self.hops = any(level.hop_energy_pj for level in arch.levels)
-        self.timed = bool(np.isfinite(self.model.bandwidth).any())
         self.nodes, self.hurried = 0, False
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
+        self.places = Places(self.model, self.meshes, split=request.space.split_axes)
         self.queue: list[Node] = []
-        self.known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
-        self.least_ahead = 0.0
-        self.reached, self.low, self.settled_low = 0.0, 0.0, inf
+        self.reached, self.low, self.settled_low, self.least_start = 0.0, 0.0, inf, inf
+        self.all_kept = list(product(*self.chains))
+        self.every = np.ones((len(self.all_kept), self.levels, self.tensors), np.int64)
+        self.every[:, :-1] = np.array(self.all_kept, np.int64).transpose(0, 2, 1)
+        self.masks = np.array([self.last_kept(kept) for kept in self.all_kept], np.int64)
         self.least = self.least_energy()
         self.ways = self.ways_to_keep()
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
-
-    def cycles(self, spread: Spread) -> int:
-        """Least steps with these spatial loops."""
-        steps = prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
-        return max(steps, self.limits.cycles)
-
-    def value(self, energy: float, cycles: float) -> float:
-        """What is minimised."""
-        return (energy * cycles, energy, cycles)[self.objective]
 
     def least_energy(self) -> float:
         """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
@@ -117,13 +103,13 @@ class Search:
         for kept in product(*self.chains):
             operands = self.set_up(shared, kept)[0]
             first, both = self.set_up(alone, kept)
-            found = min(found, operands + both - first + self.outer.least(self.last_kept(kept)))
+            found = min(found, operands + both - first + self.estimates.outer.least(self.last_kept(kept)))
         return max(found, self.limits.energy_pj)
 
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
         deeper = sum(1 << t for t, chains in enumerate(self.chains) if any(any(chain[:-1]) for chain in chains))
-        outer = [self.outer.front(mask, mask & ~deeper) for mask in range(1 << self.tensors)]
+        outer = [self.estimates.outer.front(mask, mask & ~deeper) for mask in range(1 << self.tensors)]
         points = np.array([len(front) for front in outer], np.int64)
         front = np.zeros((len(outer), int(points.max(initial=1)), 3))
         for mask, found in enumerate(outer):
@@ -150,21 +136,12 @@ class Search:
         """The skeletons of a spread that may hold something better."""
         if self.layouts(spread) is None:
             return []
+        most = self.best_value * (1 - ROUNDING)
+        bounds = self.estimates.all_at_once(spread, self.ways, self.every, self.masks)
         found: list[Node] = []
-        for kept in product(*self.chains):
-            bound = self.bound_beyond(spread, kept)
-            if bound < self.best_value * (1 - ROUNDING):
+        for bound, kept in zip(bounds, self.all_kept, strict=True):
+            if bound < most and (self.hops or not self.places.superfluous(spread, kept)):
                 found.append((bound, spread, kept))
-        return found
-
-    def bound_beyond(self, spread: Spread, kept: Kept) -> float:
-        """A bound of a skeleton, by what is unavoidable inside and what tiles of the last memory may cost."""
-        energy = self.set_up(spread, kept)[1]
-        cycles = max(self.cycles(spread), self.port_cycles())
-        found = inf
-        mask = self.last_kept(kept)
-        for more, ports, waiting in self.ways.front[mask, : self.ways.points[mask]].tolist():
-            found = min(found, self.value(energy + more, max(cycles, ports) + waiting))
         return found
 
     def layouts(self, spread: Spread) -> list[Layout] | None:
@@ -207,10 +184,11 @@ class Search:
         spread = ((1,) * len(self.dims),) * self.levels
         alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
         energies = {
-            kept: self.set_up(spread, kept)[0] + self.outer.least(self.last_kept(kept)) for kept in product(*alone)
+            kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(self.last_kept(kept))
+            for kept in product(*alone)
         }
         kept = min(energies, key=lambda kept: energies[kept])
-        bound, self.alone = self.improved(spread, kept), True
+        bound, self.alone = self.estimates.by_tables(spread, kept, 0.0, inf), True
         for factor in (1 + 1e-6, STRIDE, WIDENING):
             self.explore(spread, kept, min(self.best_value, bound * factor))
             if self.best_value <= bound * factor or self.late():
@@ -222,11 +200,14 @@ class Search:
             for node in self.skeletons(spread):
                 heapq.heappush(self.queue, node)
             return
-        start = self.improved(spread, kept)
-        improved = max(start, bound)
-        if self.queue and improved > max(bound * (1 + ROUNDING), self.queue[0][0]):
-            heapq.heappush(self.queue, (improved, spread, kept))
+        start = self.estimates.by_tile(spread, kept, bound)
+        if self.later(start, bound, spread, kept):
             return
+        start = self.estimates.by_tables(spread, kept, bound, self.best_value)
+        self.dive(start, spread, kept)
+        if self.later(start, bound, spread, kept):
+            return
+        improved = max(start, bound)
         narrow = start > 0 and not self.wide
         target = min(self.best_value, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
         low, complete = self.explore(spread, kept, target)
@@ -234,6 +215,23 @@ class Search:
             self.settled_low = min(self.settled_low, low)
         if not complete or target < self.best_value:
             heapq.heappush(self.queue, (target if complete else improved, spread, kept))
+        else:
+            self.estimates.forget(spread, kept)
+
+    def dive(self, start: float, spread: Spread, kept: Kept) -> None:
+        """Look for a first good mapping where the bound `start` by tables is the least so far."""
+        if start < min(self.least_start, self.best_value / DIVE):
+            self.least_start = start
+            self.explore(spread, kept, min(self.best_value, start * DIVE))
+
+    def later(self, start: float, bound: float, spread: Spread, kept: Kept) -> bool:
+        """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
+        if start >= self.best_value * (1 - ROUNDING):
+            return True
+        if self.queue and start > max(bound * (1 + ROUNDING), self.queue[0][0]):
+            heapq.heappush(self.queue, (start, spread, kept))
+            return True
+        return False
 
     def answer(self, low: float, began: float) -> Mapped:
         """What was found; `low` bounds everything from below."""
@@ -251,30 +249,6 @@ class Search:
             process_time() - began,
         )
 
-    def set_up(self, spread: Spread, kept: Kept) -> tuple[float, float]:
-        """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
-        skeleton = self.skeleton
-        skeleton.spread[:] = spread
-        skeleton.kept[-1] = 1
-        for t, chain in enumerate(kept):
-            skeleton.kept[:-1, t] = chain
-        first, both = fill(self.model, skeleton).tolist()
-        return first, both
-
-    def improved(self, spread: Spread, kept: Kept) -> float:
-        """A better bound of a skeleton, by tables of all its memories."""
-        base = self.set_up(spread, kept)[0]
-        if (spread, kept) not in self.known:
-            self.least_ahead = self.ahead.start(self.skeleton)
-        else:
-            self.least_ahead = self.known[spread, kept][0]
-        return self.value(base + self.least_ahead, max(self.cycles(spread), self.port_cycles()))
-
-    def port_cycles(self) -> float:
-        """Least cycles of the ports in the skeleton, for words that no mapping avoids."""
-        words = np.column_stack([self.skeleton.floor, self.skeleton.floor.sum(axis=1)])
-        return float((words / self.skeleton.used[:, None] / self.model.bandwidth[:, :3]).max()) * (1 - ROUNDING)
-
     def last_kept(self, kept: Kept) -> int:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
@@ -286,14 +260,12 @@ class Search:
         base = self.set_up(spread, kept)[0]
         layouts = [self.layouts(spread) or []]
         best = Best(np.array([target]), np.zeros(1, np.int64))
-        beyond = self.known[spread, kept][1] if (spread, kept) in self.known else self.ahead.beyond()
-        if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self.known) < KNOWN:
-            self.known[spread, kept] = self.least_ahead, beyond
+        beyond = self.estimates.beyond(spread, kept)
         self.leaves.number[0] = 0
         self.settled: dict[bytes, float] = {}
         task = Task(
             self.model, self.skeleton, beyond, self.choice, self.state, best, self.leaves,
-            self.objective, base, float(self.cycles(spread)), self.timed,
+            self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
         )  # fmt: skip
         start(task, self.frames)
         low, done, self.hurried = inf, False, False

@@ -47,6 +47,9 @@ def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, spli
 
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:
     """A way to place `factors` on a mesh of (columns, rows), or None."""
+    if min(mesh) == 1:
+        ones = (1,) * len(factors)
+        return None if prod(factors) > max(mesh) else (factors, ones) if mesh[1] == 1 else (ones, factors)
     return next(layouts_of(factors, mesh, split=split), None)
 
 

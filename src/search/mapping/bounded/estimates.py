@@ -1,0 +1,139 @@
+"""Lower bounds of one skeleton after another, from those that cost little to those by tables of all memories."""
+
+from __future__ import annotations
+
+from math import ceil, inf, prod
+
+import numpy as np
+
+from ....costs.bounds import Bounds
+from .ahead import Ahead
+from .alike import Kept, Spread
+from .delays import Delays, Worth
+from .expand import expand, steady_and_far
+from .model import Ints, Model
+from .outer import Outer
+from .prefixes import Ways
+from .skeleton import fill, new_skeleton
+from .tables import Tables
+from .walk import Beyond
+
+ROUNDING = 1e-9
+"""Relative slack of bounds, for rounding in sums."""
+
+KNOWN, KNOWN_CELLS = 48, 1 << 20
+"""Skeletons whose tables are kept until they are searched again, and cells of each at most."""
+
+TURNS, GAIN = 3, 1.005
+"""How often a bound of energy times delay is made better by itself at most, as long as it grows by this factor."""
+
+MAX_CELLS = 1 << 15
+"""Cells of the last memory's grid with which cycles are told apart by tile."""
+
+
+class Estimates:
+    """Bounds of the skeletons of one problem on one machine; `objective` as in `promise.Task`."""
+
+    def __init__(self, model: Model, children: int, objective: int, limits: Bounds) -> None:
+        self.model, self.objective, self.limits = model, objective, limits
+        self.bounds: list[int] = model.bounds.tolist()
+        tables = Tables(model)
+        self.outer = Outer(model, tables, children)
+        self.ahead = Ahead(model, tables, self.outer)
+        self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
+        self.timed = bool(np.isfinite(model.bandwidth).any())
+        self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
+        self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
+        self._latest = 0.0
+
+    def value(self, energy: float, cycles: float) -> float:
+        """What is minimised."""
+        return (energy * cycles, energy, cycles)[self.objective]
+
+    def cycles(self, spread: Spread) -> int:
+        """Least steps with these spatial loops."""
+        steps = prod(ceil(n / prod(factors[d] for factors in spread)) for d, n in enumerate(self.bounds))
+        return max(steps, self.limits.cycles)
+
+    def set_up(self, spread: Spread, kept: Kept) -> tuple[float, float]:
+        """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
+        skeleton = self.skeleton
+        skeleton.spread[:] = spread
+        skeleton.kept[-1] = 1
+        for t, chain in enumerate(kept):
+            skeleton.kept[:-1, t] = chain
+        first, both = fill(self.model, skeleton).tolist()
+        return first, both
+
+    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
+        """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
+
+        They are by what is unavoidable inside and what tiles of the last memory may cost.
+        """
+        self.skeleton.spread[:] = spread
+        bounds = np.empty(len(every))
+        expand(self.model, self.skeleton, ways, every, masks, bounds)
+        found: list[float] = bounds.tolist()
+        return found
+
+    def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
+        """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
+        if self.objective == 1 or not self._by_tile or (spread, kept) in self._known:
+            return bound
+        energy = self.set_up(spread, kept)[1]
+        delays = self._delays()
+        return max(bound, delays.least if self.objective == 2 else delays.product(energy))
+
+    def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
+        """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""
+        base, inner = self.set_up(spread, kept)
+        if (spread, kept) not in self._known:
+            self._latest = self._by_tables(base, inner, self._fewest(), bound, most)
+            return self._latest
+        return self._known[spread, kept][0]
+
+    def _by_tables(self, base: float, inner: float, fewest: float, bound: float, most: float) -> float:
+        self.ahead.take(self.skeleton)
+        delays = None
+        if self.objective == 0 and self._by_tile:
+            delays = self._delays()
+            if delays.vary and most < inf and self._weighed(Worth(delays, most, inner), base) >= most:
+                return most
+        energy = base + self.ahead.least()
+        if delays is None or energy == inf:
+            return self.value(energy, fewest)
+        bound = max(bound, energy * delays.least)
+        for _ in range(TURNS if delays.vary else 0):
+            more = self._weighed(Worth(delays, bound, energy), base)
+            if bound >= most or more <= bound * GAIN:
+                break
+            bound = more
+        return bound
+
+    def beyond(self, spread: Spread, kept: Kept) -> Beyond:
+        """Tables for a walk of the skeleton that was bounded by tables just now."""
+        if (spread, kept) in self._known:
+            return self._known[spread, kept][1]
+        beyond = self.ahead.beyond()
+        if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self._known) < KNOWN:
+            self._known[spread, kept] = self._latest, beyond
+        return beyond
+
+    def forget(self, spread: Spread, kept: Kept) -> None:
+        """No walk of this skeleton comes any more."""
+        self._known.pop((spread, kept), None)
+
+    def _weighed(self, worth: Worth, base: float) -> float:
+        """The larger bound that a smaller one leads to."""
+        return worth.delays.least * (base + self.ahead.weighed(worth)) * (1 - ROUNDING)
+
+    def _delays(self) -> Delays:
+        """Cycles by tile in the skeleton."""
+        far = np.empty(2)
+        steady = float(steady_and_far(self.model, self.skeleton, far))
+        limits = steady, float(self.limits.cycles)
+        return Delays(self.outer, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
+
+    def _fewest(self) -> float:
+        """Least cycles of the skeleton."""
+        return max(float(steady_and_far(self.model, self.skeleton, np.empty(2))), self.limits.cycles)

@@ -1,0 +1,90 @@
+"""Bounds of all ways to keep tensors with one spread, at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....costs.compiled import compiled, inner
+from .model import Floats, Ints, Model
+from .prefixes import Ways
+from .promise import value_of
+from .skeleton import busy_rows, fill
+from .walk import Skeleton
+from .words import tile_size
+
+SLACK = 1 - 1e-9
+"""For rounding in sums."""
+
+
+@inner
+def first_tile(model: Model, skeleton: Skeleton, own: int) -> Ints:
+    """Iterations at least that all instances of memory `own` have together in their first tiles, by dimension."""
+    covered = skeleton.inside[own + 1].copy()
+    for d in range(covered.shape[0]):
+        full = covered[d]
+        for level in range(own + 1, skeleton.spread.shape[0]):
+            factor = skeleton.spread[level, d]
+            if factor > 1:
+                covered[d] = full * factor if model.perfect else full * busy_rows(model, skeleton.spread, level, d) + 1
+                full *= factor
+    return covered
+
+
+@inner
+def first_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> None:
+    """Words of the outermost memory in the first tiles of all tensors kept further in than memory `inside`: `far` (2,)
+    in and out."""
+    far[:] = 0.0
+    last = skeleton.kept.shape[0] - 1
+    for t in range(model.kind.shape[0]):
+        own = skeleton.parent[0, t]
+        if own < inside:
+            words = float(tile_size(model, t, first_tile(model, skeleton, own))) * model.weight[last, t]
+            far[1 if model.is_output[t] else 0] += words
+
+
+@inner
+def steady_cycles(model: Model, skeleton: Skeleton) -> float:
+    """Least cycles but for filling and draining, by steps and by ports."""
+    last, steps = skeleton.spread.shape[0], 1.0
+    for d in range(model.bounds.shape[0]):
+        steps *= -(-model.bounds[d] // skeleton.inside[last, d])
+    most = steps
+    for level in range(last):
+        reads, writes = skeleton.floor[level, 0], skeleton.floor[level, 1]
+        limits, used = model.bandwidth[level], skeleton.used[level]
+        ports = max(reads / limits[0], writes / limits[1], (reads + writes) / limits[2]) / used
+        most = max(most, ports * SLACK)
+    return most
+
+
+@inner
+def waiting_cycles(model: Model, far: Floats) -> float:
+    """Least cycles of the outermost memory's port for the first words in and the last ones out."""
+    limits = model.bandwidth[-1]
+    inwards = far[0] / min(limits[0], limits[2], limits[3])
+    return (inwards + far[1] / min(limits[1], limits[2], limits[3])) * SLACK
+
+
+@compiled
+def steady_and_far(model: Model, skeleton: Skeleton, far: Floats) -> float:
+    """`steady_cycles` of a skeleton that is complete, and `first_words` of tensors not kept in the last memory only."""
+    first_words(model, skeleton, skeleton.kept.shape[0] - 2, far)
+    return steady_cycles(model, skeleton)
+
+
+@compiled
+def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, bounds: Floats) -> None:
+    """Fill `bounds` (N,) for a skeleton whose spread is set, with tensors kept as in `every` (N, L, T), `masks` (N,) of
+    them in the last memory."""
+    far = np.empty(2)
+    for n in range(every.shape[0]):
+        skeleton.kept[:] = every[n]
+        energy = fill(model, skeleton)[1]
+        first_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
+        steady, waiting = steady_cycles(model, skeleton), waiting_cycles(model, far)
+        bounds[n] = np.inf
+        for i in range(ways.points[masks[n]]):
+            more, ports, moving = ways.front[masks[n], i]
+            cycles = max(ways.least_cycles, max(steady, ports) + max(waiting, moving))
+            bounds[n] = min(bounds[n], value_of(ways.objective, energy + more, cycles))
