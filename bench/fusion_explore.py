@@ -21,9 +21,10 @@ from measure import Report
 from tilewright.costs.fusion import Buffers
 from tilewright.costs.fusion.of_machine import platform_of
 from tilewright.costs.fusion.pricer import SubgraphPricer
-from tilewright.driver.partitions import find_work, scene_of
+from tilewright.driver.partitions import find_work
 from tilewright.frontends.acg import load_target
 from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
+from tilewright.search.fusion.scene import scene_of
 
 NETWORKS = ("resnet50", "googlenet", "randwire_a", "nasnet")
 """The networks of tables 1 to 3 (RandWire-A stands for RandWire there)."""

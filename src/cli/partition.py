@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_search(parser)
     parser.add_argument("--samples", type=int, metavar="N", help="partitions that genetic and annealing score (50000)")
     parser.add_argument(
+        "--tile-rows", type=int, metavar="N", help="price a file's groups as `run --partition` runs them, by full rows"
+    )
+    parser.add_argument(
         "--alpha", type=float, metavar="A", help="tell also bytes of buffers + A * metric (see `tilewright explore`)"
     )
     parser.add_argument(
@@ -109,7 +112,7 @@ def search_report(quiet: bool) -> Generator[Callable[[int, float, float], None] 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
-    from ..driver.partitions import find_work, partition_work
+    from ..driver.partitions import find_work, partition_work, program_work
     from ..search.fusion import METHODS, PartitionOptions
 
     if arguments.method not in METHODS:
@@ -117,8 +120,12 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.alpha is not None and not arguments.alpha > 0:
         raise UsageError("usage", "--alpha", "more than 0", str(arguments.alpha))
     platform = find_platform(arguments)
-    work = find_work(arguments.network, arguments.batch)
-    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
+    if arguments.tile_rows is None:
+        work = find_work(arguments.network, arguments.batch)
+        pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
+    else:
+        _check_program(arguments)
+        work, pricer = program_work(arguments.network, arguments.target, arguments.tile_rows, arguments.metric)
     options = PartitionOptions(
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
@@ -128,6 +135,18 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]
     return answer
+
+
+def _check_program(arguments: argparse.Namespace) -> None:
+    """Refuse what a program does not know."""
+    if arguments.tile_rows < 1:
+        raise UsageError("usage", "--tile-rows", "at least 1", str(arguments.tile_rows))
+    if Path(arguments.network).suffix not in (".onnx", ".mlir"):
+        raise UsageError("usage", "--tile-rows", "an .onnx or .mlir file", repr(arguments.network))
+    others = {"global_kib": None, "weight_kib": None, "batch": None, "cores": 1, "jobs": 1}
+    for name, usual in others.items():
+        if getattr(arguments, name) != usual:
+            raise UsageError("usage", f"--{name.replace('_', '-')}", "no such option with --tile-rows", "one")
 
 
 def show(answer: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..costs.fusion import LayerGraph, layer_graph
 from ..costs.fusion.platform import Platform
@@ -21,13 +21,18 @@ from ..search.fusion import (
     ExploreResult,
     PartitionOptions,
     PartitionResult,
-    Scene,
-    Space,
     explore,
     partition,
 )
 from ..search.fusion.progress import Report
+from ..search.fusion.scene import scene_of
 from ..zoo.paper_networks import NAMES, network
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ..costs.fusion.program_pricer import ProgramPricer
+    from ..passes.fusion_layers import FusionLayers
 
 Options = TypeVar("Options", PartitionOptions, ExploreOptions)
 Result = TypeVar("Result")
@@ -58,18 +63,38 @@ def find_work(name: str, batch: int | None = None) -> Work:
 
 
 def _from_file(path: Path) -> Work:
-    from xdsl.dialects.func import FuncOp
-
-    from ..passes.fusion_layers import fusion_layers
     from .models import load_model, make_context, parse_passes
 
     module = load_model(path)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
+    layers = _layers_of(module, str(path))
+    return Work(layers.graph(), layers.batch)
+
+
+def _layers_of(module: ModuleOp, name: str) -> FusionLayers:
+    from xdsl.dialects.func import FuncOp
+
+    from ..passes.fusion_layers import fusion_layers
+
     functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
     if not functions:
-        raise TilewrightError("network", str(path), "a function", "none")
-    layers = fusion_layers(functions[0])
-    return Work(layers.graph(), layers.batch)
+        raise TilewrightError("network", name, "a function", "none")
+    return fusion_layers(functions[0])
+
+
+def program_work(name: str, target: str, tile_rows: int, metric: Metric = "ema") -> tuple[Work, ProgramPricer]:
+    """The network of a file, and the prices of its groups as `run --partition` lowers them for `target`."""
+    from ..passes.fusion_platform import platform_in
+    from ..passes.row_groups import RowGroups
+    from .models import GROUP_SHARES, load_model, make_context, parse_passes
+
+    context, module = make_context(), load_model(Path(name))
+    parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
+    whole = platform_in(module).buffers.global_bytes
+    platform = platform_in(module, int(whole * GROUP_SHARES[0]))
+    layers = _layers_of(module, name)
+    pricer = RowGroups(layers, platform, tile_rows, metric).pricer(context, module)
+    return Work(pricer.graph, layers.batch), pricer
 
 
 def partition_work(
@@ -140,15 +165,6 @@ def _search(machine: Machine, options: PartitionOptions) -> PartitionResult:
 def _explore(machine: Machine, options: ExploreOptions) -> ExploreResult:
     pricer = _pricer(machine, options.metric)
     return explore(scene_of(pricer), pricer, options)
-
-
-def scene_of(pricer: SubgraphPricer) -> Scene:
-    """What a pricer prices groups for."""
-    graph, buffers = pricer.graph, pricer.buffers
-    room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
-    space = Space(graph.producers)
-    weights, maps = float(room * pricer.cores), float(buffers.global_bytes)
-    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, weights, maps, buffers.shared)
 
 
 def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list[SubgraphCost]:

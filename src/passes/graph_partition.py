@@ -16,7 +16,8 @@ from xdsl.passes import ModulePass
 from ..costs.fusion import LayerGraph, SubgraphCost
 from ..costs.fusion.pricer import SubgraphPricer
 from ..dialects import graph
-from ..search.fusion import PartitionOptions, PartitionResult, Scene, Space, partition
+from ..search.fusion import PartitionOptions, PartitionResult, partition
+from ..search.fusion.scene import scene_of
 from .fusion_layers import FusionLayers, fusion_layers
 from .fusion_platform import platform_in
 from .row_groups import RowGroups
@@ -194,9 +195,7 @@ class GraphPartitionPass(ModulePass):
                     tiles = _no_rows
                 table = pricer.graph
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
-                room = platform.buffers.weight_bytes or platform.buffers.global_bytes
-                scene = Scene(table, Space(table.producers), layers.batch, 1, platform, float(room))
-                result = partition(table, pricer, options, scene=scene)
+                result = partition(table, pricer, options, scene=scene_of(pricer))
                 self._outline(function, layers, pricer, result, tiles)
 
     def _outline(

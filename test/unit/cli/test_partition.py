@@ -98,3 +98,11 @@ def test_explore(capsys: pytest.CaptureFixture[str]):
     assert "cost (formula 2)" in capsys.readouterr().out
     error = answer(capsys, "explore", "vgg16", "--alpha", "0", code=2)["error"]
     assert error["expected"] == "at least one sample, and more than 0"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("googlenet", "--tile-rows", "4"), ("m.onnx", "--tile-rows", "0"), ("m.onnx", "--tile-rows", "4", "--cores", "2")],
+)
+def test_programs_have_files_and_one_core(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]):
+    assert answer(capsys, "partition", *arguments, code=2)["error"]["kind"] == "usage"

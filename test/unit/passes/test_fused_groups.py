@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
@@ -26,9 +27,11 @@ from tilewright.driver import (
     pipeline_text,
     reference,
 )
+from tilewright.driver.partitions import partition_work, program_work
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.interpreters.codelet import run_program
 from tilewright.resources import resources_of
+from tilewright.search.fusion import PartitionOptions
 from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 
@@ -268,3 +271,13 @@ def test_rows_that_are_gone_are_found():
         op.ring = whole
         refuted += 1
     assert refuted > 3
+
+
+def test_a_partition_says_what_its_program_moves(tmp_path: Any):
+    onnx.save(model_of("branches"), path := tmp_path / "branches.onnx")
+    work, pricer = program_work(str(path), "cocco_npu", 1)
+    answer = partition_work(work, pricer, PartitionOptions("greedy"))
+    program, _ = compiled("branches", text_of("cocco_npu", 1, "greedy", pricer.buffers.global_bytes))
+    assert answer["ema_bytes"] == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
+    assert answer["lower_bound"] <= answer["ema_bytes"]
+    assert all(group["tile"][1] == 0 for group in answer["groups"])
