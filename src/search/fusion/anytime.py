@@ -52,7 +52,10 @@ BOUND_SHARE = 0.3
 """and what bounds leave to the search for better ones."""
 
 JOINED_GROWTH = 1.01
-"""Chains over all segments are asked for in steps of this factor above what is known of their cost."""
+"""Chains over all segments are asked for in steps of this factor above what is known of their cost,"""
+
+STRICT_GROWTH = 1.003
+"""and those of whole units in steps of this one."""
 
 MOVES_PER_S = 2000
 """Moves of the annealing in a second, at least."""
@@ -80,6 +83,7 @@ class Anytime:
     rounds: int = 0
     idle: int = 0
     joined: bool = False
+    asked: float = 0.0
     starts: list[Groups] = field(default_factory=list[Groups])
     windows: list[float] = field(default_factory=list[float])
     chained: list[int] = field(default_factory=list[int])
@@ -130,8 +134,9 @@ class Anytime:
         if len(self.windows) == len(pieces):
             return False
         piece = pieces[len(self.windows)]
+        self.chains.best = self.best
         self.windows.append(self.chains.window(piece))
-        found = self.chains.groups(piece) if self._early() else ()
+        found = self.chains.groups(piece) if self._early() and piece not in self.chains.segments() else ()
         self.chained.extend(found or self._seen(sum(map(self.chains.units.layers, piece))))
         self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
         if len(self.windows) == len(pieces):
@@ -139,18 +144,23 @@ class Anytime:
         return True
 
     def _join(self) -> bool:
-        """Ask for chains over all segments that cost little more than the bound; whether that may still say more."""
-        if self.chains is None or self.joined or self.chains.left_s() <= 0:
+        """Ask for chains over all segments that cost little more than the bound, then for those of whole units; whether
+        that may still say more.
+        """
+        if self.chains is None or self.chains.left_s() <= 0 or self.asked >= self.best_cost:
             return False
-        base, target = self.rest(0), min(self.best_cost, self.lower_bound * JOINED_GROWTH)
-        search = Joined(self.chains, self.chains.segments(), self.chains.by_segment(self.windows))
+        strict, known = self.joined, max(self.asked, self.lower_bound)
+        base, target = self.rest(0), min(self.best_cost, known * (STRICT_GROWTH if strict else JOINED_GROWTH))
+        search = Joined(self.chains, self.chains.segments(), self.chains.by_segment(self.windows), strict)
         found = search.bound(target - base)
-        self.joined = found is None or target == self.best_cost or found < (target - base) * (1 - 1e-9)
-        if found is not None:
+        ended = found is None or target == self.best_cost or found < (target - base) * (1 - 1e-9)
+        if found is not None and not strict:
             self.lower_bound = max(self.lower_bound, base + found)
-            if found < (target - base) * (1 - 1e-9):
-                self._begin(search.groups())
-        return not self.joined
+        if found is not None and found < (target - base) * (1 - 1e-9):
+            self._begin(search.groups())
+        self.asked = (inf if strict or found is None else 0.0) if ended else target
+        self.joined = self.joined or ended
+        return self.asked < inf
 
     def _begin(self, groups: Sequence[int]) -> None:
         """Take a chain's groups: their connected parts, halved until they fit."""
@@ -230,6 +240,7 @@ class Anytime:
             "idle": self.idle,
             "starts": [list(groups) for groups in self.starts],
             "joined": self.joined,
+            "asked": min(self.asked, 2 * self.best_cost),
             "windows": list(self.windows),
             "chained": list(self.chained),
             "random": random_state(self.random),
@@ -238,7 +249,7 @@ class Anytime:
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
         self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
-        self.joined = bool(data["joined"])
+        self.joined, self.asked = bool(data["joined"]), float(data["asked"])
         self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
         self.windows, self.chained = list(data["windows"]), list(data["chained"])
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])

@@ -24,8 +24,11 @@ from .units import Units
 GROWTH = 1.5
 """Limits on the cost are tried in steps of this factor."""
 
-STEPS_PER_S = 1.5e7
+STEPS_PER_S = 3e7
 """Steps between cuts that are looked at in a second, at least."""
+
+WINDOW_SHARE = 1 / 8
+"""The share of the steps that remain that a window may take for one limit."""
 
 MOST_UNITS, MANY_UNITS = 60, 24
 """Units of a window, and of one of a segment of more than two such windows."""
@@ -55,10 +58,11 @@ class Chains:
     units: Units
     floors: Sequence[float] = ()
     most_cuts: int = 100_000
-    most_steps: int = 1_000_000_000
+    most_steps: int = 3_000_000_000
     left_s: Callable[[], float] = endless
     best: Sequence[int] = ()
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
+    solved: set[tuple[int, ...]] = field(default_factory=set[tuple[int, ...]])
 
     def within(
         self, members: Sequence[int], limit: float, given: Sequence[int] = (), *, strict: bool = False
@@ -85,7 +89,7 @@ class Chains:
         places = np.argsort(sizes, kind="stable")
         rows, sizes = rows[places], sizes[places]
         cuts = describe_cuts(net, packed(rows), np.searchsorted(sizes, np.arange(len(order) + 2)))
-        found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, self.steps)
+        found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, int(WINDOW_SHARE * self.steps))
         came = found.came if found.complete else np.full(len(rows), -1)
         groups: list[int] = []
         place = len(rows) - 1
@@ -117,6 +121,8 @@ class Chains:
                 if found is None:
                     break
                 best = max(best, found.cost)
+                if found.groups or found.cost == limit == known:
+                    self.solved.add(key)
                 if found.groups or found.cost < limit or limit == known:
                     break
                 limit = min(limit * GROWTH, known)
@@ -143,6 +149,8 @@ class Chains:
         for least in sorted(set(loads))[:3]:
             kept = [i for i, load in zip(members, loads, strict=True) if load >= least]
             best = max(best, self.least(kept, 4 * least))
+            if tuple(kept) in self.solved:
+                break
         return best
 
     def windows(self) -> list[range]:

@@ -33,7 +33,7 @@ class Found(NamedTuple):
 class Reached(NamedTuple):
     """Cuts that were reached: their place among all cuts, worth, bits (a row for each word), live units, and needs.
 
-    `begins[k]` is where those of k units begin; `lowest`, `most` have the least worth and the largest needs of each k.
+    Those of k units are from `begins[k]` to `ends[k]`; `lowest`, `most` have their least worth and largest needs.
     """
 
     places: Ints
@@ -42,6 +42,7 @@ class Reached(NamedTuple):
     live: Words
     needs: Floats
     begins: Ints
+    ends: Ints
     lowest: Floats
     most: Floats
 
@@ -75,8 +76,9 @@ def cheapest(
             if there < number - 1 and cost[there] + cuts.ahead[there] <= limit:
                 _put_down(cuts, lives, reached, level, there, cost[there], count)
                 count += 1
+        reached.ends[level] = count
         if looked > most:
-            return Found(0.0, cost, came, reached.places[:count], False)
+            return Found(0.0, cost, came, reached.places[:0], False)
     return Found(float(min(cost[number - 1], limit)), cost, came, reached.places[:count], True)
 
 
@@ -90,6 +92,7 @@ def _nothing(cuts: Cuts) -> Reached:
         np.zeros((words, number), np.uint64),
         np.zeros((number, words), np.uint64),
         np.zeros((3, number)),
+        np.zeros(levels, np.int64),
         np.zeros(levels, np.int64),
         np.full(levels, np.inf),
         np.full((levels, 2), -np.inf),
@@ -147,7 +150,7 @@ def _arrive(
     looked = 0
     for below in range(level - 1, -1, -1):
         single = below == level - 1
-        begin, end = reached.begins[below], reached.begins[below + 1]
+        begin, end = reached.begins[below], reached.ends[below]
         full = reached.most[below, 0] < least[0] or reached.most[below, 1] < least[1]
         if begin == end or reached.lowest[below] >= best or (full and not single):
             continue
@@ -180,20 +183,21 @@ def _pick(
     picked: Ints,
 ) -> int:
     """Which of the cuts from `begin` to `end` lie in `mask`, have `least` of needs, and are worth less than `best`."""
-    for a in range(begin, end):
-        keys[a] = reached.worth[a]
+    count, worth = end - begin, reached.worth[begin:end]
+    for k in range(count):
+        keys[k] = worth[k]
     if not single:
-        for a in range(begin, end):
-            enough = (reached.needs[0, a] >= least[0]) & (reached.needs[1, a] >= least[1])
-            keys[a] = keys[a] if enough else np.inf
+        heavy, many = reached.needs[0, begin:end], reached.needs[1, begin:end]
+        for k in range(count):
+            keys[k] = keys[k] if (heavy[k] >= least[0]) & (many[k] >= least[1]) else np.inf
     for x in range(len(mask)):
-        outside = ~mask[x]
-        for a in range(begin, end):
-            keys[a] = keys[a] if reached.masks[x, a] & outside == 0 else np.inf
+        outside, words = ~mask[x], reached.masks[x, begin:end]
+        for k in range(count):
+            keys[k] = keys[k] if words[k] & outside == 0 else np.inf
     number = 0
-    for a in range(begin, end):
-        picked[number] = a
-        number += 1 if keys[a] < best else 0
+    for k in range(count):
+        picked[number] = begin + k
+        number += 1 if keys[k] < best else 0
     return number
 
 

@@ -71,6 +71,22 @@ def test_without_absorbed_layers_the_chain_is_the_best_partition(seed: int):
         assert chains.units.tolls.rest(0) + found.cost <= least
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_known_partition_limits_the_search_and_not_its_answer(seed: int):
+    graph = random_graph(seed, 7, 0.3)
+    without, chains = chains_of(graph, regions=4.0), chains_of(graph, regions=4.0)
+    evaluator = Evaluator(chains.units.space, Regions(graph))
+    count = len(chains.units.heads)
+    members = [range(count), range(count // 2), range(1, count)]
+    for groups in list(partitions(evaluator.space))[seed % 5 :: 7]:
+        if evaluator.total(groups) < inf:
+            chains.best = groups
+            chains.bounds.clear()
+            for piece in members:
+                assert chains.least(piece, 1.0) == without.least(piece, 1.0) <= chains.seen(piece)
+                assert chains.seen(piece) == 0 or tuple(piece) in chains.solved
+
+
 def test_a_limit_is_an_answer_too():
     chains = chains_of(random_graph(3, 9), regions=3.0)
     members = range(len(chains.units.heads))
