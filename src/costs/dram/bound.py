@@ -1,8 +1,9 @@
 """What no schedule of a network can beat: latency and energy over all fusions, tilings and orders of transfers.
 
-Four arguments bound the latency: all work of the cores; every byte that must cross DRAM once; what must be loaded
-before a layer begins, and the work that is left then (`bound_order`); and what the buffer cannot hold between two
-layers or when a layer ends, loaded after all work before that (`bound_room`).
+Five arguments bound the latency: all work of the cores; every byte that must cross DRAM once; what must be loaded
+before a layer begins, and the work that is left then (`bound_order`); what the first layers can do meanwhile
+(`bound_start`); and what the buffer cannot hold between two layers or when a layer ends, loaded after all work before
+that (`bound_room`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from ...zoo.schedule_networks.layers import Network
 from ..soma.hardware import DRAM_PJ
 from .bound_order import order_bound
 from .bound_room import room_bound
+from .bound_start import start_bound
 from .floors import Floor, floors_of
 from .relatives import Case
-from .slices import sliced
+from .slices import variants
 from .tables import Model
 
 
@@ -37,10 +39,10 @@ def lower_bound(network: Network, model: Model, batch: int) -> Bound:
     """
     case = case_of(network, model, batch)
     moved = sum(case.weights) + _crossing(network, case.floors, batch, model)
-    slices = in_slices(case)
-    compute = min(sum(floor.cycles for floor in each.floors) for each in (case, *slices))
-    latency, binding = _latency(case, slices, compute, moved)
-    energy = min(sum(floor.energy_pj for floor in each.floors) for each in (case, *slices)) + DRAM_PJ * moved
+    cases = case, *in_slices(case)
+    compute = min(sum(floor.cycles for floor in each.floors) for each in cases)
+    latency, binding = min(_latency(each, moved) for each in cases)
+    energy = min(sum(floor.energy_pj for floor in each.floors) for each in cases) + DRAM_PJ * moved
     return Bound(int(latency), energy, moved, int(compute), binding)
 
 
@@ -51,21 +53,25 @@ def case_of(network: Network, model: Model, batch: int) -> Case:
 
 def in_slices(case: Case) -> tuple[Case, ...]:
     """The case with large weights in slices, where that makes a difference."""
-    slices = sliced(case.network, case.model) if case.model.exact else case.network
-    return (case_of(slices, case.model, case.batch),) if len(slices.layers) > len(case.network.layers) else ()
+    others = variants(case.network, case.model)[:-1]
+    return tuple(case_of(other, case.model, case.batch) for other in others)
 
 
-def _latency(case: Case, slices: tuple[Case, ...], compute: float, moved: int) -> tuple[float, str]:
+def _latency(case: Case, moved: int) -> tuple[float, str]:
     model, network = case.model, case.network
     first = min(
         case.weights[i] * (not model.exact)
         for i, layer in enumerate(network.layers)
         if layer.external and not layer.inputs
     )
-    best = compute + first / model.bandwidth + 2 * model.latency, "compute"
-    best = max(best, (moved / model.bandwidth + 2 * model.latency, "DRAM traffic"), order_bound(case))
-    room = min(room_bound(each, best[0]) for each in (case, *slices))
-    return room if room[0] > best[0] else best
+    compute = sum(floor.cycles for floor in case.floors)
+    best = max(
+        (compute + first / model.bandwidth + 2 * model.latency, "compute"),
+        (moved / model.bandwidth + 2 * model.latency, "DRAM traffic"),
+        order_bound(case),
+        start_bound(case),
+    )
+    return max(best, room_bound(case, best[0]), key=lambda item: item[0])
 
 
 def _crossing(network: Network, floors: list[Floor], batch: int, model: Model) -> int:

@@ -44,7 +44,7 @@ def _inputs(case: Case, number: int) -> float:
         seen.add(i)
         rows, columns = needed_input(case.network, reader, needed[reader])
         least = min(size, case.network.inputs[i][1].channels * rows * columns)
-        chain = _chain(case, reader, upstream) & ~used if _pixelwise(case.network, reader) else 0
+        chain = _chain(case, reader, upstream) & ~used if pixelwise(case.network, reader) else 0
         used |= chain
         work = sum(case.floors[item].linear for item in members(chain))
         whole, part = size / rate, least / rate
@@ -52,7 +52,7 @@ def _inputs(case: Case, number: int) -> float:
     return found
 
 
-def _pixelwise(network: Network, number: int) -> bool:
+def pixelwise(network: Network, number: int) -> bool:
     """Whether a layer's pixel reads its inputs at that pixel, and no less of them than it has pixels."""
     layer, given = network.layers[number], network.input_shapes[number]
     plain = layer.kind in ("eltwise", "pointwise") or (
@@ -68,7 +68,7 @@ def _chain(case: Case, first: int, upstream: int) -> int:
         layer = case.network.layers[number]
         follows = any(found >> producer & 1 for producer in layer.inputs)
         alike = case.floors[number].pixels == case.floors[first].pixels
-        if follows and alike and _pixelwise(case.network, number):
+        if follows and alike and pixelwise(case.network, number):
             found |= 1 << number
     return found
 

@@ -109,7 +109,7 @@ def _floor(
     if layer.has_macs:
         cycles, linear, energy = _mac_floor(network, number, layer, pixels[number], model, batch)
         if model.issue.sums:
-            cycles, linear = product_floor(network, number, pixels[number], model, batch, _least_over_tiles, known)
+            cycles, linear = product_floor(network, number, pixels[number], model, batch, known)
         return Floor(cycles, linear, energy, inputs, pixels[number])
     cycles, linear, energy = _vector_floor(layer, area, model)
     if model.issue.sums:

@@ -43,9 +43,6 @@ GRAIN, SMALL_GROUP = 16, 64
 
 EXTENT_BITS, TAP_BITS = 21, 10
 
-MANY_FILTERS = 4096
-"""Up to so many filters each number is tried for a floor."""
-
 
 @inner
 def _step(function: int, a: float, b: float, c: float) -> float:
@@ -221,22 +218,22 @@ def chunk_sizes(
 
 @compiled
 def least_product(
-    issue: Issue, values: Floats, filters: int, sizes: tuple[int, int, int, int], window: tuple[int, int]
+    issue: Issue, values: Floats, groups: Ints, filters: Ints, rows: Ints, columns: Ints, rest: tuple[int, int, int]
 ) -> float:
-    """Cycles for each result and tap of an instruction at its best; `sizes` are many groups, rows, columns, channels.
+    """Cycles for each result and tap of an instruction at its best, over the extents given along g, k, p and q.
 
-    The number of filters is free up to `filters`, all but the last if these are more than `MANY_FILTERS`.
+    `rest` has channels and taps along either axis.
     """
     known: Ints = np.zeros((1, 3), np.int64)
-    many, rows, columns, channels = sizes
+    channels, tall, wide = rest
     best = inf
-    for number in range(min(filters, MANY_FILTERS) + (filters > MANY_FILTERS)):
-        k = number + 1 if number < MANY_FILTERS else many
-        for g in (1, many):
-            known[0, 0] = -1
-            extents = g, k, rows, columns, channels, window[0], window[1]
-            cycles = product_cycles(issue, known, values, extents)
-            best = min(best, cycles / (float(g) * k * rows * columns * window[0] * window[1]))
+    for g in groups:
+        for k in filters:
+            for p in rows:
+                for q in columns:
+                    known[0, 0] = -1
+                    cycles = product_cycles(issue, known, values, (g, k, p, q, channels, tall, wide))
+                    best = min(best, cycles / (float(g) * k * p * q * tall * wide))
     return best
 
 

@@ -12,18 +12,29 @@ LANES = 128
 """Slices have a multiple of so many channels where they can."""
 
 FINER, LITTLE = 8, 16
-"""The last weights come in parts so many times smaller where their layer reads little beside them, one part in so many
-at most: when they are loaded, only the work of the last part is left.
+"""Parts are so many times smaller at the ends of a network: the last weights where their layer reads little beside them
+(one part in `LITTLE` at most), since DRAM is done before the work on them; if asked for, the first ones too, for which
+cores wait in the beginning.
 """
 
 
-def sliced(network: Network, model: Model, part: int = 16) -> Network:
+def variants(network: Network, model: Model) -> list[Network]:
+    """The network, and in the exact model with large weights in slices; the one with most layers first."""
+    found = [network]
+    for early in (False, True) if model.exact else ():
+        other = sliced(network, model, early=early)
+        if len(other.layers) > len(found[-1].layers):
+            found.append(other)
+    return found[::-1]
+
+
+def sliced(network: Network, model: Model, part: int = 16, *, early: bool = False) -> Network:
     """`network` with each layer whose weights exceed a `part`-th of the buffer replaced by slices of its channels.
 
-    The last weights are cut finer, see `FINER`.  Readers take the concatenation of the slices; a slice is a layer like
-    others, named `<layer>/<number>`.
+    The last weights are cut finer, `early` the first ones too, see `FINER`.  Readers take the concatenation of the
+    slices; a slice is a layer like others, named `<layer>/<number>`.
     """
-    last = max((number for number in range(len(network.layers)) if network.weight_bytes(number)), default=-1)
+    first, last = _ends(network)
     layers: list[Layer] = []
     numbers: list[tuple[int, ...]] = []
     for number, layer in enumerate(network.layers):
@@ -33,17 +44,29 @@ def sliced(network: Network, model: Model, part: int = 16) -> Network:
             weights_from=tuple(new for old in layer.weights_from for new in numbers[old]),
         )
         limit, weight_bytes = model.buffer_bytes // part, network.weight_bytes(number)
-        if number == last and LITTLE * prod(network.input_shapes[number]) <= weight_bytes:
+        little = LITTLE * prod(network.input_shapes[number]) <= weight_bytes
+        if (early and number in first) or (number == last and little):
             limit //= FINER
         parts = _slices(layer, weight_bytes, limit)
-        first = len(layers)
-        numbers.append(tuple(range(first, first + len(parts))))
+        numbers.append(tuple(range(len(layers), len(layers) + len(parts))))
         if len(parts) == 1:
             layers.append(moved)
         else:
             shapes = [layer.shape._replace(channels=channels) for channels in parts]
             layers += [replace(moved, name=f"{layer.name}/{i}", shape=shape) for i, shape in enumerate(shapes)]
     return Network(network.name, network.inputs, tuple(layers))
+
+
+def _ends(network: Network) -> tuple[set[int], int]:
+    """Layers with weights that depend on no others, and the last layer with weights, -1 for none."""
+    weighted, first = set[int](), set[int]()
+    for number, layer in enumerate(network.layers):
+        behind = any(producer in weighted for producer in layer.producers)
+        if network.weight_bytes(number):
+            first |= set[int]() if behind else {number}
+        if behind or network.weight_bytes(number):
+            weighted.add(number)
+    return first, max((number for number in range(len(network.layers)) if network.weight_bytes(number)), default=-1)
 
 
 def _slices(layer: Layer, weight_bytes: int, limit: int) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from ...costs.dram import Model, Timetable, net_tables, score, state_of, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
-from ...costs.dram.slices import sliced
+from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Workspace
 from ...costs.soma.blocks import splits
@@ -70,14 +70,6 @@ def schedule(
 
 def _objective(table: Timetable, objective: Objective) -> float:
     return objective.energy_power * log(table.energy_pj) + objective.latency_power * log(table.latency_cycles)
-
-
-def variants(network: Network, model: Model) -> list[Network]:
-    """The network, and in the exact model also with large weights in slices."""
-    found = [network]
-    if model.exact:
-        found += [other for other in (sliced(network, model),) if len(other.layers) > len(network.layers)]
-    return found[::-1]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tilewright.costs.dram.bound import case_of, lower_bound
 from tilewright.costs.dram.bound_order import needed_pixels, order_bound
 from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import room_bound
+from tilewright.costs.dram.bound_start import start_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.platform import model_of
 from tilewright.costs.dram.tables import Ints
@@ -109,10 +110,33 @@ def test_pixels_that_a_stride_skips_cost_energy():
         Layer("b", "conv", Shape(128, 4, 4), (0,), stride=(2, 2)),
     )
     network = Network("skipping", (("x", Shape(64, 8, 8)),), layers)
+    instructions = EDGE._replace(bandwidth=256)
+    found, compute = least(network, instructions, 1)[0], lower_bound(network, instructions, 1).compute_cycles
+    assert 0.4 * found < compute < found
     model = SOMA._replace(exact=1, bandwidth=256)
     bound, (_, energy, both) = lower_bound(network, model, 1), least(network, model, 1)
     assert 0.95 * energy < bound.energy_pj <= energy
     assert bound.energy_pj * bound.latency_cycles <= least_product(network, model, 1, bound) <= both
+
+
+@pytest.mark.parametrize("model", [SOMA._replace(exact=1), EDGE], ids=["exact", "instructions"])
+def test_first_layers_wait_for_inputs_and_weights(model: Model):
+    """All of `b` and `c` waits for all of `a`; `a` can do little before its input and weights have come."""
+    shape = Shape(128, 64, 1)
+    layers = (
+        Layer("a", "conv", shape, external=(0,)),
+        Layer("t", "transpose", Shape(64, 128, 1), (0,), permutation=(1, 0, 2)),
+        Layer("b", "conv", Shape(1024, 128, 1), (1,)),
+        Layer("c", "conv", Shape(256, 128, 1), (2,)),
+    )
+    network = Network("waiting", (("x", shape),), layers)
+    given = model._replace(bandwidth=64)
+    case = case_of(network, given, 1)
+    value, _ = start_bound(case)
+    whole = (128 * 64 + 128 * 128) / 64
+    rest = sum(floor.cycles for floor in case.floors[1:])
+    assert whole / 2 + rest < value <= lower_bound(network, given, 1).latency_cycles
+    assert value <= least(network, given, 1)[0]
 
 
 def test_dear_energy_takes_cycles():
