@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .complaint import Complaint, repeated
+from .feeding_rules import reachable
 from .model import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -94,6 +95,7 @@ def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]
         yield Complaint(subject, "a capability of a compute node to execute", f"`{engine.node}.{engine.capability}`")
         return
     yield from _rows(memories, subject, engine, known[engine.capability])
+    yield from _feeding(machine, subject, engine, known[engine.capability])
 
 
 def _rows(memories: dict[str, Memory], subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
@@ -113,6 +115,22 @@ def _rows(memories: dict[str, Memory], subject: str, engine: Engine, capability:
             yield Complaint(subject, f"{operand.operand} inside rows of {row} bytes of {memory.name}", found_)
     if any(operand.operand != capability.operands[0] for operand in engine.initial) or len(engine.initial) > 1:
         yield Complaint(subject, f"one `initial {capability.operands[0]}`", "another one")
+
+
+def _feeding(machine: Machine, subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
+    """Links bring each operand from off chip to the engine's node, and its result from there off chip."""
+    offchip = [memory.name for memory in machine.memories if memory.offchip]
+    links = [(link.src, link.dst) for link in machine.links]
+    fed, drained = reachable(links, offchip), reachable([(dst, src) for src, dst in links], offchip)
+    read = [o for o in engine.operands if o.operand != capability.operands[0]]
+    for operand in (*read, *engine.initial):
+        if operand.memory not in fed or (operand.memory, engine.node) not in links:
+            expected = f"links that bring {operand.operand} from off chip to {operand.memory} and on to {engine.node}"
+            yield Complaint(subject, expected, "none")
+    for operand in engine.operands:
+        if operand not in read and (operand.memory not in drained or (engine.node, operand.memory) not in links):
+            expected = f"links that bring {operand.operand} from {engine.node} to {operand.memory} and off chip"
+            yield Complaint(subject, expected, "none")
 
 
 def _reach(operand: OperandBinding, limits: dict[str, int]) -> tuple[int, int] | None:

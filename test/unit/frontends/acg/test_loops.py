@@ -29,6 +29,17 @@ BROKEN = {
     "another operand": ("operand I IBUF[0] i8", "operand J IBUF[0] i8", "operands O, I, W"),
     "beyond a row": ("operand I IBUF[0] i8 { r 1 }", "operand I IBUF[1] i8 { r 1 }", "inside rows of 64 bytes of IBUF"),
     "another start": ("initial O BBUF", "initial I BBUF", "one `initial O`"),
+    "fed by nothing": (
+        "link DRAM -> WBUF { bandwidth 64; latency 8; channel dram; }",
+        "",
+        "bring W from off chip to WBUF",
+    ),
+    "fed, but not linked": ("link BBUF -> PE { bandwidth 256; }", "", "bring O from off chip to BBUF and on to PE"),
+    "taken by nothing": (
+        "link OBUF <-> PE { bandwidth 256; }",
+        "link OBUF -> PE { bandwidth 256; } link PE -> VMEM1 { bandwidth 256; }",
+        "links that bring O from PE to OBUF and off chip",
+    ),
     "no granule": ("granules VMEM1 64", "granules VMEM1 0", "sizes of at least 1 for memories"),
 }
 
