@@ -1,8 +1,8 @@
 """Simulated annealing on guesses: a hundred thousand mappings a second.
 
 A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
-of two dimensions, moves a loop, moves the border between two memories' loops, or keeps a tensor more or less.  Steps to
-what does not fit are not taken.
+of two dimensions, gives an axis of an array to another dimension, moves a loop, moves the border between two memories'
+loops, or keeps a tensor more or less.  Steps to what does not fit are not taken.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .guess import Guess, guess_one
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""
 
-FACTOR, EXCHANGE, BORDER, ORDER = 0.4, 0.65, 0.71, 0.85
+FACTOR, EXCHANGE, FILL, BORDER, ORDER = 0.32, 0.52, 0.7, 0.76, 0.88
 """Kinds of steps: which share of them comes up to each; the others keep a tensor or not."""
 
 MOST_PRIMES = 8
@@ -105,7 +105,7 @@ def anneal(
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps)
         _copy(chain, NOW, TRIAL)
-        if not _step(chain, shape, rules, random):
+        if not _step(chain, shape, machine, rules, random):
             continue
         value = _value(TRIAL, shape, machine, chain, rules, tiles, extents)
         if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
@@ -152,7 +152,7 @@ def _below(random: NDArray[np.uint64], count: int) -> int:
 
 
 @inner
-def _step(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _step(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """Change row `TRIAL`; whether it is another mapping of the space."""
     kind = _uniform(random)
     if kind >= ORDER and len(rules.free):
@@ -161,8 +161,10 @@ def _step(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64]) 
         return True
     if kind >= BORDER:
         return _reorder(chain, random)
-    if kind >= EXCHANGE:
+    if kind >= FILL:
         return _shift(chain, random)
+    if kind >= EXCHANGE:
+        return _fill(chain, shape, machine, rules, random) and (rules.split or _apart(chain))
     a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
     d = rules.dims[_below(random, len(rules.dims))]
     if a == b or not _give(chain, shape, rules, random, d, a, b):
@@ -197,15 +199,72 @@ def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], 
     giving[from_level, d] = left
     if rules.slots[b, 0] == 0 and taking[to_level, d] == 1:
         _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
-    if not rules.imperfect:
+    if rules.imperfect:
+        _cover(chain, shape, taking, to_level, d)
+    else:
         taking[to_level, d] *= factor // left
-        return True
-    taking[to_level, d] = 1
+    return True
+
+
+@inner
+def _cover(chain: Batch, shape: Shape, factors: Ints, slot: int, d: int) -> None:
+    """The least factor in a slot with which all of dimension `d` is covered."""
+    factors[slot, d] = 1
     others = 1
     for level in range(chain.temporal.shape[1]):
         others *= chain.temporal[TRIAL, level, d] * chain.spatial_x[TRIAL, level, d] * chain.spatial_y[TRIAL, level, d]
-    taking[to_level, d] = ceil(shape.bounds[d] / others)
-    return True
+    factors[slot, d] = ceil(shape.bounds[d] / others)
+
+
+@inner
+def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
+    """An axis of an array goes from one dimension to another, as much of it as there is room for.
+
+    The factors go to loops of some memory, and come from those of another one.
+    """
+    levels = chain.temporal.shape[1]
+    axes = len(rules.slots) - levels
+    if axes == 0:
+        return False
+    kind, level = rules.slots[levels + _below(random, axes)]
+    spread = _factors_of(chain, kind)
+    d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
+    to_level, from_level = _below(random, levels), _below(random, levels)
+    loops, factor = chain.temporal[TRIAL], spread[level, d]
+    if d != e and factor > 1:
+        if loops[to_level, d] == 1:
+            _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
+        spread[level, d] = 1
+        if rules.imperfect:
+            _cover(chain, shape, loops, to_level, d)
+        else:
+            loops[to_level, d] *= factor
+    used = 1
+    for other in range(len(shape.bounds)):
+        used *= spread[level, other] if other != e else 1
+    room = int((machine.columns[level] if kind == 1 else machine.rows[level]) // used)
+    if rules.imperfect:
+        most = min(room, shape.bounds[e])
+        if _uniform(random) < 0.5:
+            most = ceil(shape.bounds[e] / ceil(shape.bounds[e] / most))
+        spread[level, e] = most
+        _cover(chain, shape, loops, from_level, e)
+        return True
+    part = _part(loops[from_level, e], room // int(spread[level, e]), rules.primes[e], random)
+    spread[level, e] *= part
+    loops[from_level, e] //= part
+    return part != 1
+
+
+@inner
+def _part(factor: int, room: int, primes: Ints, random: NDArray[np.uint64]) -> int:
+    """A divisor of a factor that has room, and that no other prime of the factor makes larger."""
+    part, first = 1, _below(random, len(primes))
+    for k in range(len(primes)):
+        prime = primes[(first + k) % len(primes)]
+        while prime > 1 and part * prime <= room and factor % (part * prime) == 0:
+            part *= prime
+    return part
 
 
 @inner
