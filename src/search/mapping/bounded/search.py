@@ -44,8 +44,9 @@ WIDENING = 2.0
 MAX_QUEUE = 1 << 20
 """Nodes that wait at most; a search that has more is over without a proof."""
 
-DIVE = 1.05
-"""How far above its bound the most promising skeleton so far is searched for a first good mapping."""
+DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
+"""A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
+that bound, and for so many nodes."""
 
 LEAVES = 16
 """Mappings that are priced together."""
@@ -86,7 +87,7 @@ class Search:
         self.symmetries = symmetries(reduced(problem, self.dims))
         self.places = Places(self.model, self.meshes, split=request.space.split_axes)
         self.queue: list[Node] = []
-        self.reached, self.low, self.settled_low, self.least_start = 0.0, 0.0, inf, inf
+        self.reached, self.low, self.settled_low = 0.0, 0.0, inf
         self.all_kept = list(product(*self.chains))
         self.every = np.ones((len(self.all_kept), self.levels, self.tensors), np.int64)
         self.every[:, :-1] = np.array(self.all_kept, np.int64).transpose(0, 2, 1)
@@ -219,10 +220,9 @@ class Search:
             self.estimates.forget(spread, kept)
 
     def dive(self, start: float, spread: Spread, kept: Kept) -> None:
-        """Look for a first good mapping where the bound `start` by tables is the least so far."""
-        if start < min(self.least_start, self.best_value / DIVE):
-            self.least_start = start
-            self.explore(spread, kept, min(self.best_value, start * DIVE))
+        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
+        if start * DIVE < self.best_value:
+            self.explore(spread, kept, min(self.best_value, start * DEEP), DIVE_NODES)
 
     def later(self, start: float, bound: float, spread: Spread, kept: Kept) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
@@ -252,10 +252,11 @@ class Search:
     def last_kept(self, kept: Kept) -> int:
         return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
 
-    def explore(self, spread: Spread, kept: Kept, target: float) -> tuple[float, bool]:
+    def explore(self, spread: Spread, kept: Kept, target: float, most: int = PATIENCE) -> tuple[float, bool]:
         """Search one skeleton, whose bound was improved just now, for mappings below `target`.
 
-        Answers a lower bound of those that may be but are not settled, and whether all others have been searched.
+        Answers a lower bound of those that may be but are not settled, and whether all others have been searched; after
+        `most` nodes they have not.
         """
         base = self.set_up(spread, kept)[0]
         layouts = [self.layouts(spread) or []]
@@ -275,7 +276,7 @@ class Search:
             self.nodes += int(best.counted[0]) - before
             low = min(low, self.price_leaves(layouts, kept))
             best.value[0] = min(target, self.best_value)
-            if not done and self.late():
+            if not done and (self.late() or int(best.counted[0]) > most):
                 break
         return low, done and not self.hurried
 
