@@ -23,7 +23,7 @@ class Objective:
 class Effort:
     """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
 
-    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`; a walk ends early after `time_limit_s` seconds.
+    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`.  It ends early after `time_limit_s` seconds.
     """
 
     seed: int = 0

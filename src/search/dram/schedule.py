@@ -23,7 +23,7 @@ from .anneal import FAR, Chain, Task, anneal, start_chain
 from .effort import Effort, Found, Objective, Progress
 from .polish import polish
 from .random_numbers import seeded
-from .starts import cheapest, cost, starts
+from .starts import cheapest, cost, late, starts
 
 HEAT = (0.002, 0.0001), (0.01, 0.0001)
 """Temperatures at the beginning and the end, as parts of the objective, in SoMa's model and in the exact one."""
@@ -32,7 +32,10 @@ CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
 STEPS, POLISHED = 24, ((2,), (2, 18))
-"""How often the clock is looked at; the steps before which all short groups are tried, in either model."""
+"""How often progress is told; the steps before which all short groups are tried, in either model."""
+
+START_SHARE, PIECE = 0.3, 16
+"""Part of a time limit for the starts of all variants; candidates between two looks at the clock."""
 
 NEAR = 0.03, 0.004
 """Part by which a schedule may exceed its compute and DRAM cycles and still count as done, in SoMa's model, where loads
@@ -55,9 +58,10 @@ def schedule(
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
+    end = None if effort.time_limit_s is None else time.perf_counter() + effort.time_limit_s
     scenes = _scenes(network, model, batch, powers, effort.time_limit_s, known)
     count = effort.chains or CHAINS[model.exact]
-    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), progress) for i in range(count)]
+    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), end, progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
         chains = list(pool.map(_Walk.run, walks))
     best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
@@ -91,10 +95,12 @@ def _scenes(
     known: Sequence[Timetable] = (),
 ) -> list[_Scene]:
     """The variants that fit; where none does, the error of the one that needs least."""
-    deadline = None if seconds is None else time.perf_counter() + seconds
+    begun = time.perf_counter()
     found: list[_Scene] = []
     failed: list[InfeasibleError] = []
-    for variant in variants(network, model):
+    all_variants = list(variants(network, model))
+    for number, variant in enumerate(all_variants, 1):
+        deadline = None if seconds is None else begun + START_SHARE * seconds * number / len(all_variants)
         try:
             found.append(_with_known(_scene(variant, model, batch, powers, deadline), known))
         except InfeasibleError as error:
@@ -126,11 +132,12 @@ def room(task: Task) -> Workspace:
 
 @dataclass(frozen=True)
 class _Walk:
-    """One chain: where it starts, and how long it goes on."""
+    """One chain: where it starts, which it is of how many, and when all are to be over."""
 
     scene: _Scene
     effort: Effort
     number: tuple[int, int]
+    end: float | None
     progress: Progress | None
 
     def run(self) -> Chain:
@@ -140,11 +147,10 @@ class _Walk:
         number, count = self.number
         chain = new_chain(self.scene.first, self.effort.seed, number)
         start_chain(task, chain, work)
-        deadline = None if self.effort.time_limit_s is None else time.perf_counter() + self.effort.time_limit_s
-        rounds = self.effort.rounds
+        deadline, rounds = self.deadline(), self.effort.rounds
         if rounds is None:
             short = self.scene.first.shape[1]
-            anneal(task, chain, work, (0, short, short), (heat[1], heat[1]))
+            _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), deadline)
             if _near(task, chain, work):
                 return chain
             rounds = _rounds(task)
@@ -152,12 +158,35 @@ class _Walk:
             if step in POLISHED[task.model.exact] and rounds >= 20 * self.scene.first.shape[1]:
                 polish(task, chain, work, deadline)
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
-            anneal(task, chain, work, span, heat)
+            _anneal(task, chain, work, span, heat, deadline)
             if self.progress is not None:
                 self.progress(step + 1 + STEPS * number, STEPS * count)
-            if deadline is not None and time.perf_counter() > deadline:
+            if late(deadline):
                 break
         return chain
+
+    def deadline(self) -> float | None:
+        """When this walk is to be over: what is left is shared by the walks that its thread still has before it."""
+        if self.end is None:
+            return None
+        now, (number, count) = time.perf_counter(), self.number
+        return now + (self.end - now) / -(-(count - number) // self.effort.jobs)
+
+
+def _anneal(
+    task: Task,
+    chain: Chain,
+    work: Workspace,
+    rounds: tuple[int, int, int],
+    heat: tuple[float, float],
+    deadline: float | None,
+) -> None:
+    """`anneal`, in pieces with a look at the clock between them where there is a deadline."""
+    first, last, total = rounds
+    for low in range(first, last, PIECE if deadline is not None else max(1, last - first)):
+        if late(deadline):
+            return
+        anneal(task, chain, work, (low, min(low + PIECE, last) if deadline is not None else last, total), heat)
 
 
 def _rounds(task: Task) -> int:

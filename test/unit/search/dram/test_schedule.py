@@ -1,6 +1,7 @@
 """The scheduler: the best of all fusions on small networks, the same on any number of threads, legal on large ones."""
 
-from itertools import permutations, product
+import time
+from itertools import count, permutations, product
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tilewright.costs.dram.workspace import FUSED_GROUP
 from tilewright.costs.soma import evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
-from tilewright.search.dram import Effort, Objective, schedule
+from tilewright.search.dram import Effort, Objective, schedule, starts
 from tilewright.search.dram.anneal import Task, start_chain
 from tilewright.search.dram.polish import polish
 from tilewright.search.dram.schedule import new_chain, room
@@ -72,6 +73,17 @@ def test_jobs_do_not_change_the_answer():
     assert one.timetable.transfers == two.timetable.transfers
     other = schedule(network, model(3 << 20), 2, effort=Effort(seed=1, rounds=600))
     assert other.timetable.latency_cycles != one.timetable.latency_cycles or other.timetable != one.timetable
+
+
+@pytest.mark.parametrize("limit", [10, 200])
+def test_a_time_limit_is_for_all_walks_together(limit: int, monkeypatch: pytest.MonkeyPatch):
+    """By a clock that goes on by a second at each look."""
+    seconds = count()
+    for module in (time, starts):
+        monkeypatch.setattr(module, "perf_counter", lambda: float(next(seconds)))
+    found = schedule(diamond(), model(), 1, effort=Effort(chains=4, rounds=10**6, time_limit_s=limit))
+    assert next(seconds) <= limit + 20
+    assert found.timetable.latency_cycles > 0
 
 
 def test_what_is_known_of_a_smaller_buffer_is_kept():
