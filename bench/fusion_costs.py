@@ -17,7 +17,7 @@ from tilewright.zoo.paper_networks import COCCO_NAMES, network
 
 COUNT = 5000
 SIZES = (1, 2, 4, 8, 16, 32)
-TYPICAL = 8
+TYPICAL = 16
 SECONDS_PER_100K = 1.0
 GROWTH = 1.5
 """How much longer a layer of a large group may take than one of a small group."""

@@ -6,24 +6,27 @@ MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 
 from __future__ import annotations
 
-from ..compiled import compiled
+from ..compiled import compile_with, compiled
 from .tables import EXTENT, PIXEL_BYTES, Ints
 from .trace import BYTES, DELTA, DEPTH, LAST, LEAD, LOW, NEED, OUTSIDE, REGIONS, SEEN, SIDE, STEP, WHOLE
 
+inlined = compile_with(inline="always")
+"""Calls cost more than these functions: arrays are handed over by all their parts."""
 
-@compiled
+
+@inlined
 def row_step(s: Ints, u: int, tile_rows: int) -> int:
     """Rows that source `u` advances per row of tiles: all layers of a stage keep step."""
     return tile_rows * s[u, STEP]
 
 
-@compiled
+@inlined
 def first_round(delta: int, lead: int) -> int:
     """The round that makes position 0."""
     return -((lead - 1 + delta) // delta)
 
 
-@compiled
+@inlined
 def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int, int, int]:
     """Most positions below `extent` between `i * delta + low` and `i * delta + delta + lead` in a round i; most that a
     round leaves to the next; and the end of all.  Rounds are those from `first_round` to `last // delta`.
@@ -47,7 +50,7 @@ def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int,
     return best, left, min(extent, end * delta + ahead)
 
 
-@compiled
+@inlined
 def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int, int]:
     """Positions of the MAIN and the SIDE region of source `u`; `cores` share what is whole and divide the columns.
 
