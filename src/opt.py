@@ -70,6 +70,15 @@ class TilewrightOptMain(xDSLOptMain):
         except ValueError as error:
             raise UsageError(str(error)) from error
 
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline; `--verify-diagnostics` prints what its passes refuse as it does verifiers' errors."""
+        try:
+            super().apply_passes(prog)
+        except TilewrightError as error:
+            if self.args.verify_diagnostics:
+                raise DiagnosticException(describe(error)) from error
+            raise
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Besides the text, write the weights to a file beside it (`x.mlir`, `x.npz`)."""
         if self.args.output_file is not None:
