@@ -67,6 +67,7 @@ from .acg_attributes import (
     PortsAttr,
     StatementAttr,
     TypesAttr,
+    executed,
 )
 from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
@@ -261,8 +262,7 @@ class MnemonicOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
-        if self.execute is not None and len(self.execute.nested_references) != 1:
-            raise VerifyException(f"expected execute @node::@capability, found {self.execute}")
+        executed(self.execute)
         axes = [axis for axis, _ in self.spread.data] if self.spread is not None else []
         if axes not in ([], ["x"], ["y"], ["x", "y"]):
             raise VerifyException(f"expected spread over x, y or both, found {axes}")

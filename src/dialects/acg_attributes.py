@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.expr import Expr, Statement
 from ..algebra.parser import parse_expr, parse_statement
@@ -38,6 +40,16 @@ def parse_integer(parser: AttrParser) -> int:
     if value >= 1 << 63:
         parser.raise_error("expected an integer below 2^63", start, parser.pos)
     return value
+
+
+def executed(reference: SymbolRefAttr | None) -> tuple[str, str]:
+    """The node (or link) and the capability of `@node::@capability`; "" where there is none."""
+    if reference is None:
+        return "", ""
+    nested = reference.nested_references.data
+    if len(nested) != 1:
+        raise VerifyException(f"expected execute @node::@capability, found {reference}")
+    return reference.root_reference.data, nested[0].data
 
 
 def _word(parser: AttrParser) -> str:

@@ -34,6 +34,7 @@ from .acg_attributes import (
     PortsAttr,
     StatementAttr,
     TypesAttr,
+    executed,
 )
 from .acg_macros import macro_op, macro_values
 from .acg_packets import packet_ops, packet_value
@@ -273,8 +274,7 @@ def _mnemonic(op: MnemonicOp) -> Mnemonic:
         op.opcode.value.data,
         op.unit.data,
         op.fields.data,
-        op.execute.root_reference.data if op.execute is not None else "",
-        op.execute.nested_references.data[0].data if op.execute is not None else "",
+        *executed(op.execute),
         _data(op.extents),
         op.bindings.data if op.bindings is not None else (),
         _data(op.functions),

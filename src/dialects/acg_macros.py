@@ -14,6 +14,7 @@ from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine.macros import Emission, Macro
+from .acg_attributes import executed
 
 
 def _in_graph() -> tuple[HasParent]:
@@ -37,9 +38,10 @@ class MacroOp(IRDLOperation):
     def verify_(self) -> None:
         bad = [place.data for place in self.places if len(place.data.split()) != 3]
         bad += [emit.data for emit in self.emits if any(len(pair.split()) != 2 for pair in _pairs(emit.data))]
-        if bad or len(self.execute.nested_references) != 1:
-            form = "@node::@capability, `operand memory type`, `mnemonic field value, ...`"
-            raise VerifyException(f"expected {form}, found {', '.join(bad) or self.execute}")
+        executed(self.execute)
+        if bad:
+            form = "`operand memory type`, `mnemonic field value, ...`"
+            raise VerifyException(f"expected {form}, found {', '.join(bad)}")
 
 
 def _pairs(text: str) -> list[str]:
@@ -71,5 +73,4 @@ def _macro(op: MacroOp) -> Macro:
     for emit in op.emits:
         values = tuple((name, value) for name, value in (pair.split() for pair in _pairs(emit.data)))
         emissions.append(Emission(emit.data.partition(" ")[0], values))
-    capability = op.execute.nested_references.data[0].data
-    return Macro(op.sym_name.data, op.execute.root_reference.data, capability, places, tuple(emissions))
+    return Macro(op.sym_name.data, *executed(op.execute), places, tuple(emissions))

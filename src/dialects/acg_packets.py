@@ -35,7 +35,7 @@ from ..machine.packets import (
     Place,
     RegisterFile,
 )
-from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, list_of, parse_integer, parse_name, parse_pair
+from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, executed, list_of, parse_integer, parse_name, parse_pair
 
 INTEGER = IntegerAttr.constr(i64)
 
@@ -166,8 +166,7 @@ class PackedOp(IRDLOperation):
     )
 
     def verify_(self) -> None:
-        if self.execute is not None and len(self.execute.nested_references) != 1:
-            raise VerifyException(f"expected execute @node::@capability, found {self.execute}")
+        executed(self.execute)
         if self.trips is None and (self.loop_level is not None or self.suffix is not None):
             raise VerifyException("expected the trips of a loop, found none")
         if any(field.enum or field.at_bit is not None or field.constant is not None for field in self.fields.data):
@@ -263,8 +262,7 @@ def _packed(op: PackedOp) -> PackedMnemonic:
         op.words.value.data,
         op.latency_packets.value.data,
         op.align_bytes.value.data,
-        op.execute.root_reference.data if op.execute is not None else "",
-        op.execute.nested_references.data[0].data if op.execute is not None else "",
+        *executed(op.execute),
         op.extents.data,
         op.places.data,
         op.immediates.data if op.immediates is not None else (),

@@ -178,7 +178,7 @@ acg.graph @a control "queues" frequency 1.0 {
 
 // -----
 
-// CHECK: expected @node::@capability, `operand memory type`, `mnemonic field value, ...`, found O M
+// CHECK: expected `operand memory type`, `mnemonic field value, ...`, found O M
 acg.graph @m control "queues" frequency 1.0e9 {
   acg.macro @QUAD execute @ALU::@twice places ["O M"] emits ["DBL O O"]
 }
