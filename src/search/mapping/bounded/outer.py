@@ -15,8 +15,11 @@ FRONT, COARSE, MARKS = 48, 1.1, 5
 """Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
 first compared with all others."""
 
-MAX_CELLS = 1 << 19
+MAX_CELLS = 1 << 14
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
+
+MAX_PERFECT = 1 << 19
+"""Cells of a grid of perfect tiles, which nest."""
 
 MAX_KEPT = 1 << 20
 """Cells of tables for all orders of loops that are kept until they are asked for again."""
@@ -31,7 +34,7 @@ class Outer:
     def __init__(self, model: Model, tables: Tables, children: int) -> None:
         self._model, self._tables, self._children = model, tables, children
         self.last = len(model.capacity) - 1
-        self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=MAX_CELLS)
+        self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=MAX_PERFECT if model.perfect else MAX_CELLS)
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1

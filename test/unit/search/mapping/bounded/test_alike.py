@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
-from math import ceil
+from math import ceil, inf, prod
 
 import numpy as np
+import pytest
 
-from tilewright.costs.hierarchy import Problem, Tensor
-from tilewright.search.mapping.bounded.alike import first_of_its_kind, members, symmetries
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, LoopMapping, Problem, Tensor
+from tilewright.search.mapping.bounded.alike import Places, first_of_its_kind, members, symmetries
+from tilewright.search.mapping.bounded.model import model_of
+from tilewright.search.mapping.values import Space
+
+from .enumerate import every_mapping
 
 CONV = Problem(
     "conv",
@@ -53,3 +59,50 @@ def test_members_are_all_factors_with_as_many_tiles():
         assert found is not None
         assert {tuple(one[:, 0].tolist()) for one in found} == same
     assert members((bound,), spread, np.array([[1], [2], [2], [2]]), 0) is None
+
+
+GEMM = Problem(
+    "gemm",
+    ("m", "n", "k"),
+    (2, 2, 4),
+    (
+        Tensor("A", ((1, 0, 0), (0, 0, 1))),
+        Tensor("B", ((0, 0, 1), (0, 1, 0))),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), is_output=True),
+    ),
+)
+
+
+def _spread(level: LevelMapping) -> tuple[int, ...]:
+    return tuple(prod(x.bound for x in (*level.spatial_x, *level.spatial_y) if x.dim == d) for d in range(3))
+
+
+@pytest.mark.parametrize("network", [None, 2])
+def test_what_differs_in_place_alone_has_nothing_better(network: int | None):
+    levels = (
+        Level("L0", 4, 4, 4, 1, 0.3, 1, 2, holds=("O",)),
+        Level("L1", 6, 2, 2, 1, 2.0, 1, 3, network_bandwidth=network),
+        Level("L2", None, 1, 1, 1, 9.0, 3, 3),
+    )
+    arch, space = Architecture("two arrays", levels, "MAC", 4, 4, 1.0), Space(bypass=True)
+    mappings = every_mapping(arch, GEMM, space, 100_000)
+    assert mappings is not None
+    prices = price_batch(arch, GEMM, mappings)
+    best: dict[tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]], float] = {}
+    for mapping, edp, valid in zip(mappings, prices.edp_j_cycle.tolist(), prices.valid.tolist(), strict=True):
+        key = _skeleton(mapping)
+        best[key] = min(best.get(key, inf), edp if valid else inf)
+    meshes = [arch.fan_out(level) for level in range(3)]
+    places = Places(model_of(arch, GEMM, space)[0], meshes, split=False)
+    left = [value for key, value in best.items() if not places.superfluous(*key)]
+    assert min(left) == min(best.values())
+    assert (len(left) < len(best)) == (network is None)
+
+
+def _skeleton(mapping: LoopMapping) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    kept = tuple(
+        tuple(int(tensor.name not in level.bypass and (i > 0 or tensor.is_output)) for i, level in enumerate(inside))
+        for tensor in GEMM.tensors
+        for inside in (mapping.levels[:-1],)
+    )
+    return tuple(_spread(level) for level in mapping.levels), kept

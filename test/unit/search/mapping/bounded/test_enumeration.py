@@ -8,13 +8,16 @@ import pytest
 
 from tilewright.costs.exact import price_batch
 from tilewright.errors import InfeasibleError
-from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.bounded import ahead, outer, solve
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
 
 from .enumerate import every_mapping, random_machine, random_problem
 
 PAIRS = 110
 """Pairs per kind of factors that are small enough to enumerate."""
+
+FEW = 8
+"""Pairs with tables that are coarser than they need to be."""
 
 MOST = 400
 """Mappings of a pair at most."""
@@ -58,3 +61,10 @@ def test_equals_enumeration(factors: Factors, share: float):
         if found is not None:
             proven.append(found)
     assert sum(proven) >= share * len(proven)
+
+
+def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(outer, "MAX_CELLS", 6)
+    monkeypatch.setattr(ahead, "MAX_INNER", 4)
+    found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
+    assert sum(proven is not None for proven in found) >= FEW
