@@ -34,6 +34,10 @@ STEPS_PER_S, LIMITED_STEPS = 80_000, 400_000
 """Steps of a round for each second of a time limit (nearly half of what it has time for), and at most: with as much
 time, long rounds find better mappings than many short ones."""
 
+ENDS, SHORTER = 2, 16
+"""In Timeloop's model, of which guesses know little: mappings of a round from which a descent begins, and how much
+shorter rounds are."""
+
 HOT, WARM, COLD = 0.3, 0.1, 0.003
 """A chain gets worse by about this factor in a step: at first, at first where it starts from the best, and at last."""
 
@@ -72,10 +76,12 @@ class _Refinement:
         self.value = np.inf
         doublings = log2(problem.macs) if problem.macs > 1 else 1.0
         self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
-        self.patience = PATIENCE
+        self.patience, self.ends = PATIENCE, ENDS if request.model == "timeloop" else 1
         if request.time_limit_s is not None:
             self.steps = min(LIMITED_STEPS, int(STEPS_PER_S * request.time_limit_s))
             self.patience = LIMITED_PATIENCE
+        if request.model == "timeloop":
+            self.steps //= SHORTER
 
     @property
     def over(self) -> bool:
@@ -99,9 +105,9 @@ class _Refinement:
             if number == PEERS_AFTER + 1 and self._peers():
                 last = number
             again = number % 3 == 0 and self.best is not None
-            found = self._reheated() if again else self._population(drawn)
-            if found is not None and self.offer(found):
-                last = number
+            for found in self._reheated() if again else self._population(drawn):
+                if self.offer(found):
+                    last = number
             if not self.guess.able and number > CHAINS:
                 break
         if self.best is not None and not self.over:
@@ -119,8 +125,8 @@ class _Refinement:
             for row in rows[: 4 * CHAINS]:
                 yield batch.part(slice(row, row + 1))
 
-    def _population(self, drawn: Iterator[MappingBatch]) -> MappingBatch | None:
-        """The best of some random mappings, annealed side by side; None if there are none left."""
+    def _population(self, drawn: Iterator[MappingBatch]) -> list[MappingBatch]:
+        """The best of some random mappings, annealed side by side, or some of the best; none if none is left."""
         chains = [start for start, _ in zip(drawn, range(CHAINS if self.guess.able else 1), strict=False)]
         heats = np.geomspace(HOT, COLD, STAGES + 1).tolist()
         for hot, cold in pairwise(heats):
@@ -130,18 +136,18 @@ class _Refinement:
                 found = start if self.over else self.annealer.run(start, steps, hot, cold)
                 ended.append((float(self.guess.values(found)[0]), found))
             ended.sort(key=lambda pair: pair[0])
-            chains = [found for _, found in ended[: max(1, len(ended) // 2)]]
-        return chains[0] if chains else None
+            chains = [found for _, found in ended[: max(self.ends, len(ended) // 2)]]
+        return chains[: self.ends]
 
-    def _reheated(self) -> MappingBatch | None:
-        """The best mapping annealed once more; None if that leads nowhere else."""
+    def _reheated(self) -> list[MappingBatch]:
+        """The best mapping annealed once more; none if that leads nowhere else."""
         assert self.best is not None
         found, heats = self.best, np.geomspace(WARM, COLD, CHAINS + 1).tolist()
         for hot, cold in pairwise(heats):
             if not self.over:
                 found = self.annealer.run(found, self.steps // CHAINS, hot, cold)
         better = self.guess.values(found)[0] < self.guess.values(self.best)[0]
-        return found if better else None
+        return [found] if better else []
 
     def _peers(self) -> bool:
         """Climb from Sunstone's and CoSA's mappings, where there is time for them; whether one leads to the best."""
