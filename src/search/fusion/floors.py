@@ -14,6 +14,7 @@ from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric
 from .evaluate import Evaluator
 from .forced import Forced
+from .outside import Outside
 from .possible import Possible, possible_groups
 from .relaxed import Chains
 from .space import Space
@@ -78,7 +79,8 @@ class Scene:
         weights = [layer.weight_bytes for layer in self.graph.layers]
         room = Room(self.weight_capacity, self._regions(), self.map_capacity)
         units = units_of(self.space, forced.tolls, weights, room, self._held())
-        return Chains(units, [forced.least(number) for number in range(self.space.size)])
+        floors = [forced.least(number) for number in range(self.space.size)]
+        return Chains(units, floors, outside=Outside(units, forced))
 
     def tolls(self, metric: Metric) -> Tolls:
         """The bound that adds up; it says nothing of energy and latency where the platform is not known.

@@ -8,7 +8,7 @@ outside of the window cost nothing; so bounds of windows without common layers a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -16,7 +16,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from .cuts import Words, describe_cuts, find_cuts
+from .cuts import UnitTables, Words, describe_cuts, find_cuts
+from .outside import Outside
 from .space import bits
 from .steps import cheapest
 from .units import Units
@@ -61,30 +62,29 @@ class Chains:
     most_steps: int = 3_000_000_000
     left_s: Callable[[], float] = endless
     best: Sequence[int] = ()
+    outside: Outside | None = None
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
     solved: set[tuple[int, ...]] = field(default_factory=set[tuple[int, ...]])
 
     def within(
-        self, members: Sequence[int], limit: float, given: Sequence[int] = (), *, strict: bool = False
+        self,
+        members: Sequence[int],
+        limit: float,
+        given: Sequence[int] = (),
+        *,
+        strict: bool = False,
+        paid: Collection[int] = (),
     ) -> Chain | None:
         """The cheapest chain if it costs at most `limit`; None where there are too many cuts."""
-        net = self.units.tables(members, given, strict=strict)
+        net = self.units.tables(members, given, strict=strict, paid=paid)
         masks = find_cuts(net, len(given), limit, self.most_cuts)
         if len(masks) == 0:
             return None
         count = len(given) + len(members)
-        return self.through(unpacked(masks, count), [*given, *members], limit, strict, len(given))
+        return self._through(net, unpacked(masks, count), [*given, *members], limit)
 
-    def through(
-        self,
-        rows: NDArray[np.bool_],
-        order: Sequence[int],
-        limit: float,
-        strict: bool,
-        given: int = 0,
-    ) -> Chain:
+    def _through(self, net: UnitTables, rows: NDArray[np.bool_], order: Sequence[int], limit: float) -> Chain:
         """The cheapest chain through the cuts `rows` (of the units `order`), of which the first is done already."""
-        net = self.units.tables(order[given:], order[:given], strict=strict)
         sizes = rows.sum(axis=1)
         places = np.argsort(sizes, kind="stable")
         rows, sizes = rows[places], sizes[places]
@@ -110,14 +110,17 @@ class Chains:
         room = self.units.room
         return np.array([room.weights, room.regions, room.maps])
 
-    def least(self, members: Sequence[int], start: float) -> float:
-        """What transfers among `members` cost at least: limits are tried until the cheapest chain is within one."""
+    def least(self, members: Sequence[int], start: float, paid: Collection[int] = ()) -> float:
+        """What transfers among `members` cost at least: limits are tried until the cheapest chain is within one.
+
+        Storing results of `paid` counts nothing; the same members must come with the same ones.
+        """
         key = tuple(members)
         if key not in self.bounds:
-            known = self.seen(key)
+            known = self.seen(key, paid)
             best, limit = 0.0, start if known == inf else min(known, max(start, known / GROWTH**2))
             while limit > 0 and self.left_s() > 0:
-                found = self.within(members, limit)
+                found = self.within(members, limit, paid=paid)
                 if found is None:
                     break
                 best = max(best, found.cost)
@@ -129,7 +132,7 @@ class Chains:
             self.bounds[key] = best
         return self.bounds[key]
 
-    def seen(self, members: Sequence[int]) -> float:
+    def seen(self, members: Sequence[int], paid: Collection[int] = ()) -> float:
         """What the known partition transfers among `members`, each absorbed layer in the group of its reader."""
         if not self.best:
             return inf
@@ -139,16 +142,19 @@ class Chains:
         for i in members:
             readers = {home[j] for j in members if units.reads(j) >> units.heads[i] & 1} - {home[i]}
             if readers:
-                total += units.store(i) + len(readers) * units.tolls.loads[units.heads[i]]
+                total += len(readers) * units.tolls.loads[units.heads[i]] + (0.0 if i in paid else units.store(i))
         return total
 
     def window(self, members: Sequence[int]) -> float:
         """`least`, or that of fewer members: those with the largest results, where there are too many cuts."""
-        best = sum(self.floors[self.units.heads[i]] for i in members) if self.floors else 0.0
+        floors = {i: self.floors[self.units.heads[i]] if self.floors else 0.0 for i in members}
+        best = sum(floors.values())
         loads = [self.units.tolls.loads[self.units.heads[i]] for i in members]
         for least in sorted(set(loads))[:3]:
             kept = [i for i, load in zip(members, loads, strict=True) if load >= least]
-            best = max(best, self.least(kept, 4 * least))
+            paid = self.outside.paid(kept) if self.outside is not None else {}
+            rest = sum(floors[i] for i in members if i not in kept)
+            best = max(best, rest + sum(paid.values()) + self.least(kept, 4 * least, paid))
             if tuple(kept) in self.solved:
                 break
         return best

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -44,11 +44,13 @@ class Units:
     absorbed: tuple[tuple[int, ...], ...]
     held: Mapping[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
-    def tables(self, members: Sequence[int], given: Sequence[int] = (), *, strict: bool = False) -> UnitTables:
+    def tables(
+        self, members: Sequence[int], given: Sequence[int] = (), *, strict: bool = False, paid: Collection[int] = ()
+    ) -> UnitTables:
         """Tables of the units `given` (done already) and `members`, of which only what they read of each other is seen.
 
         `strict` counts all that a group of whole units needs; else only what is needed whatever becomes of absorbed
-        layers.
+        layers.  Storing the results of `paid` costs nothing.
         """
         order = [*given, *members]
         made = {self.heads[i]: place for place, i in enumerate(order)}
@@ -75,15 +77,13 @@ class Units:
             close,
             np.column_stack((weights, regions, maps)),
             held,
-            self._stores(order, len(given)),
+            self._stores(order, {*given, *paid}),
             np.array([self.tolls.loads[self.heads[i]] for i in order], float),
         )
 
-    def _stores(self, order: Sequence[int], given: int) -> Floats:
+    def _stores(self, order: Sequence[int], done: Collection[int]) -> Floats:
         """What storing costs: nothing where it is done already or must be done anyway."""
-        free = [place < given or bool(self.tolls.exits >> self.heads[i] & 1) for place, i in enumerate(order)]
-        pairs = zip(order, free, strict=True)
-        return np.array([0.0 if done else self.tolls.stores[self.heads[i]] for i, done in pairs], float)
+        return np.array([0.0 if i in done else self.store(i) for i in order], float)
 
     def store(self, unit: int) -> float:
         """What storing a unit's result costs beyond what must be stored anyway."""

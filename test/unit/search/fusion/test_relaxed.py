@@ -87,6 +87,28 @@ def test_a_known_partition_limits_the_search_and_not_its_answer(seed: int):
                 assert chains.seen(piece) == 0 or tuple(piece) in chains.solved
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_readers_outside_of_a_window_count(seed: int):
+    """Windows of one to six units; where layers are heavy, more is known than the chains of the windows say."""
+    graph = random_graph(seed, 7, 0.3 + seed % 3 * 0.2)
+    scene = Scene(graph, Space(graph.producers), weight_capacity=70.0)
+    evaluator = Evaluator(scene.space, PlainPricer(graph, weight_bytes=70, global_bytes=10**9))
+    chains = scene.chains(evaluator)
+    least = min(map(evaluator.total, partitions(evaluator.space)))
+    base, count = chains.units.tolls.rest(0), len(chains.units.heads)
+    for cut in range(1, count):
+        pieces = [range(cut), range(cut, count)]
+        assert base + sum(map(chains.window, pieces)) <= least
+    assert base + sum(chains.window([i]) for i in range(count)) <= least
+    outside = chains.outside
+    assert outside is not None
+    paid = sum(sum(outside.paid([i]).values()) for i in range(count))
+    assert base <= base + paid <= least
+    # alone in its window, a result costs what its heavy readers load
+    apart = [i for i in range(count) if scene.bound(evaluator) > base and outside.paid([i])]
+    assert all(chains.window([i]) >= outside.paid([i])[i] > 0 for i in apart)
+
+
 def test_a_limit_is_an_answer_too():
     chains = chains_of(random_graph(3, 9), regions=3.0)
     members = range(len(chains.units.heads))
