@@ -31,7 +31,8 @@ class DramSchedulePass(ModulePass):
         dram.network @n { ... }   ->   dram.network @n { ... }
                                        dram.schedule @schedule of @n batch 1 on <...> { ... dram.transfers { ... } }
 
-    A module with a function in the graph dialect gets the table of its layers, too.  `method` is `ours`, `soma` or
+    A schedule that is there is replaced, groups and all.  A module with a function in the graph dialect gets the table
+    of its layers, too.  `method` is `ours`, `soma` or
     `cocco` and `model` what prices: `exact`, or `soma` for that tool's arithmetic.  `reserve_bytes` of the buffer stay
     free, for partial sums.  `rounds` of search (0: by batch), from `seed`; the answer depends on nothing else.
     Raises InfeasibleError where the buffer cannot hold the smallest tiles of some layer.  Addresses come with
