@@ -30,7 +30,7 @@ ISA = Isa(load_target("hvx"))
 def random_packet(rng: random.Random) -> tuple[Instruction, ...]:
     """One to four instructions on registers of their own, so that only slots and resources decide."""
     packet: list[Instruction] = []
-    numbers = {"V": 0, "W": 8, "PAIRH": 12, "PAIRW": 12, "R": 1, "D": 6}
+    numbers = {"V": 0, "W": 8, "PAIR": 12, "PAIRH": 12, "PAIRW": 12, "R": 1, "LOW": 4, "D": 6}
     for _ in range(rng.randint(1, 4)):
         mnemonic = rng.choice([m for m in ISA.packets.mnemonics if m.loop is None])
         values: list[tuple[str, int]] = []
@@ -119,10 +119,12 @@ def test_vector_instructions_mean_what_the_file_says():
         second = 3 if item.name in shifts else 1
         loads = [emitter.load("V", r, at, 128 * (second if r in (2, 3) else 0 if r % 2 else 2), "X") for r in range(6)]
         pairs = {"A": 0, "B": 1, "O": 2}
-        files = dict(item.registers)
+        held = {name: 7 for name, _ in item.given}
+        body += [emitter.constant(held[name], int(number)) for name, number in item.given]
+        files = {name: file for name, file in item.registers if name not in held}
         values = tuple((f, pairs[f] * (2 if ISA.files[files[f]].width_bytes == 128 else 1)) for f in files)
         stores = [emitter.store("V", 4 + i, to, 128 * i, "Y") for i in range(2)]
-        body += [*loads, Instruction(item.name, values), *stores, emitter.add(to, to, 256)]
+        body += [*loads, Instruction(item.name, (*values, *held.items())), *stores, emitter.add(to, to, 256)]
     program = PacketProgram(tuple((item,) for item in body), tuple(storage.stored), storage.end)
     rng = np.random.default_rng(0)
     x = rng.integers(0, 256, (4, 128)).astype(np.uint8)
