@@ -77,14 +77,12 @@ class Front:
         A group is a short stretch, or lies between two of some places where little is live.
         """
         choices, count = self.plan.choices, len(order)
-        short, coarse = 1 + most // (2 * count), self._places(order, isqrt(most))
+        ends = self._ends(order, most)
         costs = np.full((count + 1, len(choices.candidates)), inf)
         costs[0] = 0.0
         came = np.zeros((count + 1, len(choices.candidates)), np.int64)
         for first in range(count):
-            near = list(range(first + 1, min(count, first + short) + 1))
-            far = [place for place in coarse if place > first + short] if first in coarse else []
-            for last in (*near, *far):
+            for last in ends[first]:
                 price = np.sum([choices.prices(part) for part in self._parts(order, first, last)], axis=0)
                 if np.isinf(price).all():
                     break
@@ -95,6 +93,32 @@ class Front:
         for candidate in map(int, np.flatnonzero(costs[count] < self.costs * (1 - 1e-12))):
             self.groups[candidate] = self._path(order, came[:, candidate])
             self.costs[candidate] = costs[count][candidate]
+
+    def _ends(self, order: Sequence[int], most: int) -> list[list[int]]:
+        """For each place of an order the places where a group that begins there may end, ascending."""
+        count = len(order)
+        if most < FEW * count:
+            return self._sparse(order, most)
+        short, coarse = 1 + most // (2 * count), self._places(order, isqrt(most))
+        ends = [list(range(first + 1, min(count, first + short) + 1)) for first in range(count)]
+        for first in coarse[:-1]:
+            ends[first] += [place for place in coarse if place > first + short]
+        return ends
+
+    def _sparse(self, order: Sequence[int], most: int) -> list[list[int]]:
+        """With few prices: stretches of 1, 2, 4, ... between some places, single layers where one of 1 never fits."""
+        count, places = len(order), self._places(order, max(1, most // SPARSE))
+        ends: list[list[int]] = [[] for _ in range(count)]
+        for number, first in enumerate(places[:-1]):
+            length = 1
+            while number % length == 0 and number + length < len(places):
+                ends[first].append(places[number + length])
+                length *= 2
+            parts = self._parts(order, first, places[number + 1])
+            if np.isinf(np.sum([self.plan.choices.prices(part) for part in parts], axis=0)).all():
+                for single in range(first, places[number + 1]):
+                    ends[single].append(single + 1)
+        return [sorted(set(found)) for found in ends]
 
     def _places(self, order: Sequence[int], most: int) -> list[int]:
         """Where least is live in each of `most` stretches of an order, and its ends."""
@@ -252,7 +276,7 @@ def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Bes
 
     `possible` is that of `Front.exact`.
 
-    Prices at most a tenth as many groups as `plan` lets others score points, but for what the first cuts need.
+    Prices at most a tenth as many groups as `plan` lets others score points, but for what the last cuts need.
     """
     space, budget = plan.choices.space, plan.samples // 10
     front, random, best = Front(plan, tolls), Random(plan.seed), Best()
@@ -267,7 +291,7 @@ def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Bes
         while plan.choices.evaluations < budget and idle < PATIENCE and not plan.late:
             before = best.cost
             _refine(front, random, budget, HEATS[idle % len(HEATS)])
-            if idle >= STUCK:
+            if idle >= STUCK and front.groups[front.best]:
                 front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
             _note(best, front)
             idle = 0 if best.cost < before else idle + 1
@@ -277,6 +301,9 @@ def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Bes
 
 CUTS, EXACT = 10, 5
 """Shares of the budget that go into the first cuts of an order, and into the lattice: one of so many parts each."""
+
+FEW, SPARSE = 4, 4
+"""Prices for each layer below which stretches lie between places only; prices for each place then."""
 
 SHORT = 4
 """Groups of the first cuts for each layer, where a third of the budget allows it."""
@@ -288,7 +315,10 @@ STUCK, PATIENCE = 5, 30
 def _refine(front: Front, random: Random, budget: int, share: float) -> None:
     """Anneal the borders at the best candidate or at one beside it, then cut the order of what comes out anew."""
     choices = front.plan.choices
-    near = sorted(range(len(choices.candidates)), key=lambda candidate: float(front.totals[candidate]))
+    totals = front.totals
+    near = sorted(map(int, np.flatnonzero(totals < inf)), key=lambda candidate: float(totals[candidate]))
+    if not near:
+        return
     candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
     refiner = Refiner(choices.space, choices.at(candidate, front.tolls.least), random)
     refiner.start(front.groups[candidate])
@@ -297,7 +327,7 @@ def _refine(front: Front, random: Random, budget: int, share: float) -> None:
         if choices.evaluations >= budget:
             break
         fall = 1000 ** (-1 / CHUNKS)
-        refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1))
+        refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1), lambda: choices.evaluations >= budget)
     front.offer(refiner.best)
     front.offer(tuple(refiner.groups))
     order = [number for group in refiner.best for number in bits(group)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, log
 from random import Random
@@ -49,9 +50,11 @@ class Refiner:
         if self.cost < self.best_cost:
             self.best, self.best_cost = tuple(groups), self.cost
 
-    def run(self, moves: int, hot: float, cold: float) -> None:
-        """Try `moves` moves while the temperature falls from `hot` to `cold`."""
+    def run(self, moves: int, hot: float, cold: float, late: Callable[[], bool] = bool) -> None:
+        """Try `moves` moves while the temperature falls from `hot` to `cold`, as long as it is not `late`."""
         for step in range(moves):
+            if late():
+                break
             temperature = hot * (cold / hot) ** (step / moves)
             self._try(temperature)
 

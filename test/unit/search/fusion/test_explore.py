@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.fusion import Buffers, LayerGraph, layer_graph
+from tilewright.costs.fusion import Buffers, Edge, Input, Layer, LayerGraph, Shape, layer_graph
 from tilewright.costs.fusion.pricer import SubgraphPricer
 from tilewright.driver.partitions import scene_of
 from tilewright.errors import TilewrightError
@@ -148,3 +148,15 @@ def test_bounds_of_groups_under_a_candidate_are_below_their_prices():
     assert choices.evaluations == 0
     assert all(0 < least[group] <= evaluator.price(group) for group in groups)
     assert all(evaluator.at_least(group) == evaluator.price(group) for group in groups)
+
+
+def test_the_first_cuts_keep_to_few_prices():
+    """A chain of many layers with fewer prices than layers: a partition, and no more prices than were given."""
+    layers = tuple(Layer(f"l{i}", "conv", Shape(4, 16, 16), (Edge(i - 1),), 64) for i in range(200))
+    graph = LayerGraph("chain", (Input("x", Shape(4, 16, 16)),), layers)
+    pricer = SubgraphPricer(graph, metric="energy")
+    result = explore(scene_of(pricer), pricer, ExploreOptions("ours", samples=1000), SHARED)
+    assert sorted(layer for group in result.groups for layer in group) == list(range(200))
+    assert result.evaluations <= 110
+    alone = explore(scene_of(pricer), pricer, ExploreOptions("annealing", samples=20), SHARED)
+    assert result.cost < alone.cost
