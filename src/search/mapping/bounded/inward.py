@@ -171,7 +171,12 @@ class Step:
         total = self._table(nobody, resting)[np.ix_(*places)]
         for t, low, run, first in running:
             ends = {d: self.ends[d] for d in range(self.dims) if resting >> d & 1}
-            total = total + self.terms.energy(t, low, run | resting & self._unrelated(t), first, ends, whole=False)
+            rests = run | resting & self._unrelated(t)
+            found = self.terms.energy(t, low, rests, first, ends, whole=False)
+            # Loops that move it while others rest: `total` knows the next memory's tile there, not this one's.
+            total = total + found.min(
+                axis=tuple(d for d in range(self.dims) if resting & ~rests & 1 << d), keepdims=True
+            )
         mixed = self._mixed(resting)
         total = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
         back = [self.map_low[d] if resting >> d & 1 else np.arange(self.grid.size[d]) for d in range(self.dims)]

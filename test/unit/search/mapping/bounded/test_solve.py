@@ -59,3 +59,16 @@ def test_timeloops_model_on_more_than_three_memories_is_answered_unproven(monkey
     assert price.valid
     assert (price.energy_pj, price.cycles) == (mapped.energy, mapped.cycles)
     assert (mapped.proven, mapped.lower_bound) == (False, 0.0)
+
+
+def test_a_chain_of_products_whose_operands_rest_in_the_same_loops_is_bounded():
+    tensors = (
+        Tensor("A", ((1, 0, 0, 0), (0, 1, 0, 0))),
+        Tensor("B", ((0, 1, 0, 0), (0, 0, 1, 0))),
+        Tensor("C", ((0, 0, 1, 0), (0, 0, 0, 1))),
+        Tensor("Z", ((1, 0, 0, 0), (0, 0, 0, 1)), True),
+    )
+    chain = Problem("mmc", ("i", "j", "k", "l"), (16, 8, 16, 8), tensors)
+    levels = (Level("L1", 64, 4, 2, 1, 0.8), Level("L2", 1000, 1, 1, 1, 7.0, 3, 2), Level("DRAM", None, 1, 1, 1, 60.0))
+    mapped = solve(Architecture("test", levels, "MAC", 4, 2, 1.0), chain, Request(time_limit_s=0.5))
+    assert 0 < mapped.lower_bound <= mapped.edp * (1 + 1e-9)
