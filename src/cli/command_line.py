@@ -99,9 +99,7 @@ def answer_command(arguments: Sequence[str]) -> None:
     """Execute the command and print its answer."""
     namespace, unknown = make_parser().parse_known_args(arguments)
     if unknown:
-        name = f"tilewright {namespace.command}"
-        expected = "arguments as `--help` tells"
-        raise UsageError("usage", name, expected, f"unknown {' '.join(unknown)}", f"see {name} --help")
+        ArgumentParser(prog=f"tilewright {namespace.command}").error(f"unknown {' '.join(unknown)}")
     command = load_command(namespace.command)
     try:
         start_cpu, start_wall = time.process_time(), time.perf_counter()

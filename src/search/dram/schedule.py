@@ -183,10 +183,11 @@ def _anneal(
 ) -> None:
     """`anneal`, in pieces with a look at the clock between them where there is a deadline."""
     first, last, total = rounds
-    for low in range(first, last, PIECE if deadline is not None else max(1, last - first)):
+    piece = max(1, last - first) if deadline is None else PIECE
+    for low in range(first, last, piece):
         if late(deadline):
             return
-        anneal(task, chain, work, (low, min(low + PIECE, last) if deadline is not None else last, total), heat)
+        anneal(task, chain, work, (low, min(low + piece, last), total), heat)
 
 
 def _rounds(task: Task) -> int:
