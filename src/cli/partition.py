@@ -112,7 +112,7 @@ def search_report(quiet: bool) -> Generator[Callable[[int, float, float], None] 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
-    from ..driver.partitions import find_work, partition_work, program_work
+    from ..driver.partitions import find_work, partition_work, program_partition
     from ..search.fusion import METHODS, PartitionOptions
 
     if arguments.method not in METHODS:
@@ -120,17 +120,19 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.alpha is not None and not arguments.alpha > 0:
         raise UsageError("usage", "--alpha", "more than 0", str(arguments.alpha))
     platform = find_platform(arguments)
-    if arguments.tile_rows is None:
-        work = find_work(arguments.network, arguments.batch)
-        pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
-    else:
-        _check_program(arguments)
-        work, pricer = program_work(arguments.network, arguments.target, arguments.tile_rows, arguments.metric)
     options = PartitionOptions(
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
     with search_report(arguments.json) as report:
-        answer = partition_work(work, pricer, options, report, arguments.jobs)
+        if arguments.tile_rows is None:
+            work = find_work(arguments.network, arguments.batch)
+            pricer = SubgraphPricer(
+                work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric
+            )
+            answer = partition_work(work, pricer, options, report, arguments.jobs)
+        else:
+            _check_program(arguments)
+            answer = program_partition(arguments.network, arguments.target, arguments.tile_rows, options, report)
     if arguments.alpha is not None:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]

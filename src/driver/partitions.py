@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,7 +15,7 @@ from ..costs.fusion import LayerGraph, layer_graph
 from ..costs.fusion.platform import Platform
 from ..costs.fusion.pricer import SubgraphPricer
 from ..costs.fusion.values import Metric, SubgraphCost
-from ..errors import TilewrightError
+from ..errors import InfeasibleError, TilewrightError
 from ..search.fusion import (
     SEEDED,
     ExploreOptions,
@@ -29,10 +30,13 @@ from ..search.fusion.scene import scene_of
 from ..zoo.paper_networks import NAMES, network
 
 if TYPE_CHECKING:
+    from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
 
     from ..costs.fusion.program_pricer import ProgramPricer
     from ..passes.fusion_layers import FusionLayers
+    from ..passes.row_groups import RowGroups
 
 Options = TypeVar("Options", PartitionOptions, ExploreOptions)
 Result = TypeVar("Result")
@@ -72,17 +76,55 @@ def _from_file(path: Path) -> Work:
 
 
 def _layers_of(module: ModuleOp, name: str) -> FusionLayers:
-    from xdsl.dialects.func import FuncOp
-
     from ..passes.fusion_layers import fusion_layers
+
+    return fusion_layers(_function_of(module, name))
+
+
+def _function_of(module: ModuleOp, name: str) -> FuncOp:
+    """The function that is the network `name`."""
+    from xdsl.dialects.func import FuncOp
 
     functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
     if not functions:
         raise TilewrightError("network", name, "a function", "none")
-    return fusion_layers(functions[0])
+    return functions[0]
 
 
-def program_work(name: str, target: str, tile_rows: int, metric: Metric = "ema") -> tuple[Work, ProgramPricer]:
+@dataclass(frozen=True)
+class ProgramWork:
+    """A module whose groups `run --partition` lowers: its layers, and their prices with `share` of the buffer for maps.
+
+    `copied_bytes` to and from DRAM belong to no layer: results that are joined, or given more than once.
+    """
+
+    context: Context
+    module: ModuleOp
+    rows: RowGroups
+    pricer: ProgramPricer
+    copied_bytes: int
+
+    @property
+    def work(self) -> Work:
+        """The network."""
+        return Work(self.pricer.graph, self.rows.layers.batch)
+
+    def lower(self, result: PartitionResult) -> None:
+        """Lower the groups of `result` in the module; `InfeasibleError` where they leave too little room."""
+        from ..passes.graph_partition import outline
+        from .models import parse_passes
+
+        layers = self.rows.layers
+        outline(
+            _function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.rows, self.pricer)
+        )
+        steps = "graph-fuse,convert-graph-to-nest,nest-tile,nest-map,convert-nest-to-codelet,codelet-allocate"
+        parse_passes(steps).apply(self.context, self.module)
+
+
+def program_work(
+    name: str, target: str, tile_rows: int, metric: Metric = "ema", share: float | None = None
+) -> ProgramWork:
     """The network of a file, and the prices of its groups as `run --partition` lowers them for `target`."""
     from ..passes.fusion_platform import platform_in
     from ..passes.row_groups import RowGroups
@@ -91,10 +133,43 @@ def program_work(name: str, target: str, tile_rows: int, metric: Metric = "ema")
     context, module = make_context(), load_model(Path(name))
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
     whole = platform_in(module).buffers.global_bytes
-    platform = platform_in(module, int(whole * GROUP_SHARES[0]))
-    layers = _layers_of(module, name)
-    pricer = RowGroups(layers, platform, tile_rows, metric).pricer(context, module)
-    return Work(pricer.graph, layers.batch), pricer
+    platform = platform_in(module, int(whole * (GROUP_SHARES[0] if share is None else share)))
+    rows = RowGroups(_layers_of(module, name), platform, tile_rows, metric)
+    return ProgramWork(context, module, rows, rows.pricer(context, module), rows.copied(context, module))
+
+
+def program_partition(
+    name: str, target: str, tile_rows: int, options: PartitionOptions, report: Report | None = None
+) -> dict[str, Any]:
+    """The answer of `tilewright partition --json` for the groups that `run --partition` runs.
+
+    As there, groups that leave too little room beside their maps are searched anew with a smaller share of the buffer.
+    """
+    from .models import GROUP_SHARES
+
+    errors: list[InfeasibleError] = []
+    for share in GROUP_SHARES:
+        program = program_work(name, target, tile_rows, options.metric, share)
+        pricer, layers = program.pricer, program.pricer.graph
+        result = partition(layers, pricer, options, report, scene_of(pricer))
+        answer = _answer(program.work, pricer, options, result)
+        try:
+            program.lower(result)
+        except InfeasibleError as error:
+            errors.append(error)
+            options = replace(options, state=None)  # which is of the larger share
+            continue
+        return _with_copies(answer, program.copied_bytes)
+    raise errors[0]
+
+
+def _with_copies(answer: dict[str, Any], copied_bytes: int) -> dict[str, Any]:
+    """The answer with bytes that move whatever the groups."""
+    found = answer | {"copied_bytes": copied_bytes, "ema_bytes": answer["ema_bytes"] + copied_bytes}
+    if answer["metric"] == "ema":
+        found |= {key: answer[key] + copied_bytes for key in ("cost", "lower_bound")}
+        found["gap"] = found["cost"] / found["lower_bound"] - 1
+    return found
 
 
 def partition_work(
@@ -104,6 +179,10 @@ def partition_work(
     result = (
         partition(work.graph, pricer, options, report, scene_of(pricer)) if jobs == 1 else _best(pricer, options, jobs)
     )
+    return _answer(work, pricer, options, result)
+
+
+def _answer(work: Work, pricer: SubgraphPricer, options: PartitionOptions, result: PartitionResult) -> dict[str, Any]:
     costs = group_costs(pricer, result.groups)
     return {"network": work.graph.name, "method": options.method, "metric": options.metric} | describe(
         work.graph, result, costs

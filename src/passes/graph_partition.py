@@ -189,36 +189,41 @@ class GraphPartitionPass(ModulePass):
                 by_rows = RowGroups(layers, platform, self.rows, self.metric)
                 if self.rows:
                     pricer = by_rows.pricer(ctx, op)
-                    tiles = partial(by_rows.rows, pricer)
+                    tiles, copied = partial(by_rows.rows, pricer), by_rows.copied(ctx, op)
                 else:
                     pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
-                    tiles = _no_rows
+                    tiles, copied = _no_rows, 0
                 table = pricer.graph
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
                 result = partition(table, pricer, options, scene=scene_of(pricer))
-                self._outline(function, layers, pricer, result, tiles)
+                outline(function, layers, pricer, result, tiles, copied)
 
-    def _outline(
-        self,
-        function: func.FuncOp,
-        layers: FusionLayers,
-        pricer: SubgraphPricer,
-        result: PartitionResult,
-        rows: Callable[[Sequence[int]], int],
-    ) -> None:
-        costs = [pricer.cost(group) for group in result.groups]
-        tiles = [
-            1 if cost is None else tiles_of(pricer.graph, group, cost)
-            for group, cost in zip(result.groups, costs, strict=True)
-        ]
-        Outliner(layers, result.groups, tiles, [rows(group) for group in result.groups]).run()
-        figures = {
-            "cost": result.cost,
-            "lower_bound": result.lower_bound,
-            "groups": float(len(result.groups)),
-            "ema_bytes": float(sum(cost.ema_bytes for cost in costs if cost is not None)),
-        }
-        function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})
+
+def outline(
+    function: func.FuncOp,
+    layers: FusionLayers,
+    pricer: SubgraphPricer,
+    result: PartitionResult,
+    rows: Callable[[Sequence[int]], int],
+    copied_bytes: int = 0,
+) -> None:
+    """Put the layers of `function` into the groups of `result`, whose tiles have `rows` (0: they are not to run).
+
+    `copied_bytes` to and from DRAM belong to no layer, but count as `ema_bytes`.
+    """
+    costs = [pricer.cost(group) for group in result.groups]
+    tiles = [
+        1 if cost is None else tiles_of(pricer.graph, group, cost)
+        for group, cost in zip(result.groups, costs, strict=True)
+    ]
+    Outliner(layers, result.groups, tiles, [rows(group) for group in result.groups]).run()
+    figures = {
+        "cost": result.cost,
+        "lower_bound": result.lower_bound,
+        "groups": float(len(result.groups)),
+        "ema_bytes": float(copied_bytes + sum(cost.ema_bytes for cost in costs if cost is not None)),
+    }
+    function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})
 
 
 def _no_rows(group: Sequence[int]) -> int:

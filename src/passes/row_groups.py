@@ -16,7 +16,7 @@ from ..dialects import graph
 from ..dialects.types import shape_of
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
-from .tiled_layers import tiled_bytes
+from .tiled_layers import copied_bytes, tiled_bytes
 
 ROWS = (1, 2, 4, 8, 16, 32)
 """Rows of the tiles of a group's last layers that are tried."""
@@ -40,6 +40,10 @@ class RowGroups:
         alone = apart | {number for number, fits in enumerate(found.fits()) if not fits}
         found.alone.update(tiled_bytes(ctx, module, self.layers, sorted(alone)))
         return found
+
+    def copied(self, ctx: Context, module: ModuleOp) -> int:
+        """DRAM bytes that the program moves besides those of its layers, whatever the groups."""
+        return copied_bytes(ctx, module, self.layers)
 
     def fusible(self, number: int) -> bool:
         """Whether a layer can run by rows inside of a group."""

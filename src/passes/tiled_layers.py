@@ -25,22 +25,49 @@ def tiled_bytes(ctx: Context, module: ModuleOp, layers: FusionLayers, numbers: I
 
     Copies that a layer needs of what it reads (a concatenation) count with it.  Errors are those of the passes.
     """
+    functions = {
+        number: _function(layers.members[number], layers.members[number][-1].results, f"layer{number}")
+        for number in numbers
+    }
+    found = _mapped_bytes(ctx, module, list(functions.values()))
+    return dict(zip(functions, found, strict=False))  # nothing is found without a target
+
+
+def copied_bytes(ctx: Context, module: ModuleOp, layers: FusionLayers) -> int:
+    """DRAM bytes of copies that make results of the function and belong to no layer.
+
+    What is returned as joined pieces, as an argument or weight, or once more, is copied to a place of its own.
+    """
+    last = layers.block.last_op
+    copied: list[SSAValue] = []
+    seen: set[SSAValue] = set()
+    for value in last.operands if isinstance(last, ReturnOp) else ():
+        root = value
+        while isinstance(root.owner, graph.ReshapeOp):
+            root = root.owner.x
+        if root in seen or root not in layers.number:
+            copied.append(value)
+        seen.add(root)
+    return sum(_mapped_bytes(ctx, module, [_function([], copied, "copies")])) if copied else 0
+
+
+def _mapped_bytes(ctx: Context, module: ModuleOp, functions: Sequence[FuncOp]) -> list[int]:
+    """DRAM bytes of each of `functions`, tiled and mapped for the target in `module`; of none without a target."""
     targets = [op.clone() for op in module.body.ops if isinstance(op, GraphOp)]
-    functions = {number: _function(layers.members[number], f"layer{number}") for number in numbers}
     if not functions or not targets:
-        return {}
-    alone = ModuleOp([*targets, *functions.values()])
+        return []
+    alone = ModuleOp([*targets, *functions])
     attach(alone, resources_of(module))
     for step in (GraphFusePass(), ConvertGraphToNestPass(), NestTilePass(), NestMapPass()):
         step.apply(ctx, alone)
-    found: dict[int, int] = {}
-    for number, function in functions.items():
+    found: list[int] = []
+    for function in functions:
         predicted = cast(DictionaryAttr, function.attributes["predicted"])
-        found[number] = int(cast("FloatAttr", predicted.data["dram_bytes"]).value.data)
+        found.append(int(cast("FloatAttr", predicted.data["dram_bytes"]).value.data))
     return found
 
 
-def _function(members: Sequence[Operation], name: str) -> FuncOp:
+def _function(members: Sequence[Operation], results: Sequence[SSAValue], name: str) -> FuncOp:
     """A function of what the layer reads, with copies of its weights, of views, and of its operations."""
     made = {op.results[0] for op in members}
     inputs: dict[SSAValue, None] = {}
@@ -57,15 +84,13 @@ def _function(members: Sequence[Operation], name: str) -> FuncOp:
         else:
             inputs.setdefault(value)
 
-    for op in members:
-        for operand in op.operands:
-            collect(operand)
-    result = members[-1].results[0]
+    for value in [operand for op in members for operand in op.operands] + list(results):
+        collect(value)
     block = Block(arg_types=[value.type for value in inputs])
     known: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
     for op in (*around, *members):
         copy = op.clone(known)
         block.add_op(copy)
         known[op.results[0]] = copy.results[0]
-    block.add_op(ReturnOp(known[result]))
-    return FuncOp(name, ([value.type for value in inputs], [result.type]), Region(block))
+    block.add_op(ReturnOp(*(known[value] for value in results)))
+    return FuncOp(name, ([value.type for value in inputs], [value.type for value in results]), Region(block))

@@ -27,11 +27,13 @@ from tilewright.driver import (
     pipeline_text,
     reference,
 )
-from tilewright.driver.partitions import partition_work, program_work
+from tilewright.driver.partitions import program_partition, program_work
 from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.frontends.acg import target_files
 from tilewright.interpreters.codelet import run_program
 from tilewright.resources import resources_of
-from tilewright.search.fusion import PartitionOptions
+from tilewright.search.fusion import PartitionOptions, partition
+from tilewright.search.fusion.scene import scene_of
 from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 
@@ -273,11 +275,50 @@ def test_rows_that_are_gone_are_found():
     assert refuted > 3
 
 
+def moved_and_foretold(model: ModelProto, target: str, method: str, tmp_path: Any) -> tuple[Program, Any]:
+    """The program of a model, and what `partition` says of it."""
+    onnx.save(model, path := tmp_path / "model.onnx")
+    answer = program_partition(str(path), target, 1, PartitionOptions(method))
+    return compile(model, target, options=CompileOptions(partition=method, tile_rows=1)), answer
+
+
 def test_a_partition_says_what_its_program_moves(tmp_path: Any):
-    onnx.save(model_of("branches"), path := tmp_path / "branches.onnx")
-    work, pricer = program_work(str(path), "cocco_npu", 1)
-    answer = partition_work(work, pricer, PartitionOptions("greedy"))
-    program, _ = compiled("branches", text_of("cocco_npu", 1, "greedy", pricer.buffers.global_bytes))
+    program, answer = moved_and_foretold(model_of("branches"), "cocco_npu", "greedy", tmp_path)
     assert answer["ema_bytes"] == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
     assert answer["lower_bound"] <= answer["ema_bytes"]
     assert all(group["tile"][1] == 0 for group in answer["groups"])
+
+
+def test_copies_of_results_count(tmp_path: Any):
+    """Returned joined, twice, and as it was given: 2 * (7 + 4 + 2) * 48 elements are copied."""
+    net = Net((1, 2, 6, 8))
+    net.conv("x", "a", 4)
+    net.conv("a", "b", 3)
+    net.add("Concat", ["a", "b"], "c", 7, axis=1)
+    net.add("Identity", ["a"], "d", 4)
+    net.add("Identity", ["x"], "e", 2)
+    model = net.model("a", "c", "d", "e")
+    program, answer = moved_and_foretold(model, "cocco_npu", "ours", tmp_path)
+    inputs = inputs_of(model)
+    result = simulate(program, inputs)
+    for key, value in reference(load_model(model), inputs).items():
+        np.testing.assert_array_equal(result.outputs[key], value)
+    assert answer["copied_bytes"] == 4 * 2 * (7 + 4 + 2) * 48
+    assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
+    assert answer["ema_bytes"] == answer["cost"] == result.dram_bytes
+    assert answer["ema_bytes"] == answer["copied_bytes"] + sum(
+        group[f"{what}_bytes"] for group in answer["groups"] for what in ("weight", "input", "output")
+    )
+
+
+def test_a_partition_leaves_the_room_that_its_program_needs(tmp_path: Any):
+    """Where seven eighths of the buffer for maps leave too little for accumulators, both take five eighths."""
+    text = target_files()["cocco_npu"].read_text()
+    (small := tmp_path / "small.acg").write_text(text.replace("depth 131072", "depth 64"))
+    program, answer = moved_and_foretold(model_of("residual in int8"), str(small), "ours", tmp_path)
+    assert answer["ema_bytes"] == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
+    first = program_work(str(tmp_path / "model.onnx"), str(small), 1)
+    result = partition(first.pricer.graph, first.pricer, PartitionOptions(), scene=scene_of(first.pricer))
+    assert result.cost < answer["cost"]
+    with pytest.raises(InfeasibleError):
+        first.lower(result)
