@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from .delays import Worth
-from .grids import Sizes, cells_of, grid_of, sizes_of, swept
+from .grids import Sizes, cells_of, grid_of, part_of, sizes_of, swept
 from .inward import Layer, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
@@ -39,7 +39,7 @@ class Ahead:
         self._every = (1 << self._dims) - 1
         self._orders = Orders(model)
         self._outcomes: dict[int, list[Outcome]] = {}
-        self._outermost: dict[tuple[int, tuple[int, ...]], Floats] = {}
+        self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: Worth | None = None
         self._largest: dict[tuple[int, int, int, int], int] = {}
@@ -48,7 +48,8 @@ class Ahead:
         """Take up a skeleton."""
         last = self._outer.last
         self._skeleton = skeleton
-        self._grids = [self._grid(level) for level in range(last - 1)] + [self._outer.grid]
+        self._part = part_of(self._outer.grid, skeleton.inside[-1])
+        self._grids = [self._grid(level) for level in range(last - 1)] + [self._part.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
@@ -80,7 +81,7 @@ class Ahead:
                     np.broadcast_to(~self._fits(level, kept, sizes_of(self._grids[level], high=False)), found.shape)
                 ] = np.inf
             elif pending == self._nobody and self._worth is None:
-                found = self._outer.energies(kept)
+                found = self._part.of(self._outer.energies(kept))
             else:
                 found = self._last(kept, pending)
             self._layers[level][pending] = found
@@ -88,7 +89,7 @@ class Ahead:
 
     def _last(self, kept: int, pending: Pending) -> Floats:
         """The same at the last memory, where only loops of the outermost one come."""
-        level, grid = self._outer.last - 1, self._outer.grid
+        level, grid = self._outer.last - 1, self._part.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
             tile = tuple(np.maximum(1, size // int(spread[d])) for d, size in enumerate(sizes_of(grid, high=True)))
@@ -98,14 +99,14 @@ class Ahead:
         for outcome in self._orders_of(sum(1 << t for t in alive)):
             total = np.zeros((1,) * self._dims)
             if pending == self._nobody:
-                total = self._outer.energy(outcome, kept)
+                total = self._part.of(self._outer.energy(outcome, kept))
             else:
                 for t, low in alive.items():
                     total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
             if self._worth is not None:
                 total = total + self._worth.of(outcome)
             np.minimum(best, total, out=best)
-        best[np.isinf(self._outer.energies(kept))] = np.inf
+        best[np.isinf(self._part.of(self._outer.energies(kept)))] = np.inf
         return best
 
     def _orders_of(self, tensors: int) -> list[Outcome]:
@@ -118,7 +119,8 @@ class Ahead:
         outside: list[int] = (skeleton.inside[-1] // skeleton.inside[level + 1]).tolist()
         reach = [-(-n // o) for n, o in zip(self._tables.bounds, outside, strict=True)]
         most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
-        return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most)
+        begin: list[int] = skeleton.inside[level + 1].tolist()
+        return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
 
     def _step(self, level: int, like: Step | None = None) -> Step:
         grids = self._grids[level], self._grids[level + 1]
@@ -131,9 +133,9 @@ class Ahead:
         layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
         masks = [self._orders.masks(kept) for kept in self._inside(skeleton)]
         parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
-        kept = kept_at(skeleton, len(layers) - 1)
-        if (kept, masks[-1]) not in self._outermost:
-            self._outermost = {(kept, masks[-1]): self._swept(layers[-1], masks[-1])}
+        outermost = kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes()
+        if outermost not in self._outermost:
+            self._outermost = {outermost: self._swept(layers[-1], masks[-1])}
         widest = max(layer.grid.low.shape[1] for layer in layers)
         size, stride = (np.ones((len(layers), self._dims), np.int64) for _ in range(2))
         low = np.zeros((len(layers), self._dims, widest), np.int64)
@@ -147,7 +149,7 @@ class Ahead:
             which[level] = start + best_masks(masks[level], self._dims) * int(layer.grid.size.prod())
             start = start + parts[level].size if level + 2 < len(layers) else 0
         inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
-        outer = self._outermost[kept, masks[-1]].reshape(-1)
+        outer = self._outermost[outermost].reshape(-1)
         return Beyond(inner, outer, which, size, low, stride, scale, *self._closing())
 
     def _inside(self, skeleton: Skeleton) -> list[int]:

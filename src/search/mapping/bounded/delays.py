@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .model import Bools, Floats, Model
+from .grids import part_of
+from .model import Floats, Model
 from .outcomes import Outcome
 from .outer import Outer
 from .walk import Skeleton
@@ -36,36 +37,28 @@ class Delays:
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[outer.last - 1].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
         inmost = sum(1 << t for t, memory in enumerate(own) if memory == outer.last - 1)
-        self.waiting = outer.waiting(inmost, far) + sum(
+        self._part = part_of(outer.grid, skeleton.inside[-1])
+        self.waiting = outer.waiting(inmost, far, self._part.tiles) + sum(
             float(model.latency[min(mine) :].sum())
             for back in (False, True)
             if (mine := [memory for t, memory in enumerate(own) if bool(model.is_output[t]) == back])
         )
-        self._fits = np.isfinite(outer.energies(self._kept)) & self._holds(skeleton, perfect=model.perfect)
-        fewest = np.where(self._fits, self._total(outer.fewest(self._kept)), np.inf)
-        self.least = float(fewest.min())
+        self._fits = np.isfinite(self._part.of(outer.energies(self._kept)))
+        fewest = np.where(self._fits, self._total(self._part.of(outer.fewest(self._kept))), np.inf)
+        self.least = float(fewest.min(initial=np.inf))
         self.vary = bool(fewest[self._fits].max(initial=0.0) > self.least * VARIETY)
-
-    def _holds(self, skeleton: Skeleton, *, perfect: bool) -> Bools:
-        """Whether a tile may hold work for all instances."""
-        found = np.ones((1,) * len(skeleton.spread[0]), np.bool_)
-        if perfect:
-            for d, tiles in enumerate(self._outer.tiles):
-                shape = [-1 if e == d else 1 for e in range(found.ndim)]
-                found = found & (tiles % int(skeleton.inside[-1, d]) == 0).reshape(shape)
-        return found
 
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""
         found = np.inf
         for more, ports in self._outer.ways(self._kept):
-            values = ((energy + more) * self._total(ports))[self._fits]
+            values = ((energy + self._part.of(more)) * self._total(self._part.of(ports)))[self._fits]
             found = min(found, float(values.min(initial=np.inf)))
         return found * (1 - 1e-9)
 
     def cycles(self, outcome: Outcome) -> Floats:
         """Least cycles by tile if loops mean that for tensors."""
-        return self._total(self._outer.ports(outcome, self._kept))
+        return self._total(self._part.of(self._outer.ports(outcome, self._kept)))
 
     def _total(self, ports: Floats) -> Floats:
         return np.maximum(np.maximum(ports, self._steady) + self.waiting, self._fewest)

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..factors import divisors_of
 from .model import Floats, Ints
 from .walk import Grid
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
 Sizes = tuple[Ints, ...]
 """Tile sizes by dimension, one per cell along it."""
 
 
-def grid_of(bounds: list[int], *, perfect: bool, cells: int, most: list[int] | None = None) -> Grid:
+def grid_of(
+    bounds: list[int], *, perfect: bool, cells: int, most: list[int] | None = None, least: list[int] | None = None
+) -> Grid:
     """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
 
-    Perfect tiles divide the bound; others begin a cell where fewer tiles cover the bound.
+    Perfect tiles divide the bound, and are multiples of `least`; others begin a cell where fewer tiles cover the bound.
     """
-    lists = [list(divisors_of(bound)) if perfect else distinct_tiles(bound) for bound in bounds]
+    if perfect:
+        begin = least or [1] * len(bounds)
+        lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
+    else:
+        lists = [distinct_tiles(bound) for bound in bounds]
     ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
-    lists = [[tile for tile in found if tile <= end] for found, end in zip(lists, ends, strict=True)]
+    lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
     whole = lists
     longest = max(len(found) for found in lists)
     while prod(len(found) for found in lists) > cells and longest > 2:
@@ -38,6 +48,38 @@ def grid_of(bounds: list[int], *, perfect: bool, cells: int, most: list[int] | N
     exact = perfect and lists == whole
     stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lists))], np.int64)
     return Grid(size, low, low.copy() if exact else high, stride, exact)
+
+
+class Part(NamedTuple):
+    """Some cells of a grid: their numbers by dimension, and a grid of them alone."""
+
+    grid: Grid
+    places: Sizes
+
+    def of(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
+        """The part of a table by cells, some axes of which may have length 1."""
+        none = np.zeros(1, np.int64)
+        places = [none if n == 1 else found for n, found in zip(table.shape, self.places, strict=True)]
+        return table[np.ix_(*places)]
+
+    @property
+    def tiles(self) -> Sizes:
+        """The smallest tiles of the cells by dimension."""
+        return sizes_of(self.grid, high=False)
+
+
+def part_of(grid: Grid, begin: Ints) -> Part:
+    """The cells of tiles that are multiples of `begin` (D,); all cells, where tiles share some or do not nest."""
+    lists = sizes_of(grid, high=False)
+    if not grid.perfect:
+        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
+    places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
+    size = np.array([len(found) for found in places], np.int64)
+    low = np.zeros((len(size), int(size.max())), np.int64)
+    for d, (tiles, found) in enumerate(zip(lists, places, strict=True)):
+        low[d, : size[d]] = tiles[found]
+    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(size))], np.int64)
+    return Part(Grid(size, low, low, stride, perfect=True), places)
 
 
 def distinct_tiles(bound: int) -> list[int]:
@@ -97,7 +139,7 @@ def _multiples(tiles: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     where = {tile: place for place, tile in enumerate(tiles)}
     return tuple(
         (where[tile], where[tile * prime])
-        for prime in primes_of(tiles)
+        for prime in primes_of(tuple(tile // tiles[0] for tile in tiles))
         for tile in reversed(tiles)
         if tile * prime in where
     )

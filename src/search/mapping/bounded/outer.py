@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from .grids import distinct_tiles, grid_of, sizes_of
+from .grids import Sizes, distinct_tiles, grid_of, sizes_of
 from .model import UNRELATED, Bools, Floats, Ints, Model
 from .outcomes import Outcome, outcomes_of
 from .tables import Boundary, Tables
@@ -168,8 +168,8 @@ class Outer:
             slowest = np.maximum(slowest, most)
         return slowest * (1 - 1e-11)
 
-    def waiting(self, inmost: int, more: tuple[float, float] = (0.0, 0.0)) -> Floats:
-        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
+    def waiting(self, inmost: int, more: tuple[float, float] = (0.0, 0.0), tiles: Sizes | None = None) -> Floats:
+        """Least cycles until the first `tiles` of the tensors `inmost` are there, and until the last ones are back.
 
         There are `more` words of the outermost memory on their way to others, and on the way back.
         """
@@ -181,7 +181,7 @@ class Outer:
             far, near = np.full_like(total, more[back]), np.zeros_like(total)
             for t in range(len(model.full)):
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
-                    size = self._tables.size(t, self.tiles)
+                    size = self._tables.size(t, self.tiles if tiles is None else tiles)
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self._children * model.weight[self.last - 1, t]
             rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
