@@ -22,6 +22,7 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Resources, resources_of
 from .fused_marks import marked_groups
+from .fused_weights import WeightRoom
 from .names import unique_name
 from .nest_codelets import build_codelet, build_copy
 
@@ -79,6 +80,7 @@ class _Converter:
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
         self.outputs = self._outputs()
+        self.room = WeightRoom()
         self.fused = marked_groups(function.body.block, machine, Pricer(machine))
 
     def convert(self) -> ProgramOp:
@@ -150,7 +152,8 @@ class _Converter:
         weights = [value for layer in group.layers for value in layer.weights.values()]
         leaving = [layer.result for layer in group.layers if layer.result in self.values]
         values = dict.fromkeys([*group.outside, *weights, *leaving])
-        self.block.add_ops(FusedBuilder(group, {value: self._value(value) for value in values}, self._unique).build())
+        offchip = {value: self._value(value) for value in values}
+        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.room).build())
 
     def _unique(self, name: str) -> str:
         unique = unique_name(name, self.taken)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from math import prod
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..backends.codegen.allocation import align_up
 from ..costs.fusion.regions import Region as Place
 from ..costs.fusion.scheme import Held
 from ..costs.mapping.place import memory_of
@@ -17,9 +19,11 @@ from ..dialects.codelet_rules import surrogate
 from ..dialects.roles import Role
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import InfeasibleError
+from ..machine import Memory
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis, unsupported
+from .fused_weights import WeightRoom
 from .nest_codelets import number
 
 Turn = tuple[int, int, int, int]
@@ -29,12 +33,13 @@ Turn = tuple[int, int, int, int]
 class FusedBuilder:
     """Builds one group; `offchip` has the tensors in DRAM of maps from outside, of weights, and of results that leave.
 
-    `unique` gives names that no tensor has.
+    `unique` gives names that no tensor has; `room` knows where the weights of the group before lie.
     """
 
     group: FusedGroup
     offchip: Mapping[SSAValue, SSAValue]
     unique: Callable[[str], str]
+    room: WeightRoom
     ops: list[Operation] = field(default_factory=list[Operation])
     regions: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     weights: dict[tuple[FusedLayer, str], SSAValue] = field(default_factory=dict[tuple[FusedLayer, str], SSAValue])
@@ -50,12 +55,22 @@ class FusedBuilder:
         self.ends[self.memory] = scheme.demand_bytes
         for source in scheme.sources:
             self._region(source)
+        early = self._weights()
         layers = [self._layer(layer) for layer in self.group.layers]
-        codelets = [self._begin(), *layers]
-        samples, rows = [""], [""]
-        for layer in self.group.layers:
-            samples.append(layer.sample)
-            rows.append(layer.row)
+        codelets = layers.copy()
+        samples = [layer.sample for layer in self.group.layers]
+        rows = [layer.row for layer in self.group.layers]
+        first: list[int] = []
+        loads: dict[int, int] = {}
+        if self.fills:
+            first.append(len(codelets))
+            codelets.append(self._fill())
+        for place, layer in enumerate(self.group.layers):
+            if layer.weights:
+                loads[place] = len(codelets)
+                codelets.append(self._load(layer))
+        samples += [""] * (len(codelets) - len(layers))
+        rows += [""] * (len(codelets) - len(layers))
         numbers: dict[tuple[int, bool], int] = {}
         for source in scheme.sources:
             if source.number < 0 or source.leaves:
@@ -64,19 +79,24 @@ class FusedBuilder:
                 axis = row_axis(len(shape_of(self._value(source))))
                 samples.append("i0")
                 rows.append("" if axis is None else f"i{axis}")
-        turns = list(self._turns(numbers, rows))
+        first += [loads.pop(place) for place in early]
+        turns = [*((number, 0, 0, 1) for number in first), *self._turns(numbers, loads, rows)]
         name = f"{self.group.name}.fused"
         return [*self.ops, FusedOp(name, turns, samples, rows, Region(Block(codelets)))]
 
-    def _turns(self, numbers: Mapping[tuple[int, bool], int], rows: list[str]) -> Iterator[Turn]:
-        """Weights once; for each sample the updates of the scheme, results leaving as soon as they are made."""
-        yield 0, 0, 0, 1
+    def _turns(self, numbers: Mapping[tuple[int, bool], int], loads: dict[int, int], rows: list[str]) -> Iterator[Turn]:
+        """For each sample the updates of the scheme, results leaving as soon as they are made.
+
+        The weights of a layer that are not there are loaded when it begins.
+        """
         for sample in range(self.group.samples):
             for update in self.group.scheme.updates():
                 made, source = update.rows, update.source
                 if not made:
                     continue
-                turns = [numbers[source.number, True]] if source.number < 0 else [1 + source.number]
+                if source.number in loads:
+                    yield loads.pop(source.number), 0, 0, 1
+                turns = [numbers[source.number, True]] if source.number < 0 else [source.number]
                 if source.leaves:
                     turns.append(numbers[source.number, False])
                 for turn in turns:
@@ -117,13 +137,49 @@ class FusedBuilder:
         """A tensor above what is there already."""
         memory = memory_of(self.group.machine, type_.memory)
         start = self.ends.get(memory.name, 0)
-        size = prod(type_.sizes) * dtype_of(type_.element).itemsize
-        end = start + -(-size // memory.align_bytes) * memory.align_bytes
+        end = start + align_up(_size(type_), memory.align_bytes)
         if end > memory.capacity_bytes:
-            lever = f"use a {memory.name} of at least {end} bytes, or smaller groups"
-            raise InfeasibleError(memory.name, end, memory.capacity_bytes, "bytes", lever, f"group {self.group.name}")
+            raise self._too_large(memory, end)
         self.ends[memory.name] = end
         return self._tensor(Place(name, start, end), type_)
+
+    def _too_large(self, memory: Memory, demand: int) -> InfeasibleError:
+        lever = f"use a {memory.name} of at least {demand} bytes, or smaller groups"
+        return InfeasibleError(memory.name, demand, memory.capacity_bytes, "bytes", lever, f"group {self.group.name}")
+
+    def _weights(self) -> list[int]:
+        """Places for all weights; the first layers whose weights can be loaded while the group before computes."""
+        kinds: dict[str, list[tuple[FusedLayer, str, SurrogateType]]] = {}
+        for layer in self.group.layers:
+            for name, value in layer.weights.items():
+                type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
+                kinds.setdefault(type_.memory, []).append((layer, name, type_))
+        late: set[FusedLayer] = set()
+        used: dict[str, list[tuple[int, int]]] = {}
+        for kind, found in kinds.items():
+            for (layer, name, type_), place in zip(found, self._placed(kind, found), strict=True):
+                self.weights[layer, name] = self._tensor(place, type_)
+                if not self.room.is_free(kind, place.start, place.size):
+                    late.add(layer)
+                used.setdefault(kind, []).append((place.start, place.end))
+        follows, self.room.used = bool(self.room.used), used
+        order = [place for place, layer in enumerate(self.group.layers) if layer.weights] if follows else []
+        return list(takewhile(lambda place: self.group.layers[place] not in late, order))
+
+    def _placed(self, kind: str, found: Sequence[tuple[FusedLayer, str, SurrogateType]]) -> Iterator[Place]:
+        """Addresses in one memory: above the maps, or where the group before ended."""
+        memory = memory_of(self.group.machine, kind)
+        sizes = [align_up(_size(type_), memory.align_bytes) for _, _, type_ in found]
+        base = self.ends.get(kind)
+        if base is None:
+            starts = self.room.place(memory, sizes)
+        else:
+            starts = [base + start for start in accumulate(sizes[:-1], initial=0)]
+            self.ends[kind] = base + sum(sizes)
+        if starts is None or self.ends.get(kind, 0) > memory.capacity_bytes:
+            raise self._too_large(memory, sum(sizes) + (base or 0))
+        for (layer, name, _), start, size in zip(found, starts, sizes, strict=True):
+            yield Place(f"{layer.op.sym_name.data} {name}", start, start + size)
 
     def _layer(self, layer: FusedLayer) -> CodeletOp:
         """The codelet of a layer; its weights get places in the memory that its computes read them from."""
@@ -134,11 +190,7 @@ class FusedBuilder:
                 value, pieces = layer.inputs[name], layer.maps[name]
                 places[name] = [self._piece(value, piece, len(pieces)) for piece in pieces]
             elif name in layer.weights:
-                value = layer.weights[name]
-                type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
-                tensor = self._take(f"{layer.op.sym_name.data} {name}", type_)
-                self.weights[layer, name] = tensor
-                places[name] = [fused_codelets.Place(tensor, 0, 1)]
+                places[name] = [fused_codelets.Place(self.weights[layer, name], 0, 1)]
             elif buffer.is_result:
                 places[name] = [fused_codelets.Place(self.regions[layer.result], 0, 1)]
         borders = {(name, pad): self._border(layer, name, pad) for name, pad in padded(layer)}
@@ -163,21 +215,26 @@ class FusedBuilder:
             self.fills[key] = self._take(f"border {pad}", SurrogateType.get([1], element, key[0]))
         return self.fills[key]
 
-    def _begin(self) -> CodeletOp:
-        """Fills borders, and loads weights."""
+    def _fill(self) -> CodeletOp:
+        """Fills borders."""
+        values = list(self.fills.values())
+        block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
+        for ((_, element, pad), _), inside in zip(self.fills.items(), block.args, strict=True):
+            block.add_op(FillOp(inside, number(pad, element)))
+        return CodeletOp(f"{self.group.name}.borders", {"one": 1}, values, Region(block))
+
+    def _load(self, layer: FusedLayer) -> CodeletOp:
+        """Loads the weights of a layer."""
         dims: dict[str, int] = {}
-        pairs = [(self.offchip[layer.weights[name]], tensor) for (layer, name), tensor in self.weights.items()]
-        values = dict.fromkeys([*self.fills.values(), *(value for pair in pairs for value in pair)])
+        pairs = [(self.offchip[value], self.weights[layer, name]) for name, value in layer.weights.items()]
+        values = list(dict.fromkeys(value for pair in pairs for value in pair))
         block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
         inside = dict(zip(values, block.args, strict=True))
-        for (_, element, pad), tensor in self.fills.items():
-            block.add_op(FillOp(inside[tensor], number(pad, element)))
         for place, (source, target) in enumerate(pairs):
-            shape = surrogate(target).sizes
-            own = {f"w{place}_{i}": extent for i, extent in enumerate(shape)}
+            own = {f"w{place}_{i}": extent for i, extent in enumerate(surrogate(target).sizes)}
             dims |= own
             block.add_op(TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]"))
-        return CodeletOp(f"{self.group.name}.begin", dims or {"one": 1}, list(values), Region(block))
+        return CodeletOp(f"{layer.op.sym_name.data}.weights", dims or {"one": 1}, values, Region(block))
 
     def _move(self, source: Held) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
@@ -190,3 +247,7 @@ class FusedBuilder:
         block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
         name = f"{source.name}.{'load' if inward else 'store'}"
         return CodeletOp(name, dims, ends, Region(block))
+
+
+def _size(type_: SurrogateType) -> int:
+    return prod(type_.sizes) * dtype_of(type_.element).itemsize

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
-from .held import Box, Cutter
+from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
 from .order import BLOCK_BYTES, Order, Span
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
@@ -178,7 +178,7 @@ class Emitter:
         known = state.computes.get(id(node))
         if known is None:
             plan = plan_compute(self.isa, codelet, node)
-            known = state.computes[id(node)] = plan, Cutter(codelet, plan)
+            known = state.computes[id(node)] = plan, Cutter(codelet, plan, spread_dims(node))
         plan, cutter = known
         ranges = narrowed(state.ranges, node.share)
         for box in cutter.boxes(ranges) if ranges is not None else ():

@@ -13,7 +13,7 @@ from ...algebra.affine import Affine
 from ...algebra.window import Range, form_low, form_span
 from ...errors import TilewrightError
 from .plan_compute import ComputeOperand, ComputePlan
-from .tree import Codelet
+from .tree import Codelet, Issue
 
 Ranges = Mapping[str, Range]
 
@@ -46,10 +46,11 @@ class _Watched:
 
 
 class Cutter:
-    """Cuts the ranges of one compute."""
+    """Cuts the ranges of one compute, whose dims `spread` run on several instances at a time."""
 
-    def __init__(self, codelet: Codelet, plan: ComputePlan) -> None:
+    def __init__(self, codelet: Codelet, plan: ComputePlan, spread: frozenset[str] = frozenset()) -> None:
         self.codelet = codelet
+        self.spread = spread
         self.watched: list[_Watched] = []
         for operand in plan.operands:
             surrogate = codelet.surrogates[operand.surrogate]
@@ -94,10 +95,14 @@ class Cutter:
                 )
 
     def _cut(self, item: _Watched, ranges: Ranges) -> Iterator[Box]:
-        """The longest stretch of the dim that moves most in which the operand's cell does not change, then the rest."""
+        """The longest stretch of a dim in which the operand's cell does not change, then the rest.
+
+        It is the dim that moves most, but one that is spread over instances, of which short stretches leave some idle,
+        only if no other is left.
+        """
         dim, coefficient = max(
             ((d, c) for d, c in item.form.terms if ranges[d].extent > 1),
-            key=lambda t: abs(t[1]) * (ranges[t[0]].extent - 1),
+            key=lambda t: (t[0] not in self.spread, abs(t[1]) * (ranges[t[0]].extent - 1)),
         )
         whole = ranges[dim]
         count = max(1, self._steady(item, ranges, dim, coefficient))
@@ -121,3 +126,9 @@ class Cutter:
             else:
                 high = middle - 1
         return low
+
+
+def spread_dims(node: Issue) -> frozenset[str]:
+    """The dims of a compute that are spread over instances."""
+    bound = dict(node.dims)
+    return frozenset(bound[slot] for _, slot in node.spread if slot in bound)
