@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ def row_of(result: ExploreResult, alpha: float) -> dict[str, Any]:
         "latency_cycles": sum(cost.latency_cycles for cost in result.costs),
         "samples": result.samples,
         "evaluations": result.evaluations,
+        "distinct": result.distinct,
         "proven": result.proven,
         "cpu_s": result.cpu_s,
         "history": [list(entry) for entry in result.history],
@@ -110,19 +112,21 @@ def fixed(name: str, shared: bool, size: str, effort: Effort) -> dict[str, Any]:
     return found(pricer_of(name), effort.options("ours"), (buffers,))
 
 
-def table(name: str, shared: bool, effort: Effort, rows: Rows, methods: list[str]) -> None:
+def table(name: str, shared: bool, effort: Effort, rows: Rows, methods: list[str], save: Callable[[], object]) -> None:
     """A network's part of table 1 (separate) or 2 (shared)."""
-    for size in FIXED:
-        if f"fixed {size}" not in rows:
-            rows[f"fixed {size}"] = fixed(name, shared, size, effort)
     for method in methods:
         if method not in rows:
-            rows[method] = found(pricer_of(name), effort.options(method, shared=shared))
+            size = method.removeprefix("fixed ")
+            limit = fixed(name, shared, size, effort) if size in FIXED else None
+            rows[method] = limit or found(pricer_of(name), effort.options(method, shared=shared))
+            save()
     print(f"{name}, {'shared (table 2)' if shared else 'separate (table 1)'}")
-    for method, row in rows.items():
+    for method in sorted(rows, key=ORDER.index):
+        row = rows[method]
         print(
             f"  {method:16} {size_of(row):22} cost {row['cost'] / 1e6:8.4f}e6  points {row['samples']:6} "
-            f"groups priced {row['evaluations']:6} CPU {row['cpu_s']:6.1f} s{'  proven' if row['proven'] else ''}",
+            f"groups {row['distinct']:6} priced {row['evaluations']:6} CPU {row['cpu_s']:6.1f} s"
+            f"{'  proven' if row['proven'] else ''}",
             flush=True,
         )
 
@@ -132,17 +136,19 @@ def size_of(row: dict[str, Any]) -> str:
     return f"{row['global_kib']} KiB" + (f" + {row['weight_kib']} KiB" if row["weight_kib"] else "")
 
 
-def sweep(name: str, effort: Effort, rows: Rows) -> None:
+def sweep(name: str, effort: Effort, rows: Rows, save: Callable[[], object]) -> None:
     """Figure 14: shared buffers for several alphas; table 3: cores and batches."""
     for alpha in ALPHAS:
         key = f"alpha {alpha}"
         if key not in rows:
             rows[key] = found(pricer_of(name), effort.options("ours", alpha=alpha))
+            save()
     for cores in (1, 2, 4):
         for batch in (1, 2, 8):
             key = f"cores {cores} batch {batch}"
             if key not in rows:
                 rows[key] = found(pricer_of(name, batch, cores), effort.options("ours"))
+                save()
     print(f"{name}: alphas (figure 14), cores and batches (table 3)")
     for key, row in rows.items():
         print(
@@ -229,7 +235,7 @@ def judge(results: dict[str, Rows]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default=",".join(NETWORKS))
-    parser.add_argument("--methods", default=",".join(EXPLORERS))
+    parser.add_argument("--methods", default=",".join(ORDER))
     parser.add_argument("--samples", type=int, default=50_000)
     parser.add_argument("--seconds", type=float, default=60.0, help="CPU limit of each search of ours")
     parser.add_argument("--parts", default="separate,shared,sweep")
@@ -243,14 +249,17 @@ def main() -> None:
     effort = Effort(arguments.samples, arguments.seconds)
     path = arguments.out / "explore.json"
     results: dict[str, Rows] = json.loads(path.read_text()) if path.is_file() else {}
+
+    def save() -> None:
+        path.write_text(json.dumps(results) + "\n")
+
     for name in arguments.networks.split(","):
         for part in arguments.parts.split(","):
             rows = results.setdefault(f"{name} {part}", {})
             if part == "sweep":
-                sweep(name, effort, rows)
+                sweep(name, effort, rows, save)
             else:
-                table(name, part == "shared", effort, rows, arguments.methods.split(","))
-            path.write_text(json.dumps(results) + "\n")
+                table(name, part == "shared", effort, rows, arguments.methods.split(","), save)
     write_tables(results, arguments.out)
     plot(results, arguments.out)
     judge(results)

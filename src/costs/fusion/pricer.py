@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InfeasibleError, TilewrightError
+from .alike import Alike, Structure
 from .alone import Alone
 from .graph import LayerGraph
 from .platform import Platform
@@ -94,6 +95,7 @@ class SubgraphPricer:
         self.metric: Metric = metric
         self._net = graph_tables(graph, self.platform)
         self._trace = new_trace(len(graph) + len(graph.inputs))
+        self._alike = Alike(graph, self._net)
         self._tiles = np.array(self.tiles, dtype=np.int64)
         self._ways_alone: dict[int, CostTable] = {}
         self._cuts: dict[tuple[int, Buffers], int | None] = {}
@@ -127,6 +129,10 @@ class SubgraphPricer:
             tables.append(self._alone_ways(int(members[0])))
         pairs = [pair for table in tables for pair in zip(table.integers, table.energy_pj, strict=True)]
         return tuple(self._value(row, energy) for row, energy in pairs)
+
+    def structure(self, nodes: Sequence[int]) -> Structure:
+        """What the ways to run `nodes` (ascending) depend on: groups of one structure have the same ones."""
+        return self._alike.structure(nodes)
 
     def why(self, nodes: Iterable[int], buffers: Buffers | None = None) -> InfeasibleError | None:
         """What keeps `nodes` from being run as one group, with the smallest capacity that would do; None if nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...costs.fusion.graph import nodes_of
 from ...costs.fusion.values import KIB, Buffers, Metric, SubgraphCost
 from .evaluate import Evaluator
-from .space import Space
+from .space import MOST_KEPT, Space
 
 Floats = NDArray[np.float64]
 
@@ -29,16 +29,18 @@ def shared_buffers() -> tuple[Buffers, ...]:
 
 
 class WaysPricer(Protocol):
-    """Says in what ways a group can run, whatever the capacities."""
+    """Says in what ways a group can run, whatever the capacities: the same for groups of one structure."""
 
     def ways(self, nodes: Iterable[int]) -> Sequence[SubgraphCost]: ...
+    def structure(self, nodes: Sequence[int]) -> Hashable: ...
 
 
 @dataclass
 class Choices:
     """Candidates for the buffers, and what groups cost under each: of the ways that fit, the best.
 
-    `regions` is how many regions the hardware tells apart.  `evaluations` counts groups that were priced.
+    `regions` is how many regions the hardware tells apart.  `evaluations` counts groups that were priced: of those of
+    one structure the first.
     """
 
     space: Space
@@ -56,17 +58,31 @@ class Choices:
         if not shared:
             self._weight = np.array([buffers.weight_bytes or 0 for buffers in self.candidates], float)
         self._prices: dict[int, Floats] = {}
+        self._alike: dict[Hashable, Floats] = {}
+        self._structures: dict[int, Hashable] = {}
+
+    @property
+    def groups(self) -> int:
+        """How many groups were asked for, alike or not."""
+        return len(self._prices)
 
     def prices(self, group: int) -> Floats:
         """The metric of a group under each candidate; infinite where it does not fit."""
         found = self._prices.get(group)
         if found is None:
-            self.evaluations += 1
-            found = np.full(len(self.candidates), inf)
-            for way in self.pricer.ways(nodes_of(group)):
-                if way.regions <= self.regions:
-                    np.minimum(found, np.where(self._fits(way), float(way.value(self.metric)), inf), out=found)
+            structure = self.structure(group)
+            found = self._alike.get(structure)
+            if found is None:
+                found = self._alike[structure] = self._priced(nodes_of(group))
             self._prices[group] = found
+        return found
+
+    def _priced(self, members: Sequence[int]) -> Floats:
+        self.evaluations += 1
+        found = np.full(len(self.candidates), inf)
+        for way in self.pricer.ways(members):
+            if way.regions <= self.regions:
+                np.minimum(found, np.where(self._fits(way), float(way.value(self.metric)), inf), out=found)
         return found
 
     def _fits(self, way: SubgraphCost) -> Any:
@@ -84,8 +100,17 @@ class Choices:
         return np.sum([self.prices(group) for group in groups], axis=0)
 
     def known(self, group: int) -> bool:
-        """Whether a group was priced."""
-        return group in self._prices
+        """Whether a group, or one that is alike, was priced."""
+        return group in self._prices or self.structure(group) in self._alike
+
+    def structure(self, group: int) -> Hashable:
+        """What a group's prices depend on."""
+        found = self._structures.get(group)
+        if found is None:
+            if len(self._structures) >= MOST_KEPT:
+                self._structures.clear()
+            found = self._structures[group] = self.pricer.structure(nodes_of(group))
+        return found
 
     def at(self, candidate: int, least: Callable[[int], float] | None = None) -> CapacityEvaluator:
         """Prices under one candidate; `least` bounds those of groups that were not asked for yet."""

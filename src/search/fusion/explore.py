@@ -48,9 +48,9 @@ class FrontPoint:
 class ExploreResult:
     """The best buffers, the partition for them, and the cost of each of its groups.
 
-    `cost` is formula 2.  `samples` counts scored points (ours: priced groups), `evaluations` priced groups.  `front`
-    holds what no smaller buffers do as well (ours only); `points` are (samples, bytes, metric) as they were scored
-    (genetic only).
+    `cost` is formula 2.  `samples` counts scored points (ours: priced groups), `distinct` groups of these points,
+    `evaluations` those that were priced: groups that are alike once.  `front` holds what no smaller buffers do as well
+    (ours only); `points` are (samples, bytes, metric) as they were scored (genetic only).
     """
 
     buffers: Buffers
@@ -59,6 +59,7 @@ class ExploreResult:
     cost: float
     proven: bool
     evaluations: int
+    distinct: int
     samples: int
     cpu_s: float
     front: tuple[FrontPoint, ...] = ()
@@ -96,6 +97,7 @@ def explore(
         best.cost,
         front is not None and front.proven,
         choices.evaluations,
+        choices.groups,
         best.samples,
         time.process_time() - start,
         () if front is None else tuple(FrontPoint(candidates[c], float(front.costs[c])) for c in front.pareto()),

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import inf, isqrt
+from math import inf
 from random import Random
 
 import numpy as np
@@ -22,6 +21,7 @@ from .extensions import extensions
 from .lattice import TooLargeError
 from .refine import Refiner, neighbourhood
 from .space import Groups, bits, union
+from .stretches import Stretches
 from .tolls import Tolls
 
 Places = NDArray[np.int64]
@@ -74,77 +74,23 @@ class Front:
     def cuts(self, order: Sequence[int], most: int) -> None:
         """The best cuts of a topological order, for all candidates at once, with some `most` groups priced.
 
-        A group is a short stretch, or lies between two of some places where little is live.
+        Cuts lie at places where less is live than around them: first than far around, then than ever less far, as
+        long as there are prices left.  Cells of a network that are alike are cut alike, and priced once.
         """
-        choices, count = self.plan.choices, len(order)
-        ends = self._ends(order, most)
-        costs = np.full((count + 1, len(choices.candidates)), inf)
-        costs[0] = 0.0
-        came = np.zeros((count + 1, len(choices.candidates)), np.int64)
-        for first in range(count):
-            for last in ends[first]:
-                price = np.sum([choices.prices(part) for part in self._parts(order, first, last)], axis=0)
-                if np.isinf(price).all():
-                    break
-                total = costs[first] + price
-                better = total < costs[last]
-                costs[last][better] = total[better]
-                came[last][better] = first
-        for candidate in map(int, np.flatnonzero(costs[count] < self.costs * (1 - 1e-12))):
-            self.groups[candidate] = self._path(order, came[:, candidate])
-            self.costs[candidate] = costs[count][candidate]
+        stretches = Stretches(self.plan.choices, order, self._live(order), most)
+        costs, came = stretches.shortest()
+        for candidate in map(int, np.flatnonzero(costs < self.costs * (1 - 1e-12))):
+            self.groups[candidate] = stretches.groups(came[:, candidate])
+            self.costs[candidate] = costs[candidate]
 
-    def _ends(self, order: Sequence[int], most: int) -> list[list[int]]:
-        """For each place of an order the places where a group that begins there may end, ascending."""
-        count = len(order)
-        if most < FEW * count:
-            return self._sparse(order, most)
-        short, coarse = 1 + most // (2 * count), self._places(order, isqrt(most))
-        ends = [list(range(first + 1, min(count, first + short) + 1)) for first in range(count)]
-        for first in coarse[:-1]:
-            ends[first] += [place for place in coarse if place > first + short]
-        return ends
-
-    def _sparse(self, order: Sequence[int], most: int) -> list[list[int]]:
-        """With few prices: stretches of 1, 2, 4, ... between some places, single layers where one of 1 never fits."""
-        count, places = len(order), self._places(order, max(1, most // SPARSE))
-        ends: list[list[int]] = [[] for _ in range(count)]
-        for number, first in enumerate(places[:-1]):
-            length = 1
-            while number % length == 0 and number + length < len(places):
-                ends[first].append(places[number + length])
-                length *= 2
-            parts = self._parts(order, first, places[number + 1])
-            if np.isinf(np.sum([self.plan.choices.prices(part) for part in parts], axis=0)).all():
-                for single in range(first, places[number + 1]):
-                    ends[single].append(single + 1)
-        return [sorted(set(found)) for found in ends]
-
-    def _places(self, order: Sequence[int], most: int) -> list[int]:
-        """Where least is live in each of `most` stretches of an order, and its ends."""
-        count, space = len(order), self.plan.choices.space
+    def _live(self, order: Sequence[int]) -> list[float]:
+        """What it costs to load what is live at each place of an order."""
+        space = self.plan.choices.space
         live, done = [0.0], 0
         for number in order:
             done |= 1 << number
             live.append(sum(self.tolls.loads[n] for n in bits(space.sources(space.everything & ~done) & done)))
-        stretches = max(1, min(count, most))
-        edges = [1 + (count - 1) * i // stretches for i in range(stretches + 1)]
-        inner = [min(range(a, b), key=lambda place: live[place]) for a, b in pairwise(edges) if a < b]
-        return [0, *inner, count]
-
-    def _parts(self, order: Sequence[int], first: int, last: int) -> list[int]:
-        mask = 0
-        for number in order[first:last]:
-            mask |= 1 << number
-        return self.plan.choices.space.components(mask)
-
-    def _path(self, order: Sequence[int], came: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Groups:
-        groups: list[int] = []
-        last = len(order)
-        while last:
-            groups.extend(self._parts(order, int(came[last]), last))
-            last = int(came[last])
-        return tuple(self.plan.choices.space.ordered(groups) or groups)
+        return live
 
     def exact(self, more: int, possible: Callable[[int], bool]) -> None:
         """The least cost of formula 2 over all partitions and candidates, proven, with `more` groups priced at most.
@@ -299,13 +245,10 @@ def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Bes
     return best, front
 
 
-CUTS, EXACT = 10, 5
+CUTS, EXACT = 20, 5
 """Shares of the budget that go into the first cuts of an order, and into the lattice: one of so many parts each."""
 
-FEW, SPARSE = 4, 4
-"""Prices for each layer below which stretches lie between places only; prices for each place then."""
-
-SHORT = 4
+SHORT = 1
 """Groups of the first cuts for each layer, where a third of the budget allows it."""
 
 STUCK, PATIENCE = 5, 30
