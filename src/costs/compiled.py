@@ -36,3 +36,10 @@ def _once_for_all_constants(dispatcher: Any) -> Any:
 
 compiled = compile_with()
 inner = compile_with(**FOR_COMPILED_CODE)
+
+bare = compile_with(_nrt=False, **FOR_COMPILED_CODE)
+"""Like `inner`, without reference counts: for functions that make no arrays.  Counting takes most of the time where
+tuples of many arrays are passed on."""
+
+bare_entry = compile_with(_nrt=False)
+"""Like `compiled`, without reference counts."""

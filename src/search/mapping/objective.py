@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...costs.compiled import inner
+from ...costs.compiled import bare
 
 
-@inner
+@bare
 def value_of(objective: int, energy: float, cycles: float) -> float:
     """The objective by its place in `values.OBJECTIVES`: energy times cycles, energy, or cycles; of words, energy."""
     if objective == 0:

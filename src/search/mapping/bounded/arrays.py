@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ....costs.hierarchy import Problem
-from ..factors import divisors_of
 from .model import Ints
 from .spreads import Factors
-from .walk import Choice
 
 
 def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
@@ -30,12 +28,3 @@ def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
     )
     bounds = tuple(problem.bounds[d] for d in dims)
     return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
-
-
-def choice_of(bounds: Factors, *, perfect: bool) -> Choice:
-    """The factors that loops may have."""
-    lists = [divisors_of(bound) if perfect else [1] for bound in bounds]
-    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
-    for d, found in enumerate(lists):
-        table[d, : len(found)] = found
-    return Choice(perfect, table, np.array([len(found) for found in lists], np.int64))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ....costs.compiled import compiled, inner
+from ....costs.compiled import bare, bare_entry
 from .model import UNRELATED, WINDOW, Ints
 from .promise import Task, fits, may_close, promising
+from .rows import copy_row, copy_words
 from .settle import finish, settle_group, unavoidable
 from .skeleton import busy_rows
 from .walk import Frames, State
@@ -13,7 +14,7 @@ CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
 """What may come next at a level: nothing; loops in any order; loops that move some tensors; a sliding one first."""
 
 
-@inner
+@bare
 def moved_by(task: Task, alive: int, d: int) -> int:
     """Tensors that loop `d` would move."""
     killed = 0
@@ -23,7 +24,7 @@ def moved_by(task: Task, alive: int, d: int) -> int:
     return killed
 
 
-@inner
+@bare
 def resting_dims(task: Task, alive: int, remaining: int) -> int:
     """Dimensions of `remaining` that move none of the tensors `alive`."""
     found = 0
@@ -33,7 +34,7 @@ def resting_dims(task: Task, alive: int, remaining: int) -> int:
     return found
 
 
-@inner
+@bare
 def slides(task: Task, killed: int, d: int) -> bool:
     """Whether dimension `d` is part of a window of some tensor in `killed`."""
     for t in range(task.model.kind.shape[0]):
@@ -42,10 +43,10 @@ def slides(task: Task, killed: int, d: int) -> bool:
     return False
 
 
-@inner
+@bare
 def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     """The factor of dimension `d` after `bound` (0: the first; factor 1 comes last), 0 where there is none."""
-    model, state, choice, inside = task.model, task.state, task.choice, task.skeleton.inside
+    model, state, inside = task.model, task.state, task.skeleton.inside
     n, base = model.bounds[d], state.base[level, d]
     outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
     last = level == task.skeleton.kept.shape[0] - 1
@@ -53,10 +54,10 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         return -(-n // base) if bound == 0 else 0
     if bound == 1:
         return 0
-    if choice.perfect:
+    if model.perfect:
         left = n // base // outside
-        for i in range(choice.many[d]):
-            b = choice.divisors[d, choice.many[d] - 1 - i]
+        for i in range(model.many[d]):
+            b = model.divisors[d, model.many[d] - 1 - i]
             if (bound == 0 or b < bound) and left % b == 0:
                 return b
         return 0
@@ -69,7 +70,13 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     return max(1, min(bound - 1, -(-(-(-n // base)) // (times + 1))))
 
 
-@inner
+@bare
+def note(row: Ints, kind: int, loops: int, killed: int, which: int) -> None:
+    """Fill a row of what may come next."""
+    row[0], row[1], row[2], row[3] = kind, loops, killed, which
+
+
+@bare
 def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> int:
     """What may come next: rows of `found` (D + 2, 4) as (kind, loops, tensors that move, group or first loop)."""
     model = task.model
@@ -82,7 +89,7 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
     if looping == 0:
         return 1
     if alive == 0:
-        found[0] = FREE, remaining, 0, 0
+        note(found[0], FREE, remaining, 0, 0)
         return 1
     count = 1 if level < last else 0
     for d in range(model.bounds.shape[0]):
@@ -93,7 +100,7 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
             continue
         if slides(task, killed, d):
             rest = resting_dims(task, alive & ~killed, remaining)
-            found[count] = SLIDE, rest & ~(1 << d), killed, d
+            note(found[count], SLIDE, rest & ~(1 << d), killed, d)
             count += 1
             continue
         group = 0
@@ -101,12 +108,12 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
             if (looping >> other) & 1 and moved_by(task, alive, other) == killed and not slides(task, killed, other):
                 group |= 1 << other
         if group & ((1 << d) - 1) == 0:
-            found[count] = GROUP_FIRST, resting_dims(task, alive & ~killed, remaining), killed, group
+            note(found[count], GROUP_FIRST, resting_dims(task, alive & ~killed, remaining), killed, group)
             count += 1
     return count
 
 
-@inner
+@bare
 def open_level(task: Task, level: int, alive: int) -> int:
     """Begin memory `level` on top of the inner one's tile; the tensors that rest there, or -1 if nothing fits."""
     skeleton, state = task.skeleton, task.state
@@ -116,7 +123,7 @@ def open_level(task: Task, level: int, alive: int) -> int:
         if spread > 1 and inner_tile * busy_rows(task.model, skeleton.spread, level, d) >= task.model.bounds[d]:
             return -1
         state.base[level, d] = inner_tile * spread
-    state.tile[level] = state.base[level]
+    copy_row(state.tile[level], state.base[level])
     if level == 0:
         return 0
     for t in range(task.model.kind.shape[0]):
@@ -128,7 +135,7 @@ def open_level(task: Task, level: int, alive: int) -> int:
     return alive if fits(task, level, state.tile[level]) else -1
 
 
-@inner
+@bare
 def settled(task: Task, level: int, group: int) -> bool:
     """Whether one of the dimensions `group` loops."""
     for d in range(task.model.bounds.shape[0]):
@@ -137,7 +144,7 @@ def settled(task: Task, level: int, group: int) -> bool:
     return False
 
 
-@inner
+@bare
 def loop_bound(state: State, level: int, d: int) -> int:
     """The factor of dimension `d` at a level."""
     tile: int = state.tile[level, d]
@@ -145,7 +152,7 @@ def loop_bound(state: State, level: int, d: int) -> int:
     return tile // base
 
 
-@inner
+@bare
 def push(state: State, level: int, d: int, bound: int) -> None:
     """Put a loop on top."""
     state.tile[level, d] = state.base[level, d] * bound
@@ -156,7 +163,7 @@ def push(state: State, level: int, d: int, bound: int) -> None:
         state.length[0] += 1
 
 
-@inner
+@bare
 def pop(state: State, level: int, d: int, bound: int) -> None:
     """Take the topmost loop away."""
     state.tile[level, d] = state.base[level, d]
@@ -164,7 +171,7 @@ def pop(state: State, level: int, d: int, bound: int) -> None:
         state.length[0] -= 1
 
 
-@inner
+@bare
 def possible(task: Task, level: int, alive: int, rest: int, energy: float, depth: int) -> bool:
     """Whether the tile just grown fits, and may lead to something better."""
     if level == task.skeleton.kept.shape[0] - 1:
@@ -173,7 +180,7 @@ def possible(task: Task, level: int, alive: int, rest: int, energy: float, depth
     return promising(task, level, alive, fixed, energy, depth)
 
 
-@inner
+@bare
 def topmost(dims: int) -> int:
     """The highest dimension of a set."""
     found = 0
@@ -182,7 +189,7 @@ def topmost(dims: int) -> int:
     return found
 
 
-@inner
+@bare
 def first_loops(task: Task, level: int, alive: int) -> int:
     """Loops that may come first at a level because they move none of the tensors `alive`.
 
@@ -210,7 +217,7 @@ KILLED: the loop FIRST, after which those of GROUP come, or, if FIRST is negativ
 """
 
 
-@inner
+@bare
 def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float) -> None:
     """Put a frame for the loops of `level` on top."""
     top = frames.top[0] + 1
@@ -223,18 +230,18 @@ def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy
     frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
 
 
-@inner
-def child(frames: Frames) -> Ints:
-    """Put a copy of the topmost frame on top."""
+@bare
+def child(frames: Frames) -> int:
+    """Put a copy of the topmost frame on top; its number."""
     top = frames.top[0]
-    frames.ints[top + 1] = frames.ints[top]
-    frames.energy[top + 1] = frames.energy[top]
+    copy_row(frames.ints[top + 1], frames.ints[top])
+    frames.energy[top + 1, 0], frames.energy[top + 1, 1] = frames.energy[top, 0], frames.energy[top, 1]
     frames.ints[top + 1, MODE] = NEW
     frames.top[0] = top + 1
-    return frames.ints[top + 1]
+    return top + 1
 
 
-@inner
+@bare
 def enter(task: Task, frames: Frames) -> None:
     """Find out what a new frame goes through; it may vanish."""
     top = frames.top[0]
@@ -249,7 +256,7 @@ def enter(task: Task, frames: Frames) -> None:
             frames.top[0] -= 1
             return
         words = state.words[depth + 1]
-        words[:] = state.words[depth - 1]
+        copy_words(words, state.words[depth - 1])
         bound = loop_bound(state, level, first) if first >= 0 else 1
         frames.energy[top, 0] += settle_group(
             task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, True, words
@@ -268,7 +275,7 @@ def enter(task: Task, frames: Frames) -> None:
         frames.top[0] -= 1
 
 
-@inner
+@bare
 def next_loop(task: Task, frames: Frames) -> None:
     """Try the next factor of the topmost frame's dimension."""
     top = frames.top[0]
@@ -283,11 +290,11 @@ def next_loop(task: Task, frames: Frames) -> None:
     push(state, level, d, row[CURSOR])
     left = row[REMAINING] & ~(1 << d)
     if possible(task, level, row[ALIVE], left, frames.energy[top, 0] + frames.energy[top, 1], row[DEPTH]):
-        below = child(frames)
+        below = frames.ints[child(frames)]
         below[REMAINING], below[TODO] = left, row[TODO] & ~(1 << d)
 
 
-@inner
+@bare
 def next_option(task: Task, frames: Frames) -> None:
     """Try the next thing that may come at the topmost frame."""
     top = frames.top[0]
@@ -300,8 +307,8 @@ def next_option(task: Task, frames: Frames) -> None:
     row[CURSOR] += 1
     kind, loops, moved, which = found[0], found[1], found[2], found[3]
     words = state.words[depth + 1]
-    words[:] = state.words[depth]
-    state.marks[depth + 1] = state.tile[level]
+    copy_words(words, state.words[depth])
+    copy_row(state.marks[depth + 1], state.tile[level])
     if kind == CLOSE:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
@@ -312,7 +319,7 @@ def next_option(task: Task, frames: Frames) -> None:
         if resting >= 0:
             begin(task, frames, level + 1, resting, depth, energy)
         return
-    below = child(frames)
+    below = frames.ints[child(frames)]
     below[TODO] = loops
     if kind == FREE:
         return
@@ -329,7 +336,7 @@ def next_option(task: Task, frames: Frames) -> None:
     frames.energy[top + 1, 1] = least
 
 
-@compiled
+@bare_entry
 def walk(task: Task, frames: Frames, nodes: int) -> bool:
     """Go on for `nodes` frames, or until `leaves` are full; returns whether all mappings have been searched."""
     limit = task.best.counted[0] + nodes
@@ -350,13 +357,13 @@ def walk(task: Task, frames: Frames, nodes: int) -> bool:
     return True
 
 
-@compiled
+@bare_entry
 def start(task: Task, frames: Frames) -> None:
     """Begin at the innermost memory."""
     frames.top[0] = -1
     task.state.length[0] = 0
-    task.state.words[0] = task.skeleton.floor
-    task.state.base[0] = task.skeleton.spread[0]
-    task.state.tile[0] = task.skeleton.spread[0]
+    copy_words(task.state.words[0], task.skeleton.floor)
+    copy_row(task.state.base[0], task.skeleton.spread[0])
+    copy_row(task.state.tile[0], task.skeleton.spread[0])
     task.state.low[0] = 0
     begin(task, frames, 0, 0, 0, task.base)

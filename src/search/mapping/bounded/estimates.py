@@ -62,7 +62,7 @@ class Estimates:
         skeleton.kept[-1] = 1
         for t, chain in enumerate(kept):
             skeleton.kept[:-1, t] = chain
-        first, both = fill(self.model, skeleton).tolist()
+        first, both = fill(self.model, skeleton)
         return first, both
 
     def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:

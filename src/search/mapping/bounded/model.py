@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ....costs.exact.axes import axes_of, tile_words
 from ....costs.hierarchy import Architecture, Level, Problem, Tensor
+from ..factors import divisors_of
 from ..values import Space
 
 Ints = NDArray[np.int64]
@@ -20,6 +21,10 @@ UNRELATED, PLAIN, WINDOW = 0, 1, 2
 """How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
 
 
+MOST_DIVISORS = 1024
+"""Divisors of a bound of a window beyond which little is known of what stays of it."""
+
+
 class Model(NamedTuple):
     """D dimensions (those of bound > 1), T tensors, L memories from the innermost to DRAM.
 
@@ -27,7 +32,8 @@ class Model(NamedTuple):
     `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
     element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
-    dimension has a factor along both axes (else, less than one row of one).
+    dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
+    `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (M, M) is for intermediate results.
     """
 
     bounds: Ints
@@ -47,6 +53,9 @@ class Model(NamedTuple):
     points: float
     perfect: bool
     halves: Bools
+    divisors: Ints
+    many: Ints
+    room: Floats
 
 
 def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
@@ -57,7 +66,9 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
     written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
     write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
-    both = space.factors == "imperfect" and space.split_axes
+    perfect = space.factors == "perfect"
+    both = not perfect and space.split_axes
+    divisors, many = _divisors([problem.bounds[d] if perfect else 1 for d in dims])
     model = Model(
         bounds=np.array([problem.bounds[d] for d in dims], np.int64),
         kind=kind,
@@ -74,10 +85,22 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
         base=float(problem.macs * arch.mac_energy_pj),
         points=float(prod(problem.bounds)),
-        perfect=space.factors == "perfect",
+        perfect=perfect,
         halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),
+        divisors=divisors,
+        many=many,
+        room=np.zeros((min(divisors.shape[1], MOST_DIVISORS),) * 2),
     )
     return model, dims
+
+
+def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:
+    """`divisors` and `many` of a model."""
+    lists = [divisors_of(bound) for bound in bounds]
+    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
+    for d, found in enumerate(lists):
+        table[d, : len(found)] = found
+    return table, np.array([len(found) for found in lists], np.int64)
 
 
 def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....costs.compiled import inner
+from ....costs.compiled import bare
 from ..objective import value_of
 from .model import Floats, Ints, Model
 from .skeleton import busy_rows
-from .walk import Best, Beyond, Choice, Leaves, Skeleton, State
+from .walk import Best, Beyond, Leaves, Skeleton, State
 from .words import tile_size
 
 
@@ -20,7 +20,6 @@ class Task(NamedTuple):
     model: Model
     skeleton: Skeleton
     beyond: Beyond
-    choice: Choice
     state: State
     best: Best
     leaves: Leaves
@@ -30,11 +29,11 @@ class Task(NamedTuple):
     timed: bool
 
 
-@inner
+@bare
 def fits(task: Task, level: int, tile: Ints) -> bool:
     """Whether a tile of `level` leaves room in that memory and all outer ones."""
     model, skeleton = task.model, task.skeleton
-    grown = np.empty(tile.shape[0], np.int64)
+    grown = task.state.room[0]
     for k in range(level, skeleton.kept.shape[0] - 1):
         if model.capacity[k] == np.inf:
             continue
@@ -49,7 +48,7 @@ def fits(task: Task, level: int, tile: Ints) -> bool:
     return True
 
 
-@inner
+@bare
 def compute_cycles(task: Task, level: int, tile: Ints) -> float:
     """Least steps of the first instance, for a tile of `level` (exact where no spatial loop is further out)."""
     model, skeleton = task.model, task.skeleton
@@ -65,7 +64,7 @@ def compute_cycles(task: Task, level: int, tile: Ints) -> float:
     return total
 
 
-@inner
+@bare
 def port_cycles(task: Task, words: Floats) -> float:
     """Least cycles that the memories' ports need."""
     model, skeleton = task.model, task.skeleton
@@ -77,7 +76,7 @@ def port_cycles(task: Task, words: Floats) -> float:
     return most * (1 - 1e-12)
 
 
-@inner
+@bare
 def first_words(task: Task, t: int, known: int, level: int) -> float:
     """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
 
@@ -85,7 +84,7 @@ def first_words(task: Task, t: int, known: int, level: int) -> float:
     """
     model, skeleton, state = task.model, task.skeleton, task.state
     own = min(known, skeleton.parent[0, t])
-    covered = np.empty(model.bounds.shape[0], np.int64)
+    covered = state.room[1]
     for d in range(covered.shape[0]):
         full = state.tile[own, d]
         covered[d] = full
@@ -98,7 +97,7 @@ def first_words(task: Task, t: int, known: int, level: int) -> float:
     return float(tile_size(model, t, covered))
 
 
-@inner
+@bare
 def stream_cycles(task: Task, known: int) -> float:
     """Least cycles for the first input tiles to arrive and the last output tile to leave."""
     model, skeleton = task.model, task.skeleton
@@ -131,14 +130,14 @@ def stream_cycles(task: Task, known: int) -> float:
     return total
 
 
-@inner
+@bare
 def least_cycles(task: Task, level: int, words: Floats) -> float:
     """Least cycles of what is chosen up to `level`, with `words` through the ports."""
     steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
     return steady + stream_cycles(task, level)
 
 
-@inner
+@bare
 def cell_of(beyond: Beyond, level: int, d: int, tile: int) -> int:
     """The cell of dimension `d` with a tile of a memory."""
     low, high = 0, beyond.size[level, d] - 1
@@ -151,7 +150,7 @@ def cell_of(beyond: Beyond, level: int, d: int, tile: int) -> int:
     return low
 
 
-@inner
+@bare
 def cell_at(task: Task, level: int) -> int:
     """The cell of the tile of a memory."""
     beyond, found = task.beyond, 0
@@ -161,7 +160,7 @@ def cell_at(task: Task, level: int) -> int:
     return found
 
 
-@inner
+@bare
 def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
     """Least energy of all that is not settled yet."""
     model, skeleton, state, beyond = task.model, task.skeleton, task.state, task.beyond
@@ -179,7 +178,7 @@ def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
     return total
 
 
-@inner
+@bare
 def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
     """Whether a mapping may be better than the best if the loops of memory `level` are over."""
     beyond, code, digit = task.beyond, 0, 1
@@ -198,7 +197,7 @@ def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
     return value_of(task.objective, energy, cycles) < task.best.value[0] * (1 - 1e-9)
 
 
-@inner
+@bare
 def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
     """Whether the tile fits, and a mapping below this node may be better than the best.  What costs least is first."""
     energy += outlook(task, level, alive, fixed)

@@ -16,7 +16,7 @@ from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..values import OBJECTIVES, Mapped, Request
 from .alike import Kept, Places, Spread, first_of_its_kind, members, symmetries
-from .arrays import chain_arrays, choice_of, reduced
+from .arrays import chain_arrays, reduced
 from .descend import start, walk
 from .estimates import ROUNDING, Estimates
 from .limits import infeasible
@@ -77,7 +77,6 @@ class Search:
         )  # fmt: skip
         self.state = new_state(self.levels, len(self.dims), self.tensors)
         self.frames = new_frames(self.levels, len(self.dims))
-        self.choice = choice_of(self.bounds, perfect=self.perfect)
         self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
         self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
@@ -265,7 +264,7 @@ class Search:
         self.leaves.number[0] = 0
         self.settled: dict[bytes, float] = {}
         task = Task(
-            self.model, self.skeleton, beyond, self.choice, self.state, best, self.leaves,
+            self.model, self.skeleton, beyond, self.state, best, self.leaves,
             self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
         )  # fmt: skip
         start(task, self.frames)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....costs.compiled import inner
+from ....costs.compiled import bare
 from .model import PLAIN, Floats, Ints
 from .promise import Task, least_cycles, value_of
+from .rows import add_words, copy_words
 from .words import ragged_share, sent, settle
 
 
-@inner
+@bare
 def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
-    to_parent, to_child = np.empty(dims, np.int64), np.empty(dims, np.int64)
+    to_parent, to_child = state.room[2], state.room[3]
     energy = 0.0
     own = skeleton.inside[level + 1]
     last, free = skeleton.kept.shape[0] - 1, 0
@@ -32,11 +31,11 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
-        words -= skeleton.least_words[c, t]
+        add_words(words, skeleton.least_words[c, t], -1.0)
     return energy
 
 
-@inner
+@bare
 def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float:
     """Largest share of tensor `t` that may rest at the end of some dimension of `dims` (with its loop now known if
     `after`).
@@ -66,7 +65,7 @@ def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float
     return most
 
 
-@inner
+@bare
 def settle_group(
     task: Task, level: int, killed: int, group: int, mark: Ints, first: int, bound: int, after: bool, words: Floats
 ) -> float:
@@ -79,7 +78,7 @@ def settle_group(
     return energy
 
 
-@inner
+@bare
 def unavoidable(task: Task, level: int, killed: int) -> float:
     """Least energy of the tensors `killed` up to `level`."""
     total = 0.0
@@ -90,13 +89,13 @@ def unavoidable(task: Task, level: int, killed: int) -> float:
     return total
 
 
-@inner
+@bare
 def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
     state, best, leaves = task.state, task.best, task.leaves
     last = task.skeleton.kept.shape[0] - 1
     words = state.words[depth + 1]
-    words[:] = state.words[depth]
+    copy_words(words, state.words[depth])
     energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
     cycles = least_cycles(task, last, words)
     bound = value_of(task.objective, energy, cycles)

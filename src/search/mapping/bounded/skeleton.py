@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....costs.compiled import compiled, inner
+from ....costs.compiled import bare, bare_entry
 from .model import UNRELATED, WINDOW, Floats, Ints, Model
+from .rows import add_words
 from .walk import Skeleton
 from .words import sent, settle
 
 
-@inner
+@bare
 def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) -> float:
     """Instances of memory `level` at most along dimensions that do not index tensor `t`, and those of windows."""
     last = inside.shape[0] - 1
@@ -21,7 +22,7 @@ def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) ->
     return found
 
 
-@inner
+@bare
 def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
     """Instances of memory `level` at least that have work, along dimensions that do not index tensor `t`."""
     found = 1.0
@@ -36,19 +37,20 @@ def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
     return found
 
 
-@inner
+@bare
 def busy_rows(model: Model, spread: Ints, level: int, d: int) -> int:
     """Children of `level` along dimension `d` that surely have all their work; at least one more has some."""
     return spread[level, d] // 2 if model.halves[level] else spread[level, d] - 1
 
 
-@inner
+@bare
 def set_spread(skeleton: Skeleton) -> None:
     """Complete a skeleton's `inside` and `used` from its `spread`."""
     levels, dims = skeleton.spread.shape
     skeleton.inside[0] = 1
     for level in range(levels):
-        skeleton.inside[level + 1] = skeleton.inside[level] * skeleton.spread[level]
+        for d in range(dims):
+            skeleton.inside[level + 1, d] = skeleton.inside[level, d] * skeleton.spread[level, d]
     for level in range(levels):
         used = 1
         for d in range(dims):
@@ -56,7 +58,7 @@ def set_spread(skeleton: Skeleton) -> None:
         skeleton.used[level] = used
 
 
-@inner
+@bare
 def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
     """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
     levels = skeleton.spread.shape[0]
@@ -81,7 +83,7 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
     return energy + operand_energy(model, skeleton, t, skeleton.operands[t])
 
 
-@inner
+@bare
 def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> float:
     """Energy of the arithmetic's operand `t`; its words go to `words` (L, 2)."""
     p = skeleton.parent[0, t]
@@ -91,23 +93,23 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
 
 
-@compiled
-def fill(model: Model, skeleton: Skeleton) -> Floats:
+@bare_entry
+def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
     """Complete a skeleton whose `kept` and `spread` are set.
 
     Returns the energy of the arithmetic with its operands, and with the least that passes between inner memories.
     """
     set_spread(skeleton)
     skeleton.floor[:] = 0
-    energy = np.full(2, model.base)
+    alone, all_inside = model.base, model.base
     for t in range(model.kind.shape[0]):
-        energy[1] += tensor_energy(model, skeleton, t)
-        energy[0] += operand_energy(model, skeleton, t, skeleton.operands[t])
-        skeleton.floor[:] += skeleton.operands[t]
+        all_inside += tensor_energy(model, skeleton, t)
+        alone += operand_energy(model, skeleton, t, skeleton.operands[t])
+        add_words(skeleton.floor, skeleton.operands[t], 1.0)
         for level in range(skeleton.spread.shape[0] - 1):
             if skeleton.kept[level, t]:
-                skeleton.floor[:] += skeleton.least_words[level, t]
-    return energy
+                add_words(skeleton.floor, skeleton.least_words[level, t], 1.0)
+    return alone, all_inside
 
 
 def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:

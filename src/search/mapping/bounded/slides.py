@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....costs.compiled import inner
+from ....costs.compiled import bare
 from .model import Ints, Model
 from .windows import overlap, present
 
 
-@inner
+@bare
 def partner(model: Model, t: int, w: int, step: Ints, first: int, free: int) -> int:
     """The other dimension of window `w` that loops further out, -1 if none does, -2 if nothing is known."""
     found = -1
@@ -29,7 +29,7 @@ def partner(model: Model, t: int, w: int, step: Ints, first: int, free: int) -> 
     return found
 
 
-@inner
+@bare
 def stays(model: Model, t: int, w: int, tile: Ints, child: Ints, size: float, shift: int) -> float:
     """Elements at most that a window of `size` elements shares with itself moved by `shift`, for all its children."""
     shift = abs(shift)
@@ -38,7 +38,7 @@ def stays(model: Model, t: int, w: int, tile: Ints, child: Ints, size: float, sh
     )
 
 
-@inner
+@bare
 def kept_on_average(
     model: Model,
     t: int,
@@ -62,32 +62,36 @@ def kept_on_average(
     other = partner(model, t, w, step, first, free)
     many = model.bounds[first] // step[first]
     pace = step[first] * model.coefficient[t, first]
-    if other == -2:
+    if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[0]:
         return np.inf if bound > 1 else (size + stays(model, t, w, tile, child, size, pace)) / 2
-    others, slow = 1, 0
+    others, slow, most = 1, 0, 1
     if other >= 0:
         others, slow = model.bounds[other] // step[other], step[other] * model.coefficient[t, other]
-    best = np.zeros((many + 1, others + 1))
-    for a in range(many, 0, -1):
+        most = model.many[other]
+    answer, best = 0.0, model.room
+    for i in range(model.many[first] - 1, -1, -1):
+        a = model.divisors[first, i]
         if many % a:
             continue
         along = stays(model, t, w, tile, child, size, slow - (a - 1) * pace) if other >= 0 else 0.0
-        for c in range(others, 0, -1):
+        for j in range(most - 1, -1, -1):
+            c = model.divisors[other, j] if other >= 0 else 1
             if others % c:
                 continue
             found = stays(model, t, w, tile, child, size, (a - 1) * pace + (c - 1) * slow)
             ahead = stays(model, t, w, tile, child, size, pace - (c - 1) * slow)
-            for more in range(many, a, -1):
+            for k in range(i + 1, model.many[first]):
+                more = model.divisors[first, k]
                 if more % a == 0 and many % more == 0 and not (once and (a > 1 or more < many)):
                     if a == 1 and c == 1 and bound > 1 and more != bound:
                         continue
-                    found_ahead = ahead + (best[more, c] - ahead) * a / more
+                    found_ahead = ahead + (best[k, j] - ahead) * a / more
                     if a == 1 and c == 1:
-                        best[0, 0] = max(best[0, 0], found_ahead)
+                        answer = max(answer, found_ahead)
                     found = max(found, found_ahead)
-            for more in range(others, c, -1):
+            for k in range(j + 1, most):
+                more = model.divisors[other, k]
                 if more % c == 0 and others % more == 0 and not (once and (c > 1 or more < others)):
-                    found = max(found, along + (best[a, more] - along) * c / more)
-            best[a, c] = found
-    answer: float = best[0, 0]
+                    found = max(found, along + (best[i, k] - along) * c / more)
+            best[i, j] = found
     return answer

@@ -63,18 +63,11 @@ class Beyond(NamedTuple):
     where: Ints
 
 
-class Choice(NamedTuple):
-    """Factors that a loop may have: `perfect` ones divide the bound (`divisors` (D, M), `many` (D,))."""
-
-    perfect: bool
-    divisors: Ints
-    many: Ints
-
-
 class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
     the innermost memory whose tile of a tensor still rests; `loops` (K, 3) as (memory, dimension, bound), inner to
-    outer, `length` of them; `words` (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth."""
+    outer, `length` of them; `words` (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth;
+    `room` (4, D) is for tiles on the way."""
 
     tile: Ints
     base: Ints
@@ -83,6 +76,7 @@ class State(NamedTuple):
     length: Ints
     words: Floats
     marks: Ints
+    room: Ints
 
 
 class Best(NamedTuple):
@@ -119,6 +113,7 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.zeros(1, np.int64),
         np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
+        np.zeros((4, dims), np.int64),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....costs.compiled import inner
+from ....costs.compiled import bare
 from .model import Ints, Model
 
 
-@inner
+@bare
 def distinct2(u: int, n: int, v: int, m: int) -> int:
     """How many values `u * i + v * j` has for `i < n`, `j < m`."""
     if n == 1 or m == 1:
@@ -17,7 +17,7 @@ def distinct2(u: int, n: int, v: int, m: int) -> int:
     return n * m - max(0, n - v // a) * max(0, m - u // a)
 
 
-@inner
+@bare
 def extent(model: Model, t: int, w: int, tile: Ints) -> int:
     """Elements of window `w` in a tile that is cut at the bounds (at least, where it has more than two terms)."""
     count, u, n, v, m, span = 0, 0, 1, 0, 1, 1
@@ -34,7 +34,7 @@ def extent(model: Model, t: int, w: int, tile: Ints) -> int:
     return distinct2(u, n, v, m) if count == 2 else span
 
 
-@inner
+@bare
 def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
     """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
     count, u, n, v, m, span = 0, 1, 1, 1, 1, 1
@@ -66,7 +66,7 @@ def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -
     return max(0, span - shift)
 
 
-@inner
+@bare
 def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, exact: bool) -> int:
     """Elements at most that all who need them have, where children move by `shift` (or by `shift` at least).
 
@@ -97,7 +97,7 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
     return min(children * rows * each, found + (rows - 1) * max(0, min(span, apart_rows) - shift))
 
 
-@inner
+@bare
 def alike(model: Model, d: int, size: int) -> tuple[int, int]:
     """The smallest and the largest size that a size of dimension `d` stands for: those that as many tiles cover."""
     if model.perfect or size >= model.bounds[d]:
@@ -106,13 +106,13 @@ def alike(model: Model, d: int, size: int) -> tuple[int, int]:
     return -(-model.bounds[d] // count), -(-model.bounds[d] // (count - 1)) - 1
 
 
-@inner
+@bare
 def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
     """The least difference of a number of the range `one` and `times` one of the range `other`."""
     return max(0, one[0] - times * other[1], times * other[0] - one[1])
 
 
-@inner
+@bare
 def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> int:
     """Most elements of window `w` that stay when one of its own loops advances.
 
@@ -138,7 +138,7 @@ def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> in
     return overlap(model, t, w, tile, shift, looping == 1 and model.perfect) if looping else 0
 
 
-@inner
+@bare
 def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
     """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
 

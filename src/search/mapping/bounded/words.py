@@ -5,13 +5,13 @@ The closed forms of `costs.exact`, without what only ragged ends and the order o
 
 from __future__ import annotations
 
-from ....costs.compiled import inner
+from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .slides import kept_on_average
 from .windows import extent, nearest_return, overlap, present, slid
 
 
-@inner
+@bare
 def tile_size(model: Model, t: int, tile: Ints) -> int:
     """Elements of tensor `t` in a tile."""
     words = 1
@@ -23,7 +23,7 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
     return words
 
 
-@inner
+@bare
 def sent(
     model: Model,
     t: int,
@@ -61,7 +61,7 @@ def sent(
     return total
 
 
-@inner
+@bare
 def found_there(
     model: Model,
     t: int,
@@ -88,7 +88,7 @@ def found_there(
     return min(size, positions * min(most, (1 - again) * forward + again * back))
 
 
-@inner
+@bare
 def slide(
     model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float, free: int
 ) -> tuple[float, float, float, float]:
@@ -116,7 +116,7 @@ def slide(
     return forward, back, outer / steps, positions
 
 
-@inner
+@bare
 def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, outer: int, once: bool) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
@@ -141,7 +141,7 @@ def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, ou
     return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
 
 
-@inner
+@bare
 def ragged_share(blocks: int, children: int, first: int, final: int) -> float:
     """Most of a dimension that may stay where it is while loops outside its own, of `first` to `final` blocks, advance.
 
@@ -155,7 +155,7 @@ def ragged_share(blocks: int, children: int, first: int, final: int) -> float:
     return 0.0
 
 
-@inner
+@bare
 def has_divisor(number: int, first: int, final: int) -> bool:
     """Whether one of `first` to `final` divides a positive number."""
     if number < first:
@@ -171,7 +171,7 @@ def has_divisor(number: int, first: int, final: int) -> bool:
     return False
 
 
-@inner
+@bare
 def settle(
     model: Model,
     t: int,
