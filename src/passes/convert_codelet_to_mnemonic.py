@@ -39,6 +39,7 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
     imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
     stretch.  The result is packed bytes, a table of tensors, and the regions of fused groups (attribute `regions`).
+    With fused groups, the predicted cycles are those at which all is done if each unit takes its instructions in order.
 
         codelet.program @main { ... }   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
 
@@ -61,7 +62,7 @@ class ConvertCodeletToMnemonicPass(ModulePass):
 def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     """The instructions and tensors of a program."""
     tensors = read_tensors(program)
-    emitter = Emitter(machine)
+    emitter = Emitter(machine, timed=any(isinstance(op, FusedOp) for op in program.body.block.ops))
     table: list[mnemonic.TensorOp] = []
     offchip = {memory.name for memory in machine.memories if memory.offchip}
     regions: list[DictionaryAttr] = []
@@ -75,7 +76,10 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
             regions += _regions(tensors, inside, first, len(emitter.code.order))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
-    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), _predicted(program))
+    predicted = _predicted(program)
+    if predicted is not None and emitter.clock is not None:
+        predicted["cycles"] = float(emitter.clock.end_cycle())
+    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), predicted)
     if regions:
         made.attributes["regions"] = ArrayAttr(regions)
     return made

@@ -226,6 +226,19 @@ class FusedGroup:
         return scheme_of(self.graph, range(len(self.layers)), (self.tile_rows, 0), platform_of(self.machine))
 
     @cached_property
+    def map_memory(self) -> str:
+        """The memory of all maps."""
+        found = dict.fromkeys(
+            memory
+            for layer in self.layers
+            for name, memory in layer.memories.items()
+            if name in layer.maps or layer.problem.by_name[name].is_result
+        )
+        if len(found) > 1:
+            raise unsupported(self.layers[0].result, "maps in one memory", " and ".join(found))
+        return next(iter(found))
+
+    @cached_property
     def cost(self) -> SubgraphCost:
         """What running the group costs."""
         pricer = SubgraphPricer(
@@ -238,16 +251,14 @@ class FusedGroup:
     def program_cycles(self, busy: Sequence[Mapping[str, float]]) -> float:
         """Cycles of the group's instructions, of which `busy` are those that each layer's computes take on each unit.
 
-        Weights come first: the room for them is that of the group before, so that nothing is left to load them ahead
-        into, as the paper's model (`cost`) has it.  Then the busiest unit, or the transfers of maps.
+        The busiest unit, or loads and stores, as if nothing waited (`convert-codelet-to-mnemonic` knows better).
         """
         totals: dict[str, float] = {}
         for layer in busy:
             for unit, cycles in layer.items():
                 totals[unit] = totals.get(unit, 0.0) + cycles
         speed = platform_of(self.machine).dram_bytes_per_cycle
-        maps = (self.cost.input_bytes + self.cost.output_bytes) / speed
-        return self.cost.weight_bytes / speed + max(maps, *totals.values())
+        return max(self.cost.ema_bytes / speed, *totals.values())
 
     def leaves(self, value: SSAValue) -> bool:
         """Whether a map is read outside of the group, looking through views and joins."""

@@ -51,7 +51,7 @@ class FusedBuilder:
     def build(self) -> list[Operation]:
         """Tensors, views, and the fused group."""
         scheme = self.group.scheme
-        self.memory = self._memory()
+        self.memory = self.group.map_memory
         self.ends[self.memory] = scheme.demand_bytes
         for source in scheme.sources:
             self._region(source)
@@ -106,18 +106,6 @@ class FusedBuilder:
         if source.number < 0:
             return self.group.outside[-1 - source.number]
         return self.group.layers[source.number].result
-
-    def _memory(self) -> str:
-        """The memory of all maps."""
-        found = dict.fromkeys(
-            memory
-            for layer in self.group.layers
-            for name, memory in layer.memories.items()
-            if name in layer.maps or layer.problem.by_name[name].is_result
-        )
-        if len(found) > 1:
-            raise unsupported(self.group.layers[0].result, "maps in one memory", " and ".join(found))
-        return next(iter(found))
 
     def _region(self, source: Held) -> None:
         value = self._value(source)

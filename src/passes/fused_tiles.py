@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from math import prod
 
 from ..algebra.window import window
+from ..backends.codegen.allocation import align_up
 from ..costs.mapping.place import memory_of
 from ..costs.mapping.problem import tileable_dims, touches
 from ..costs.mapping.tree import Hold, Leaf, Loop, Node
+from ..dialects.types import size_bytes, tensor_type
 from .fused_layers import FusedGroup, FusedLayer, channel_axis
 
 SCRATCH_SHARE = 16
@@ -19,6 +21,8 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
     """Loops over samples, rows of an update, and pieces of other dims, around a hold of what is between kernels.
 
     nest.for n step 1 { nest.for p step 2 { nest.for k step 32 { nest.hold @GBUF [mac] { computes } } } }
+
+    There are two copies of what is between kernels where both fit, so that one kernel goes on while the next one reads.
     """
     held = group.scheme.by_number[group.number[layer.result]]
     tile = dict(layer.problem.extents)
@@ -29,16 +33,29 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
     budget = memory_of(group.machine, memory).capacity_bytes // SCRATCH_SHARE
     cut = _cut(layer, tile, budget)
+    slots = 2 if 2 * scratch_bytes(layer, cut) <= _room(group, memory) else 1
     body: tuple[Node, ...] = tuple(Leaf(kernel.name) for kernel in layer.problem.kernels)
     kinds = dict.fromkeys(layer.memories[name] for name in layer.intermediates)
     for kind in reversed(kinds):
         names = tuple(name for name in layer.intermediates if layer.memories[name] == kind)
-        body = (Hold(kind, names, 1, body),)
+        body = (Hold(kind, names, slots, body),)
     order = [dim for dim in (layer.sample, layer.row) if dim]
     order += [dim for dim, extent in layer.problem.dims if dim not in order and cut[dim] < extent]
     for dim in reversed(order):
         body = (Loop(dim, cut[dim], body),)
     return body
+
+
+def _room(group: FusedGroup, memory: str) -> int:
+    """Bytes of a memory that neither regions nor weights of the group take."""
+    kept = memory_of(group.machine, memory)
+    used = group.scheme.demand_bytes if memory == group.map_memory else 0
+    for layer in group.layers:
+        for name, value in layer.weights.items():
+            if layer.memories[name] == memory:
+                used += align_up(size_bytes(tensor_type(value)), kept.align_bytes)
+        used += kept.align_bytes  # at most one border each
+    return kept.capacity_bytes - used
 
 
 def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int) -> dict[str, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
+from .clock import Clock
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
 from .order import BLOCK_BYTES, Order, Span
@@ -55,13 +56,14 @@ class State:
 
 
 class Emitter:
-    """Emits codelets one after another."""
+    """Emits codelets one after another; `timed` ones know when that is done (`clock`)."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, *, timed: bool = False) -> None:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
         blocks = [min(memory.align_bytes, BLOCK_BYTES) for memory in machine.memories]
         self.order = Order(len(self.isa.units), len(machine.memories), blocks)
+        self.clock = Clock(self.isa) if timed else None
         self.steps = 0
         self.code = Code([], [[] for _ in machine.mnemonics])
 
@@ -213,6 +215,8 @@ class Emitter:
             return
         unit = binding.unit
         waits = self.order.issue(unit, reads, writes)
+        if self.clock is not None:
+            self.clock.issue(binding, row, waits)
         control = self.isa.control
         if control.signal >= 0:
             row[control.signal] = unit + 1

@@ -171,6 +171,7 @@ def test_fused_is_equal_to_unfused_with_the_traffic_foretold(name: str, target: 
     for key, value in expected.items():
         np.testing.assert_array_equal(result.outputs[key], value)
     assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
+    assert result.cycles == program.predicted["cycles"]
     assert [(r.name, r.peak_bytes) for r in result.regions] == [(r.name, r.bytes) for r in result.regions]
     (program_op,) = [op for op in codelets.body.ops if isinstance(op, ProgramOp)]
     assert any(isinstance(op, FusedOp) for op in program_op.body.block.ops)

@@ -1,0 +1,39 @@
+"""When instructions run: units in order, channels to who is first."""
+
+from tilewright.backends.codegen.clock import Clock
+from tilewright.backends.codegen.isa import Binding, Isa
+from tilewright.frontends.acg import load_target
+
+ISA = Isa(load_target("cocco_npu"))
+LOAD, STORE = (ISA.copies(*ends)[0] for ends in (("DRAM", "GBUF"), ("GBUF", "DRAM")))
+MAC = ISA.of_capability("MXU", "mac")[0]
+
+
+def row(binding: Binding, **extents: int) -> list[int]:
+    """Fields with these extents, all others 1."""
+    found = [0] * len(binding.fields)
+    for dim, index in binding.extents.items():
+        found[index] = extents.get(dim, 1)
+    return found
+
+
+def test_units_wait_for_counts_and_a_channel_goes_to_the_first():
+    clock = Clock(ISA)
+    clock.issue(LOAD, row(LOAD, a=160), [])  # 0 to 10
+    clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=4), [(LOAD.unit, 1)])  # 10 to 30
+    clock.issue(STORE, row(STORE, a=160), [(MAC.unit, 1)])  # 32 to 42: the bus is taken
+    clock.issue(LOAD, row(LOAD, a=100, b=2), [])  # 10 to 23
+    clock.issue(LOAD, row(LOAD, a=144), [])  # 23 to 32
+    assert clock.end_cycle() == 42
+
+
+def test_dims_that_are_spread_take_a_part_of_the_time():
+    clock = Clock(ISA)
+    fields = row(MAC, k=8, c=8, p=10, q=3)
+    fields[MAC.spread["x"]] = MAC.code(MAC.spread["x"], "p")
+    clock.issue(MAC, fields, [])
+    assert clock.end_cycle() == 3 * 3
+    fields = fields.copy()
+    fields[MAC.spread["y"]] = MAC.code(MAC.spread["y"], "p")
+    clock.issue(MAC, fields, [])
+    assert clock.end_cycle() == 3 * 3 + 3
