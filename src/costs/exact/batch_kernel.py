@@ -19,8 +19,8 @@ from .compiled import (
     Loops,
     Scratch,
     Shape,
-    compiled,
-    inner,
+    bare,
+    bare_entry,
 )
 from .cycles import ROUNDING
 
@@ -86,7 +86,7 @@ class Flow(NamedTuple):
     innermost: Ints
 
 
-@compiled
+@bare_entry
 def price_all(
     shape: Shape, machine: Machine, batch: Batch, answers: Answers, loops: Loops, flow: Flow, work: Scratch
 ) -> None:
@@ -101,7 +101,7 @@ def price_all(
             answers.valid[n] = _valid(n, shape, machine, batch, loops, work)
 
 
-@inner
+@bare
 def _count(
     n: int, shape: Shape, machine: Machine, batch: Batch, answers: Answers, loops: Loops, flow: Flow, work: Scratch
 ) -> bool:
@@ -150,7 +150,7 @@ def _count(
     return True
 
 
-@inner
+@bare
 def _energy(n: int, shape: Shape, machine: Machine, batch: Batch, answers: Answers, flow: Flow, loops: Loops) -> float:
     levels, tensors = machine.bits.shape
     energy = machine.mac_energy
@@ -168,7 +168,7 @@ def _energy(n: int, shape: Shape, machine: Machine, batch: Batch, answers: Answe
     return energy
 
 
-@inner
+@bare
 def _links(n: int, shape: Shape, batch: Batch, level: int, tensor: int) -> float:
     """`traffic.links_per_word`."""
     columns, width = _farthest(batch.spatial_x[n, level], batch.order_x[n, level], shape.kinds[tensor])
@@ -176,7 +176,7 @@ def _links(n: int, shape: Shape, batch: Batch, level: int, tensor: int) -> float
     return columns + width * rows
 
 
-@inner
+@bare
 def _farthest(bounds: Ints, order: Ints, kinds: Ints) -> tuple[float, int]:
     pitch, members, distance = 1, 1, 0.0
     for i in range(len(order)):
@@ -190,7 +190,7 @@ def _farthest(bounds: Ints, order: Ints, kinds: Ints) -> tuple[float, int]:
     return distance, members
 
 
-@inner
+@bare
 def _cycles(
     n: int,
     shape: Shape,
@@ -219,7 +219,7 @@ def _cycles(
     return cycles
 
 
-@inner
+@bare
 def _port_cycles(machine: Machine, level: int, read: int, write: int, network: int, instances: int) -> int:
     """`cycles.port_cycles`."""
     found = 0
@@ -237,7 +237,7 @@ def _port_cycles(machine: Machine, level: int, read: int, write: int, network: i
     return found
 
 
-@inner
+@bare
 def _stream(n: int, machine: Machine, batch: Batch, flow: Flow, outwards: int) -> int:
     """`cycles.fill_cycles`, or `cycles.drain_cycles` for the output on its way `outwards`."""
     levels, tensors = machine.bits.shape
@@ -267,7 +267,7 @@ def _stream(n: int, machine: Machine, batch: Batch, flow: Flow, outwards: int) -
     return slowest
 
 
-@inner
+@bare
 def _valid(n: int, shape: Shape, machine: Machine, batch: Batch, loops: Loops, work: Scratch) -> bool:
     levels, tensors = machine.bits.shape
     for dim in range(len(shape.bounds)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, Ints, Loops, Shape, inner
+from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, Ints, Loops, Shape, bare
 
 ALL = 1 << 40
 """Beyond every level and every loop's order."""
 
 
-@inner
+@bare
 def set_loops(
     shape: Shape, loops: Loops, n: int, factors: tuple[Ints, Ints, Ints], orders: tuple[Ints, Ints, Ints]
 ) -> None:
@@ -45,7 +45,7 @@ def set_loops(
         loops.limits[dim] = min(shape.bounds[dim], loops.tiles[levels, dim])
 
 
-@inner
+@bare
 def stays(place: Ints, asked: Ints) -> bool:
     """Whether a loop neither spreads children nor runs inside the event."""
     if place[ORDER] < 0:
@@ -53,7 +53,7 @@ def stays(place: Ints, asked: Ints) -> bool:
     return place[ORDER] >= asked[EVENT]
 
 
-@inner
+@bare
 def count_below(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
     """Positions below `limit` of those loops of `dim` outside the child that stay; others, and a skipped one, are 0."""
     if limit <= 0:
@@ -80,7 +80,7 @@ def count_below(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
     return total + (1 if rest > 0 else 0)
 
 
-@inner
+@bare
 def count_spread(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
     """Positions below `limit` of the loops of `dim` that spread children, all others at 0."""
     if limit <= 0:

@@ -22,7 +22,7 @@ from .compiled import (
     Loops,
     Scratch,
     Shape,
-    inner,
+    bare,
 )
 
 NEEDED, HELD, OWNED = range(3)
@@ -31,7 +31,7 @@ NEEDED, HELD, OWNED = range(3)
 TABLES = NEEDED_BITS, MISSING_BITS, NOW_BITS, BEFORE_BITS, TILE_BITS = range(5)
 
 
-@inner
+@bare
 def moving_loop(loops: Loops, dim: int, asked: Ints) -> int:
     """The loop of `dim` that advances at the event; -1 if it is another dimension's."""
     if asked[MODE] == HELD and loops.events[asked[EVENT], 0] == dim:
@@ -39,7 +39,7 @@ def moving_loop(loops: Loops, dim: int, asked: Ints) -> int:
     return -1
 
 
-@inner
+@bare
 def children_of(loops: Loops, dim: int, base: int, limit: int, row: int, work: Scratch) -> int:
     """Fill row `row` of `work.children` with (offset, size) now and before of each child that has work.
 
@@ -85,7 +85,7 @@ def children_of(loops: Loops, dim: int, base: int, limit: int, row: int, work: S
     return used
 
 
-@inner
+@bare
 def situations_of(loops: Loops, dim: int, row: int, work: Scratch) -> int:
     """Fill row `row` of `work.situations`: where the loops that stay are (-1: far from the end), and how often.
 
@@ -121,7 +121,7 @@ def situations_of(loops: Loops, dim: int, row: int, work: Scratch) -> int:
     return count if base < 0 else _ragged(loops, dim, row, base, stay, count, work)
 
 
-@inner
+@bare
 def _first_base(loops: Loops, dim: int, stay: int, rest: int, least: int, work: Scratch) -> int:
     """The first position from `least` on of the loops that stay, `rest` the last; -1 if there is none."""
     slots, digits, first = work.digits[0], work.digits[1], work.digits[2]
@@ -136,7 +136,7 @@ def _first_base(loops: Loops, dim: int, stay: int, rest: int, least: int, work: 
     return base if base >= least else -1
 
 
-@inner
+@bare
 def _ragged(loops: Loops, dim: int, row: int, base: int, stay: int, count: int, work: Scratch) -> int:
     """Add situations from position `base` on, where equal ones follow each other; how many, or -1."""
     limit = loops.limits[dim]
@@ -175,7 +175,7 @@ def _ragged(loops: Loops, dim: int, row: int, base: int, stay: int, count: int, 
     return count
 
 
-@inner
+@bare
 def window_words(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
     """`windows.union` or `windows.held` of one window, summed over the loops that stay; -1 beyond the limits."""
     size = shape.sizes[window]
@@ -198,7 +198,7 @@ def window_words(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
             return total
 
 
-@inner
+@bare
 def advance(counts: Ints, at: Ints, size: int) -> bool:
     """The next digits `at` below `counts`; False after the last, when all are 0 again."""
     for k in range(size):
@@ -209,7 +209,7 @@ def advance(counts: Ints, at: Ints, size: int) -> bool:
     return False
 
 
-@inner
+@bare
 def combined(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
     """Elements that count in the situation `work.sizes[1]` of each dimension; -1 beyond the limits."""
     size = shape.sizes[window]
@@ -247,7 +247,7 @@ def combined(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
     return _counted(shape, window, everyone, least, (far - least + most) // 64 + 1, work)
 
 
-@inner
+@bare
 def _counted(shape: Shape, window: int, everyone: int, least: int, words: int, work: Scratch) -> int:
     """Place the tiles of `everyone` in sets of `words`, the element `least` first, and count."""
     held = work.asked[MODE] == HELD
@@ -271,7 +271,7 @@ def _counted(shape: Shape, window: int, everyone: int, least: int, words: int, w
     return total
 
 
-@inner
+@bare
 def _place(shape: Shape, window: int, work: Scratch, column: int, start: int) -> None:
     """Set the elements of one tile, whose sizes are in `column + 1` of its children's reaches.
 
@@ -311,7 +311,7 @@ def _place(shape: Shape, window: int, work: Scratch, column: int, start: int) ->
     _or_shifted(work, out, words + start // 64 + 1, start)
 
 
-@inner
+@bare
 def _fill(work: Scratch, out: int, start: int, count: int) -> None:
     """Set `count` bits of a table from `start`."""
     ones = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -327,7 +327,7 @@ def _fill(work: Scratch, out: int, start: int, count: int) -> None:
     work.bits[out, last] |= high
 
 
-@inner
+@bare
 def _or_shifted(work: Scratch, out: int, words: int, shift: int) -> None:
     """Add the tile to the first `words` of a table, `shift` further; from the top, so it may be the tile's own."""
     step, part = shift >> 6, np.uint64(shift & 63)
@@ -338,7 +338,7 @@ def _or_shifted(work: Scratch, out: int, words: int, shift: int) -> None:
         work.bits[out, i] |= moved
 
 
-@inner
+@bare
 def _ones(bits: np.uint64) -> int:
     """How many bits are set."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))

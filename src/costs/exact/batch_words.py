@@ -22,11 +22,11 @@ from .compiled import (
     Loops,
     Scratch,
     Shape,
-    inner,
+    bare,
 )
 
 
-@inner
+@bare
 def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.words_moved`: the first round counts whole tiles, later ones what is kept when each loop advances."""
     total, asked = 0, work.asked
@@ -62,7 +62,7 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     return total
 
 
-@inner
+@bare
 def _resting(loops: Loops, dim: int, work: Scratch) -> int:
     """`words._resting`."""
     limit, asked = loops.limits[dim], work.asked
@@ -90,7 +90,7 @@ def _resting(loops: Loops, dim: int, work: Scratch) -> int:
     return found
 
 
-@inner
+@bare
 def words_owned(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.words_owned` of level `CHILD`."""
     total, asked = 1, work.asked
@@ -110,7 +110,7 @@ def words_owned(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     return total
 
 
-@inner
+@bare
 def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
     """Elements of a window of two dimensions that is not spread over instances of `CHILD`; 0 for any other."""
     if shape.sizes[window] != 2:
@@ -127,7 +127,7 @@ def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int
     return n * m - max(0, n - v) * max(0, m - u)
 
 
-@inner
+@bare
 def first_words(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.first_words`; with `FAN` as `CHILD` the words of one tile."""
     total, asked = 1, work.asked

@@ -17,6 +17,9 @@ Words = NDArray[np.uint64]
 
 compiled = compile_with(error_model="numpy")
 inner = compile_with(**FOR_COMPILED_CODE, error_model="numpy")
+bare = compile_with(**FOR_COMPILED_CODE, error_model="numpy", _nrt=False)
+bare_entry = compile_with(error_model="numpy", _nrt=False)
+"""The last two for functions that make no arrays: see `costs.compiled.bare`."""
 
 
 class Shape(NamedTuple):
