@@ -48,13 +48,19 @@ def first_of_its_kind(spread: tuple[Order, ...], orders: list[Order]) -> bool:
 class Places:
     """In which memory's mesh the instances of a dimension are, where that hardly matters; with perfect factors.
 
+    Where passive memories between two meshes keep nothing, the two act as one: loops of such a memory can as well run
+    outside of both.  For tensors with windows that brings instances closer together, which share more, if one term of
+    the window at most is spread and loops too; other `interleaved` spreads are searched as well.  Further in, tensors
+    with windows must not be kept, whose tiles might slide by less.
+
     Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
     instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
     tensors kept there are indexed by it (tiles get smaller, instances more); inwards saves words if none of them is.
+    With `alone` each place is its own.
     """
 
-    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
-        self._meshes, self._split = meshes, split
+    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool, alone: bool = False) -> None:
+        self._meshes, self._split, self._alone = meshes, split, alone
         self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
         self.free = [model.perfect and not (model.kind[:, d] == WINDOW).any() for d in range(len(model.bounds))]
         self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
@@ -65,10 +71,97 @@ class Places:
         self._groups: dict[Kept, list[list[int]]] = {}
         self._moves: dict[Kept, list[tuple[int, int, int]]] = {}
         self._room: dict[tuple[int, Order], bool] = {}
+        self._merged: dict[Kept, tuple[Order, ...]] = {}
+        self._apart: dict[tuple[Spread, tuple[Order, ...]], Spread | None] = {}
+        self._model = model
+        self._sliding = [bool((kinds == WINDOW).any()) for kinds in model.kind]
+
+    def merged(self, kept: Kept) -> tuple[Order, ...]:
+        """Memories with meshes, those together that act as one."""
+        if kept not in self._merged:
+            found: list[Order] = [(level,) for level in self._levels[:1]]
+            for near, far in pairwise(self._levels):
+                held = any(any(chain[near:far]) for chain in kept)
+                slides = any(any(chain[:near]) for chain, sliding in zip(kept, self._sliding, strict=True) if sliding)
+                if self._alone or held or slides or not self._model.perfect or not all(self._passive[near : far + 1]):
+                    found.append((far,))
+                else:
+                    found[-1] = (*found[-1], far)
+            self._merged[kept] = tuple(found)
+        return self._merged[kept]
+
+    def kind(self, kept: Kept) -> object:
+        """What `superfluous` needs to know of a way to keep tensors."""
+        return tuple(self._of(kept)), tuple(tuple(group) for group in self._groups_of(kept))
+
+    def apart(self, spread: Spread, kept: Kept) -> Spread | None:
+        """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
+        groups = tuple(group for group in self.merged(kept) if len(group) > 1)
+        if (spread, groups) not in self._apart:
+            found: Spread | None = spread
+            for group in groups:
+                parts = None if found is None else next(self._parts(spread[group[0]], group), None)
+                found = None if found is None or parts is None else self._with(found, group, parts)
+            self._apart[spread, groups] = found
+        return self._apart[spread, groups]
+
+    def interleaved(self, spread: Spread, kept: Kept) -> list[Spread]:
+        """Spreads over each mesh of those that act as one, whose loops in between may be better than others."""
+        groups = [group for group in self.merged(kept) if len(group) > 1]
+        if not groups or not self._gaps(spread):
+            return []
+        found: dict[tuple[Order, ...], Spread] = {}
+        for chosen in product(*(self._parts(spread[group[0]], group) for group in groups)):
+            mine = spread
+            for group, parts in zip(groups, chosen, strict=True):
+                mine = self._with(mine, group, parts)
+            found.setdefault(tuple(tuple(row[d] for d in self._other_dims) for row in mine), mine)
+        return [mine for mine in found.values() if any(max(mine[level]) > 1 for group in groups for level in group[1:])]
+
+    def _gaps(self, spread: Spread) -> bool:
+        """Whether more than one term of a window is spread, but for those that lie side by side to the bound."""
+        model = self._model
+        for t, count in enumerate(model.windows.tolist()):
+            for w in range(count):
+                terms = [(prod(row[d] for row in spread), d) for d in np.flatnonzero(model.window[t] == w).tolist()]
+                loose = [
+                    d
+                    for share, d in terms
+                    if share > 1 and (share < int(model.bounds[d]) or int(model.coefficient[t, d]) > 1)
+                ]
+                if len(loose) > 1:
+                    return True
+        return False
+
+    def _parts(self, factors: Order, group: Order) -> Iterator[tuple[Order, ...]]:
+        """All ways to have some of `factors` in each mesh of `group`."""
+        first, *others = group
+        if not others:
+            if self._fits(first, factors):
+                yield (factors,)
+            return
+        columns, rows = self._meshes[first]
+        outside = prod(prod(self._meshes[level]) for level in others)
+
+        def go(d: int, near: Order, left: int) -> Iterator[tuple[Order, ...]]:
+            if d == len(factors):
+                far = tuple(factor // part for factor, part in zip(factors, near, strict=True))
+                if prod(far) <= outside and self._fits(first, near):
+                    yield from ((near, *rest) for rest in self._parts(far, tuple(others)))
+                return
+            for part in reversed(divisors_of(factors[d])):
+                if part <= left:
+                    yield from go(d + 1, (*near, part), left // part)
+
+        yield from go(0, (), columns * rows)
+
+    def _with(self, spread: Spread, group: Order, parts: tuple[Order, ...]) -> Spread:
+        rows = dict(zip(group, parts, strict=True))
+        return tuple(rows.get(level, row) for level, row in enumerate(spread))
 
     def superfluous(self, spread: Spread, kept: Kept) -> bool:
         """Whether another skeleton has mappings as good, which is not superfluous or has been asked for before."""
-        if len(self._levels) < 2 or not any(self.free):
+        if self._alone or len(self._levels) < 2 or not any(self.free):
             return False
         if any(self._may_move(spread, *move) for move in self._of(kept)):
             return True

@@ -15,19 +15,17 @@ from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..values import OBJECTIVES, Mapped, Request
-from .alike import Kept, Places, Spread, first_of_its_kind, members, symmetries
+from .alike import Kept, Places, Spread, members, symmetries
 from .arrays import chain_arrays, reduced
 from .descend import start, walk
 from .estimates import ROUNDING, Estimates
+from .families import families_of, last_kept
 from .limits import infeasible
 from .model import Ints, model_of
 from .prefixes import Ways, prices_of
 from .promise import Task
-from .spreads import Factors, Layout, Spreads, hold_choices, placed
+from .spreads import Factors, Layout, hold_choices, placed
 from .walk import Best, new_frames, new_leaves, new_state
-
-GROWTH = 1.1
-"""Spreads are looked for in classes of bounds that differ by this factor at most."""
 
 MAX_ORDERS = 720
 """Orders of one mapping's loops that are priced to settle which is the best."""
@@ -54,7 +52,8 @@ LEAVES = 16
 SLICE = 2000
 """Nodes between two looks at the clock."""
 
-Node = tuple[float, Spread, Kept | None]
+Node = tuple[float, Spread, int, Kept]
+"""A bound, a spread and the family that it is of; a skeleton keeps tensors in some way, a mere spread in none."""
 
 
 class Search:
@@ -70,7 +69,6 @@ class Search:
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
-        self.spreads = Spreads(self.model, self.meshes, split=request.space.split_axes)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits)
         self.skeleton, self.value, self.set_up = (
             self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
@@ -84,15 +82,14 @@ class Search:
         self.nodes, self.hurried = 0, False
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
-        self.places = Places(self.model, self.meshes, split=request.space.split_axes)
+        split = request.space.split_axes
+        self.places = Places(self.model, self.meshes, split=split, alone=self.hops)
         self.queue: list[Node] = []
-        self.reached, self.low, self.settled_low = 0.0, 0.0, inf
-        self.all_kept = list(product(*self.chains))
-        self.every = np.ones((len(self.all_kept), self.levels, self.tensors), np.int64)
-        self.every[:, :-1] = np.array(self.all_kept, np.int64).transpose(0, 2, 1)
-        self.masks = np.array([self.last_kept(kept) for kept in self.all_kept], np.int64)
+        self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()
-        self.ways = self.ways_to_keep()
+        self.families = families_of(
+            self.model, self.meshes, list(product(*self.chains)), self.ways_to_keep(), self.places, split=split
+        )
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
 
     def least_energy(self) -> float:
@@ -103,7 +100,7 @@ class Search:
         for kept in product(*self.chains):
             operands = self.set_up(shared, kept)[0]
             first, both = self.set_up(alone, kept)
-            found = min(found, operands + both - first + self.estimates.outer.least(self.last_kept(kept)))
+            found = min(found, operands + both - first + self.estimates.outer.least(last_kept(kept)))
         return max(found, self.limits.energy_pj)
 
     def ways_to_keep(self) -> Ways:
@@ -117,36 +114,33 @@ class Search:
         least = float(self.least), float(self.limits.cycles)
         return Ways(*chain_arrays(self.chains), front, points, prices_of(self.model), self.objective, *least)
 
-    def more_spreads(self, first: float) -> None:
-        """Look for spreads of the next class of bounds, from `first` on; they go to the queue if these are all."""
-        if self.spreads.over:
-            begin = max(self.reached, first)
-            self.spreads.begin(self.reached, min(begin * GROWTH, self.best_value))
-        self.spreads.look(self.ways, self.best_value)
-        if not self.spreads.over:
-            return
-        self.reached = self.spreads.beyond * (1 - ROUNDING)
-        spreads, bounds = self.spreads.found()
-        for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
-            chosen = tuple(tuple(row) for row in spread)
-            if bound < self.best_value and first_of_its_kind(chosen, self.symmetries):
-                heapq.heappush(self.queue, (bound, chosen, None))
+    def more_spreads(self, family: int, first: float) -> None:
+        """Look for more spreads of a family; they go to the queue."""
+        for bound, spread in self.families[family].more(first, self.best_value, self.symmetries):
+            heapq.heappush(self.queue, (bound, spread, family, ()))
 
-    def skeletons(self, spread: Spread) -> list[Node]:
+    def skeletons(self, spread: Spread, family: int) -> list[Node]:
         """The skeletons of a spread that may hold something better."""
-        if self.layouts(spread) is None:
+        kind = self.families[family]
+        if self.layouts(spread, kind.kept[0]) is None:
             return []
-        most = self.best_value * (1 - ROUNDING)
-        bounds = self.estimates.all_at_once(spread, self.ways, self.every, self.masks)
-        found: list[Node] = []
-        for bound, kept in zip(bounds, self.all_kept, strict=True):
-            if bound < most and (self.hops or not self.places.superfluous(spread, kept)):
-                found.append((bound, spread, kept))
+        chosen = kind.worthwhile(spread)
+        if not len(chosen):
+            return []
+        most, found = self.best_value * (1 - ROUNDING), list[Node]()
+        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
+        for bound, n in zip(bounds, chosen.tolist(), strict=True):
+            if bound < most:
+                others = self.places.interleaved(spread, kind.kept[n])
+                found += [(bound, mine, family, kind.kept[n]) for mine in (spread, *others)]
         return found
 
-    def layouts(self, spread: Spread) -> list[Layout] | None:
+    def layouts(self, spread: Spread, kept: Kept) -> list[Layout] | None:
         """How the instances are placed, or None if the mesh has no room."""
-        return placed(spread, self.meshes, split=self.request.space.split_axes)
+        split = self.request.space.split_axes
+        found = placed(spread, self.meshes, split=split)
+        apart = self.places.apart(spread, kept) if found is None else None
+        return found if apart is None else placed(apart, self.meshes, split=split)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -164,18 +158,19 @@ class Search:
             return True
         if self.model.base == 0 and not self.alone:
             self.begin_alone()
-        fewest = max(1.0, self.spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
+        fewest = max(1.0, self.families[0].spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
         first = self.value(self.least, fewest)
         while True:
             front = self.queue[0][0] if self.queue else inf
-            beyond = max(self.reached, first)
+            family = min(range(len(self.families)), key=lambda n: self.families[n].reached)
+            beyond = max(self.families[family].reached, first)
             self.low = min(self.settled_low, front, beyond, self.best_value)
             if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
                 return True
             if self.late() or len(self.queue) > MAX_QUEUE:
                 return False
             if beyond < front:
-                self.more_spreads(first)
+                self.more_spreads(family, first)
             else:
                 self.step(*heapq.heappop(self.queue))
 
@@ -184,8 +179,7 @@ class Search:
         spread = ((1,) * len(self.dims),) * self.levels
         alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
         energies = {
-            kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(self.last_kept(kept))
-            for kept in product(*alone)
+            kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(last_kept(kept)) for kept in product(*alone)
         }
         kept = min(energies, key=lambda kept: energies[kept])
         bound, self.alone = self.estimates.by_tables(spread, kept, 0.0, inf), True
@@ -194,18 +188,18 @@ class Search:
             if self.best_value <= bound * factor or self.late():
                 return
 
-    def step(self, bound: float, spread: Spread, kept: Kept | None) -> None:
+    def step(self, bound: float, spread: Spread, family: int, kept: Kept) -> None:
         """Look into the most promising node."""
-        if kept is None:
-            for node in self.skeletons(spread):
+        if not kept:
+            for node in self.skeletons(spread, family):
                 heapq.heappush(self.queue, node)
             return
         start = self.estimates.by_tile(spread, kept, bound)
-        if self.later(start, bound, spread, kept):
+        if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.best_value)
         self.dive(start, spread, kept)
-        if self.later(start, bound, spread, kept):
+        if self.later(start, (bound, spread, family, kept)):
             return
         improved = max(start, bound)
         narrow = start > 0 and not self.wide
@@ -214,7 +208,7 @@ class Search:
         if complete:
             self.settled_low = min(self.settled_low, low)
         if not complete or target < self.best_value:
-            heapq.heappush(self.queue, (target if complete else improved, spread, kept))
+            heapq.heappush(self.queue, (target if complete else improved, spread, family, kept))
         else:
             self.estimates.forget(spread, kept)
 
@@ -223,12 +217,12 @@ class Search:
         if start * DIVE < self.best_value:
             self.explore(spread, kept, min(self.best_value, start * DEEP), DIVE_NODES)
 
-    def later(self, start: float, bound: float, spread: Spread, kept: Kept) -> bool:
+    def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
         if start >= self.best_value * (1 - ROUNDING):
             return True
-        if self.queue and start > max(bound * (1 + ROUNDING), self.queue[0][0]):
-            heapq.heappush(self.queue, (start, spread, kept))
+        if self.queue and start > max(node[0] * (1 + ROUNDING), self.queue[0][0]):
+            heapq.heappush(self.queue, (start, *node[1:]))
             return True
         return False
 
@@ -248,9 +242,6 @@ class Search:
             process_time() - began,
         )
 
-    def last_kept(self, kept: Kept) -> int:
-        return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
-
     def explore(self, spread: Spread, kept: Kept, target: float, most: int = PATIENCE) -> tuple[float, bool]:
         """Search one skeleton, whose bound was improved just now, for mappings below `target`.
 
@@ -258,7 +249,7 @@ class Search:
         `most` nodes they have not.
         """
         base = self.set_up(spread, kept)[0]
-        layouts = [self.layouts(spread) or []]
+        layouts = [self.layouts(spread, kept) or []]
         best = Best(np.array([target]), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
         self.leaves.number[0] = 0

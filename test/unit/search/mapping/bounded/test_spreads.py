@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 
 from tilewright.costs.bounds import bounds_of
+from tilewright.search.mapping.bounded.families import Family
 from tilewright.search.mapping.bounded.outer import FRONT, lowest
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import OBJECTIVES, Request, Space
@@ -21,23 +22,23 @@ def test_classes_of_bounds_have_all_spreads():
         problem, arch = random_problem(random), random_machine(random)
         space = Space(random.random() < 0.5, random.random() < 0.5, "perfect" if seed % 2 else "imperfect")
         request = Request(objective=OBJECTIVES[seed % 3], space=space)
-        search = Search(arch, problem, request, bounds_of(arch, problem))
-        everything = _found(search, 0.0, 1e300)
-        low, parts = 0.0, dict[tuple[int, ...], float]()
-        while low < np.inf:
-            parts |= _found(search, low, max(low, 1.0) * 1.2)
-            low = search.spreads.beyond * (1 - 1e-9)
-        assert parts == everything, seed
-        compared += len(everything)
+        for family in Search(arch, problem, request, bounds_of(arch, problem)).families:
+            everything = _found(family, 0.0, 1e300)
+            low, parts = 0.0, dict[tuple[int, ...], float]()
+            while low < np.inf:
+                parts |= _found(family, low, max(low, 1.0) * 1.2)
+                low = family.spreads.beyond * (1 - 1e-9)
+            assert parts == everything, seed
+            compared += len(everything)
     assert compared > 200
 
 
-def _found(search: Search, low: float, high: float) -> dict[tuple[int, ...], float]:
+def _found(family: Family, low: float, high: float) -> dict[tuple[int, ...], float]:
     """Spreads with bounds above `low` and at most `high`, once each."""
-    search.spreads.begin(low, high)
-    while not search.spreads.over:
-        search.spreads.look(search.ways, np.inf)
-    spreads, bounds = search.spreads.found()
+    family.spreads.begin(low, high)
+    while not family.spreads.over:
+        family.spreads.look(family.ways, np.inf)
+    spreads, bounds = family.spreads.found()
     found = {tuple(spread.ravel().tolist()): bound for spread, bound in zip(spreads, bounds.tolist(), strict=True)}
     assert len(found) == len(spreads)
     assert all(low < bound <= high for bound in found.values())

@@ -1,0 +1,84 @@
+"""Ways to keep tensors for which the same meshes act as one, and the spreads over those."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from .alike import Kept, Places, Spread, first_of_its_kind
+from .arrays import chain_arrays
+from .estimates import ROUNDING
+from .model import Ints, Model
+from .prefixes import Ways
+from .spreads import Spreads
+
+GROWTH = 1.1
+"""Spreads are looked for in classes of bounds that differ by this factor at most."""
+
+
+class Family:
+    """Ways `kept` to keep tensors for which the same groups of meshes act as one; spreads are over the whole group,
+    and stand in its innermost memory's row."""
+
+    def __init__(
+        self, model: Model, meshes: list[tuple[int, int]], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+    ) -> None:
+        self.kept, self._places = kept, places
+        levels, tensors = len(meshes), len(kept[0])
+        self.every = np.ones((len(kept), levels, tensors), np.int64)
+        self.every[:, :-1] = np.array(kept, np.int64).transpose(0, 2, 1)
+        self.masks = np.array([last_kept(chosen) for chosen in kept], np.int64)
+        chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
+        self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
+        self.spreads = Spreads(model, self._merged(meshes), split=split)
+        self.reached = 0.0
+        kinds: dict[object, list[int]] = {}
+        for n, chosen in enumerate(kept):
+            kinds.setdefault(places.kind(chosen), []).append(n)
+        self._kinds = [(kept[found[0]], found) for found in kinds.values()]
+
+    def _merged(self, meshes: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        found = list(meshes)
+        for first, *others in self._places.merged(self.kept[0]):
+            if others:
+                found[first] = prod(prod(meshes[level]) for level in (first, *others)), 1
+            for level in others:
+                found[level] = 1, 1
+        return found
+
+    def more(self, first: float, most: float, symmetries: list[tuple[int, ...]]) -> list[tuple[float, Spread]]:
+        """Look for spreads of the next class of bounds, from `first` on: none until these are all."""
+        if self.spreads.over:
+            self.spreads.begin(self.reached, min(max(self.reached, first) * GROWTH, most))
+        self.spreads.look(self.ways, most)
+        if not self.spreads.over:
+            return []
+        self.reached = self.spreads.beyond * (1 - ROUNDING)
+        spreads, bounds = self.spreads.found()
+        found: list[tuple[float, Spread]] = []
+        for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
+            chosen = tuple(tuple(row) for row in spread)
+            if bound < most and first_of_its_kind(chosen, symmetries):
+                found.append((bound, chosen))
+        return found
+
+    def worthwhile(self, spread: Spread) -> Ints:
+        """The numbers of those ways to keep tensors for which no other spread is as good."""
+        found = [n for kept, numbers in self._kinds if not self._places.superfluous(spread, kept) for n in numbers]
+        return np.array(found, np.int64)
+
+
+def families_of(
+    model: Model, meshes: list[tuple[int, int]], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+) -> list[Family]:
+    """All ways to keep tensors, by the meshes that act as one."""
+    found: dict[object, list[Kept]] = {}
+    for chosen in kept:
+        found.setdefault(places.merged(chosen), []).append(chosen)
+    return [Family(model, meshes, members, ways, places, split=split) for members in found.values()]
+
+
+def last_kept(kept: Kept) -> int:
+    """The set of tensors that the last memory before the outermost keeps."""
+    return sum(1 << t for t, chain in enumerate(kept) if chain[-1])
