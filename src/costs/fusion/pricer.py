@@ -97,8 +97,9 @@ class SubgraphPricer:
         self._trace = new_trace(len(graph) + len(graph.inputs))
         self._alike = Alike(graph, self._net)
         self._tiles = np.array(self.tiles, dtype=np.int64)
-        self._ways_alone: dict[int, CostTable] = {}
-        self._cuts: dict[tuple[int, Buffers], int | None] = {}
+        self._kinds = [self._alike.structure((layer,)) for layer in range(len(graph))]
+        self._ways_alone: dict[Structure, CostTable] = {}
+        self._cuts: dict[tuple[Structure, Buffers], int | None] = {}
         self._terms_of: dict[Buffers, Terms] = {}
         self._priced = 1
 
@@ -189,18 +190,20 @@ class SubgraphPricer:
         return self._table(members, np.array([0, len(members)], dtype=np.int64), self.buffers, every=True)
 
     def _alone_ways(self, layer: int) -> CostTable:
-        """All ways to cut a layer."""
-        if layer not in self._ways_alone:
+        """All ways to cut a layer; those of one kind have the same."""
+        kind = self._kinds[layer]
+        if kind not in self._ways_alone:
             whole = self._every(np.array([layer], dtype=np.int64))
             alone = Alone(self._net, self._trace, self._terms(self.buffers), self.graph.layers[layer], layer)
-            self._ways_alone[layer] = CostTable(*alone.ways(self._tiles, *whole))
-        return self._ways_alone[layer]
+            self._ways_alone[kind] = CostTable(*alone.ways(self._tiles, *whole))
+        return self._ways_alone[kind]
 
     def _best_cut(self, layer: int, buffers: Buffers) -> int | None:
         """The row of `_alone_ways` that fits and is best for the metric."""
-        if (layer, buffers) not in self._cuts:
-            self._cuts[layer, buffers] = self._find_cut(self._alone_ways(layer), buffers)
-        return self._cuts[layer, buffers]
+        key = self._kinds[layer], buffers
+        if key not in self._cuts:
+            self._cuts[key] = self._find_cut(self._alone_ways(layer), buffers)
+        return self._cuts[key]
 
     def _find_cut(self, ways: CostTable, buffers: Buffers) -> int | None:
         need, weights = ways.integers[:, GLOBAL], ways.integers[:, WEIGHT]

@@ -109,7 +109,9 @@ def explore(
 def _search(plan: Plan, scene: Scene, options: ExploreOptions) -> tuple[Best, Front | None]:
     match options.method:
         case "ours":
-            return ours(plan, scene.tolls(options.metric), _widest(scene, plan.choices.candidates).possible)
+            return ours(
+                plan, scene.tolls(options.metric), _widest(scene, plan.choices.candidates).possible, scene.cores
+            )
         case "genetic":
             return genetic(plan), None
         case "annealing":

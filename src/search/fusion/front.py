@@ -8,17 +8,19 @@ of size against cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .capacity import Floats
+from .capacity import CapacityEvaluator, Floats
 from .codesign import Best, Plan
 from .extensions import extensions
 from .lattice import TooLargeError
+from .possible import Possible
 from .refine import Refiner, neighbourhood
 from .space import Groups, bits, union
 from .stretches import Stretches
@@ -33,10 +35,16 @@ MOST_STEPS = 100_000
 
 @dataclass
 class Front:
-    """The least metric found for each candidate, and the partition that has it."""
+    """The least metric found for each candidate, and the partition that has it.
+
+    `possible` is false only where no group that holds the layers fits any candidate (None: not known), with weights
+    divided over `cores`.
+    """
 
     plan: Plan
     tolls: Tolls
+    possible: Possible | None = None
+    cores: int = 1
     costs: Floats = field(init=False)
     groups: list[Groups] = field(init=False)
     proven: bool = False
@@ -77,7 +85,7 @@ class Front:
         Cuts lie at places where less is live than around them: first than far around, then than ever less far, as
         long as there are prices left.  Cells of a network that are alike are cut alike, and priced once.
         """
-        stretches = Stretches(self.plan.choices, order, self._live(order), most)
+        stretches = Stretches(self.plan.choices, order, self._live(order), most, self.possible)
         costs, came = stretches.shortest()
         for candidate in map(int, np.flatnonzero(costs < self.costs * (1 - 1e-12))):
             self.groups[candidate] = stretches.groups(came[:, candidate])
@@ -92,15 +100,26 @@ class Front:
             live.append(sum(self.tolls.loads[n] for n in bits(space.sources(space.everything & ~done) & done)))
         return live
 
-    def exact(self, more: int, possible: Callable[[int], bool]) -> None:
+    def evaluator(self, candidate: int) -> CapacityEvaluator:
+        """Prices under one candidate; what cannot fit it is told without a price."""
+        choices, least = self.plan.choices, self.tolls.least
+        if self.possible is None:
+            return choices.at(candidate, least)
+        buffers = choices.candidates[candidate]
+        room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
+        fits = replace(
+            self.possible, weight_capacity=float(room * self.cores), map_capacity=float(buffers.global_bytes), known={}
+        )
+        return choices.at(candidate, lambda group: least(group) if fits(group) else inf)
+
+    def exact(self, more: int) -> None:
         """The least cost of formula 2 over all partitions and candidates, proven, with `more` groups priced at most.
 
-        `possible(group)` is false only where no group that holds the layers fits any candidate.  Raises `TooLargeError`
-        where it is given up.
+        Raises `TooLargeError` where it is given up.
         """
         most = self.plan.choices.evaluations + more
         limits = (float(self.totals.min()) * (1 + 1e-12) - self.plan.choices.sizes) / self.plan.alpha
-        downsets = _Downsets(self.plan, self.tolls, limits, most, possible=possible)
+        downsets = _Downsets(self.plan, self.tolls, limits, most, possible=self.possible)
         for candidate, cost, groups in downsets.solve():
             if cost < self.costs[candidate] * (1 - 1e-12):
                 self.groups[candidate], self.costs[candidate] = groups, cost
@@ -217,42 +236,41 @@ class _Downsets:
         return tuple(reversed(groups))
 
 
-def ours(plan: Plan, tolls: Tolls, possible: Callable[[int], bool]) -> tuple[Best, Front]:
-    """All candidates at once: cuts of two orders, the lattice where it is small, else borders annealed in turns.
+def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[Best, Front]:
+    """All candidates at once: cuts of two orders, then borders annealed; the lattice where that brings nothing.
 
-    `possible` is that of `Front.exact`.
+    `possible` is that of `Front.exact`; weights are divided over `cores`.
 
     Prices at most a tenth as many groups as `plan` lets others score points, but for what the last cuts need.
     """
     space, budget = plan.choices.space, plan.samples // 10
-    front, random, best = Front(plan, tolls), Random(plan.seed), Best()
+    front, random, best = Front(plan, tolls, possible, cores), Random(plan.seed), Best()
     depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
-    for order in (list(range(space.size)), depth):
-        front.cuts(order, min(budget // 3, max(budget // CUTS, SHORT * space.size)))
+    for order, share in ((list(range(space.size)), FIRST), (depth, SECOND)):
+        front.cuts(order, min(budget // share, max(budget // CUTS, space.size)))
         _note(best, front)
-    try:
-        front.exact(budget // EXACT, possible)
-    except TooLargeError:
-        idle = 0
-        while plan.choices.evaluations < budget and idle < PATIENCE and not plan.late:
-            before = best.cost
-            _refine(front, random, budget, HEATS[idle % len(HEATS)])
-            if idle >= STUCK and front.groups[front.best]:
-                front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
-            _note(best, front)
-            idle = 0 if best.cost < before else idle + 1
+    idle = 0
+    while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.late and not front.proven:
+        before = best.cost
+        _refine(front, random, budget, HEATS[idle % len(HEATS)])
+        if idle >= STUCK and front.groups[front.best]:
+            front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
+        _note(best, front)
+        idle = 0 if best.cost < before else idle + 1
+        if idle in PROOFS:
+            with suppress(TooLargeError):
+                front.exact(min(budget // EXACT, budget - plan.choices.evaluations))
     _note(best, front)
     return best, front
 
 
-CUTS, EXACT = 20, 5
-"""Shares of the budget that go into the first cuts of an order, and into the lattice: one of so many parts each."""
+FIRST, SECOND, CUTS, EXACT = 3, 6, 20, 5
+"""Shares of the budget that go into the first cuts of two orders (no more than a group for each layer, or `CUTS`), and
+into the lattice: one of so many parts each."""
 
-SHORT = 1
-"""Groups of the first cuts for each layer, where a third of the budget allows it."""
-
-STUCK, PATIENCE = 5, 30
-"""Rounds in a row that brought nothing, after which windows are solved, and after which the search ends."""
+STUCK, PATIENCE, PROOFS = 5, 30, (2, 29)
+"""Rounds in a row that brought nothing, after which windows are solved, after which the search ends, and after which
+the lattice is tried."""
 
 
 def _refine(front: Front, random: Random, budget: int, share: float) -> None:
@@ -263,14 +281,14 @@ def _refine(front: Front, random: Random, budget: int, share: float) -> None:
     if not near:
         return
     candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
-    refiner = Refiner(choices.space, choices.at(candidate, front.tolls.least), random)
+    refiner = Refiner(choices.space, front.evaluator(candidate), random)
     refiner.start(front.groups[candidate])
     heat = share * float(front.costs[candidate])
     for chunk in range(CHUNKS):
-        if choices.evaluations >= budget:
+        if choices.evaluations >= budget - MOVE:
             break
         fall = 1000 ** (-1 / CHUNKS)
-        refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1), lambda: choices.evaluations >= budget)
+        refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1), lambda: choices.evaluations >= budget - MOVE)
     front.offer(refiner.best)
     front.offer(tuple(refiner.groups))
     order = [number for group in refiner.best for number in bits(group)]
@@ -281,6 +299,9 @@ def _refine(front: Front, random: Random, budget: int, share: float) -> None:
 
 RECUT = 100
 """Groups that may be priced when an order that annealing found is cut anew, for all candidates."""
+
+MOVE = 3
+"""Groups that a move asks for, rarely more."""
 
 CHUNKS, MOVES, HEATS = 10, 1000, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
 """Moves of a round; its temperature at first, as a share of the metric: higher the longer nothing was found."""

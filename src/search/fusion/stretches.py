@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf
 
@@ -29,8 +29,15 @@ class Stretches:
     stretches between few places, then between ever more, short ones first.
     """
 
-    def __init__(self, choices: Choices, order: Sequence[int], live: Sequence[float], most: int) -> None:
-        self._choices, self._live, self._count = choices, live, len(order)
+    def __init__(
+        self,
+        choices: Choices,
+        order: Sequence[int],
+        live: Sequence[float],
+        most: int,
+        possible: Callable[[int], bool] | None = None,
+    ) -> None:
+        self._choices, self._live, self._count, self._possible = choices, live, len(order), possible
         self._most, self._tries = choices.evaluations + most, self._count + TRIES * most
         self._before = [0]
         for number in order:
@@ -70,11 +77,11 @@ class Stretches:
         return tuple(self._choices.space.ordered(groups) or groups)
 
     def _places(self, reach: int) -> list[int]:
-        """Where less is live than at all places up to `reach` before, and no more than at those after; both ends."""
+        """Both ends, and where no less is live than at all places up to `reach` away; such places are as far apart."""
         live, found = self._live, [0]
         for place in range(1, self._count):
-            before, after = live[max(0, place - reach) : place], live[place + 1 : place + 1 + reach]
-            if live[place] < min(before, default=inf) and live[place] <= min(after, default=inf):
+            near = live[max(0, place - reach) : place + 1 + reach]
+            if live[place] <= min(near) and (place - found[-1] >= reach or len(found) == 1):
                 found.append(place)
         return [*found, self._count]
 
@@ -100,6 +107,8 @@ class Stretches:
             if self._tries < 0:
                 return False
             parts = self._parts(first, last)
+            if self._possible is not None and not all(map(self._possible, parts)):
+                return False
             fresh = {self._choices.structure(part) for part in parts if not self._choices.known(part)}
             if self._choices.evaluations + len(fresh) > self._most:
                 return False

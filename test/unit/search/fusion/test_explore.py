@@ -151,8 +151,8 @@ def test_bounds_of_groups_under_a_candidate_are_below_their_prices():
 
 
 def test_the_first_cuts_keep_to_few_prices():
-    """A chain of many layers with fewer prices than layers: a partition, and no more prices than were given."""
-    layers = tuple(Layer(f"l{i}", "conv", Shape(4, 16, 16), (Edge(i - 1),), 64) for i in range(200))
+    """A chain of many layers, no two alike, with fewer prices than layers: a partition, and few prices more."""
+    layers = tuple(Layer(f"l{i}", "conv", Shape(4, 16, 16), (Edge(i - 1),), 64 + i) for i in range(200))
     graph = LayerGraph("chain", (Input("x", Shape(4, 16, 16)),), layers)
     pricer = SubgraphPricer(graph, metric="energy")
     result = explore(scene_of(pricer), pricer, ExploreOptions("ours", samples=1000), SHARED)
