@@ -13,7 +13,7 @@ from ..exact.solve import solve as three_memories
 from ..refine import solve as refine
 from ..values import Mapped, Request
 from .limits import check, check_timeloop
-from .search import ROUNDING, Search
+from .search import Search
 
 PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.25, 0.15, 0.75
 """Parts of a time limit: for perfect factors before others; until a search gets help, and for that help; and until it
@@ -21,9 +21,6 @@ goes for good mappings rather than for a proof."""
 
 TIMELOOP_LEVELS = 3
 """Memories of the machines that are searched in Timeloop's model."""
-
-TIMELOOP_SHARE = 0.4
-"""Part of a time limit for `refine`, in Timeloop's model."""
 
 HELP_NODES = 200_000
 """Nodes after which a search without a time limit gets help."""
@@ -49,7 +46,9 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """
     if request.model == "timeloop":
         check_timeloop(request)
-        return _by_timeloop(arch, problem, request)
+        if len(arch.levels) != TIMELOOP_LEVELS:
+            return refine(arch, problem, request)
+        return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
     clock = _Clock(request)
     limits = bounds_of(arch, problem)
@@ -66,36 +65,6 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         search = _searched(arch, problem, request, limits, clock, 1.0, None)
     search.evaluated += evaluated
     return search.answer(min(max(search.low, floor), search.best_value), clock.began)
-
-
-def _by_timeloop(arch: Architecture, problem: Problem, request: Request) -> Mapped:
-    """The same in Timeloop's model; the last part of a time limit is for `refine`, unless the search is over before.
-
-    Machines of other than three memories get what `refine` finds, unproven.
-    """
-    if len(arch.levels) != TIMELOOP_LEVELS:
-        return refine(arch, problem, request)
-    limit = request.time_limit_s
-    first_s = None if limit is None else (1 - TIMELOOP_SHARE) * limit
-    found = three_memories(arch, problem, request.objective, request.space, first_s)
-    if found.proven or limit is None:
-        return found
-    try:
-        other = refine(arch, problem, replace(request, time_limit_s=TIMELOOP_SHARE * limit))
-    except InfeasibleError:
-        return found
-    better = min(found, other, key=lambda mapped: _value(mapped, request))
-    return replace(
-        better,
-        lower_bound=min(found.lower_bound, _value(better, request)),
-        proven=found.lower_bound * (1 + ROUNDING) >= _value(better, request),
-        evaluated=found.evaluated + other.evaluated,
-        cpu_s=found.cpu_s + other.cpu_s,
-    )
-
-
-def _value(mapped: Mapped, request: Request) -> float:
-    return {"edp": mapped.edp, "energy": mapped.energy, "latency": float(mapped.cycles)}[request.objective]
 
 
 def _searched(

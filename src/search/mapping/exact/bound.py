@@ -15,7 +15,8 @@ from .words import extents, fresh_words
 class Spread(NamedTuple):
     """Spatial factors below the inner memories (`near`, (D,)) and between them and the middle one (`far`), and which
     tensors (`kept` (2, T)) the two hold.  `operands` (T,) bounds the words that one inner memory hands out;
-    `copies` (T,) inner memories at least hold the same tile; `scale` = (inner memories, iterations of one)."""
+    `copies` (T,) inner memories at least hold the same tile; `scale` = (inner memories, iterations of one); `beyond`
+    (2, 3) are words that each memory reads and writes at least for tensors that move between the outer two."""
 
     near: Ints
     far: Ints
@@ -23,12 +24,14 @@ class Spread(NamedTuple):
     operands: Ints
     copies: Ints
     scale: Ints
+    beyond: Floats
 
 
 class Inner(NamedTuple):
     """One inner tile under a `Spread`: `tile` (D,), that of all inner memories together, the loops left above it, and
     per tensor its box, words, partition, multicast groups, whether neighbours may help; `ideal` (T, D) groups that are
-    left to serve if neighbours help wherever they can, when loop d moves innermost."""
+    left to serve if neighbours help wherever they can, when loop d moves innermost; `sure` (T,) words come from the
+    parent however much neighbours help."""
 
     tile: Ints
     together: Ints
@@ -39,15 +42,17 @@ class Inner(NamedTuple):
     groups: Ints
     linkable: Ints
     ideal: Ints
+    sure: Ints
     visits: Ints
 
 
 def new_inner(tensors: int, dims: int, axes: int) -> Inner:
     """Room for one inner tile."""
     by_dim = [np.zeros(dims, np.int64) for _ in range(3)]
-    words, part, groups, linkable = (np.zeros(tensors, np.int64) for _ in range(4))
+    words, part, groups, linkable, sure = (np.zeros(tensors, np.int64) for _ in range(5))
     box, ideal = np.zeros((tensors, axes), np.int64), np.zeros((tensors, dims), np.int64)
-    return Inner(by_dim[0], by_dim[1], by_dim[2], box, words, part, groups, linkable, ideal, np.ones(1, np.int64))
+    visits = np.ones(1, np.int64)
+    return Inner(by_dim[0], by_dim[1], by_dim[2], box, words, part, groups, linkable, ideal, sure, visits)
 
 
 @inner
@@ -66,9 +71,24 @@ def set_inner(inner: Inner, model: Model, spread: Spread, tile: Ints) -> None:
         together = extents(model, t, inner.together, box)
         inner.part[t] = model.full[t] * inner.words[t] // together if spread.scale[0] > 1 else model.full[t]
         inner.groups[t], inner.linkable[t] = groups_of(model, t, tile, spread.far)
+        inner.sure[t] = inner.words[t] * inner.groups[t] * far_steps(model, t, inner.left)
         if inner.linkable[t]:
             for d in range(tile.shape[0]):
                 inner.ideal[t, d] = ideal_groups(model, t, d, inner, spread.far)
+
+
+@inner
+def far_steps(model: Model, t: int, bounds: Ints) -> int:
+    """Visits, at least, for which loops of `bounds` (D,) move tensor `t` to where no neighbour has been.
+
+    A dimension that is alone on its axis moves all children further than they lie apart, as does the return of such a
+    loop when another one steps; so do the first visit, and each of the loops' visits if they are the outermost.
+    """
+    steps = 1
+    for d in range(bounds.shape[0]):
+        if model.axis[t, d] >= 0 and not model.slides[t, d]:
+            steps *= bounds[d]
+    return steps
 
 
 @inner

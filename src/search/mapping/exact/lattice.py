@@ -106,12 +106,13 @@ def outer_words(model: Model, lattice: Lattice, patterns: Patterns, tile: int, p
 
 
 @compiled
-def outer_tables(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints) -> Floats:
+def outer_tables(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints) -> tuple[Floats, Ints]:
     """Per choice of kept tensors (`kept` (C, T)) and middle tile, the least energy beyond the middle memory (C, L).
 
-    It is inf where a tile does not fit.
+    It is inf where a tile does not fit.  Also the least words of each tensor into any tile that fits (C, T).
     """
     found = np.full((kept.shape[0], lattice.tile.shape[0]), np.inf)
+    least = np.full(kept.shape, np.iinfo(np.int64).max)
     room = np.empty(kept.shape[0], np.bool_)
     words, energy = np.empty(sizes.shape[1], np.int64), np.empty(sizes.shape[1])
     for i in range(found.shape[1]):
@@ -125,7 +126,10 @@ def outer_tables(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints
             for t in range(words.shape[0]):
                 energy[t] = outer_energy(model, t, words[t])
             _lower(found[:, i], room, kept, energy)
-    return found
+            for c in range(room.shape[0]):
+                if room[c]:
+                    least[c] = np.minimum(least[c], words)
+    return found, least
 
 
 @inner

@@ -12,7 +12,17 @@ from ..objective import value_of
 from .bound import set_inner
 from .links import place
 from .model import Floats, Ints
-from .visit import Best, Task, free_bound, level_cycles, objective_of, pattern_bound, visit_all, visit_known
+from .visit import (
+    Best,
+    Task,
+    first_bound,
+    free_bound,
+    level_cycles,
+    objective_of,
+    pattern_bound,
+    visit_all,
+    visit_known,
+)
 
 
 class Field(NamedTuple):
@@ -198,12 +208,25 @@ def _scan_cross(best: Best, task: Task, field: Field, start: int, m: int, waitin
     while True:
         tile = tile_at(task, start, turn)
         if field.table[tile] < np.inf:
-            energy = free_bound(task, task.lattice.tile[tile] // task.inner.together, read, write)
-            low = objective_of(task, energy + field.table[tile], read, write)
+            low = _lowest(task, task.lattice.tile[tile] // task.inner.together, field.table[tile], read, write)
             if low < best.value[0]:
                 waiting = _wait(field, tile, low, waiting)
         if not step_turn(task, start, turn, free):
             return waiting
+
+
+@inner
+def _lowest(task: Task, middle: Ints, beyond: float, read: Floats, write: Floats) -> float:
+    """The bound of a middle tile with loop bounds `middle` (D,): that of the best loop to be the innermost there."""
+    low = np.inf
+    for d in range(middle.shape[0]):
+        if middle[d] > 1:
+            energy = first_bound(task, middle, d, read, write)
+            low = min(low, objective_of(task, energy + beyond, read, write))
+    if low == np.inf:
+        energy = free_bound(task, middle, read, write)
+        low = objective_of(task, energy + beyond, read, write)
+    return low
 
 
 @inner

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from math import prod
 from time import process_time
@@ -12,7 +14,8 @@ import numpy as np
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....costs.timeloop import evaluate
 from ....errors import InfeasibleError, TilewrightError
-from ..values import OBJECTIVES, Mapped, Objective, Space
+from ..refine import solve as refine
+from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
 from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
 from .links import Links, new_links, place
@@ -25,6 +28,9 @@ from .visit import Best, Task
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
+
+HELP_PRICES, HELP_SHARE, HELP_MOST_S = 5_000, 0.3, 3.0
+"""Mappings priced before `refine` is asked for a good one, and the part of a time limit, and the most, for it."""
 
 
 class _Search:
@@ -49,6 +55,9 @@ class _Search:
         tiles = len(self.lattice.tile)
         self.room = np.zeros(tiles, np.int64), np.zeros(tiles, np.int64), np.zeros(tiles)
         self.beyond: dict[Kept, tuple[Floats, Floats]] = {}
+        self.least: dict[Kept, Ints] = {}
+        self.helped = False
+        self.known: tuple[float, LoopMapping] | None = None
         self.fixed: dict[Kept, Floats] = {}
         self.fitting: dict[Kept, Ints] = {}
         self.ordered: dict[tuple[Factors, Factors], Ints] = {}
@@ -64,18 +73,31 @@ class _Search:
     def tables(self, kept: Kept) -> tuple[Floats, Floats]:
         """Energy beyond the middle memory by its tile, and the superset minimum."""
         if not self.beyond:
-            energies = outer_tables(self.model, self.lattice, self.patterns, self.sizes, np.array(self.kept, np.int64))
+            kept_rows = np.array(self.kept, np.int64)
+            energies, least = outer_tables(self.model, self.lattice, self.patterns, self.sizes, kept_rows)
+            self.least = dict(zip(self.kept, least, strict=True))
             free = np.zeros(self.dim_count, np.int64)
             for which, table in zip(self.kept, energies, strict=True):
                 self.beyond[which] = table, spread(self.lattice, table, free)
         return self.beyond[kept]
 
+    def help(self, arch: Architecture, problem: Problem, request: Request) -> None:
+        """Go on below a mapping of `refine`, if it finds a better one in its share of the time."""
+        self.helped = True
+        limit = None if request.time_limit_s is None else min(HELP_MOST_S, HELP_SHARE * request.time_limit_s)
+        with suppress(InfeasibleError):
+            found = refine(arch, problem, replace(request, time_limit_s=limit))
+            self.best.counts[0] += found.evaluated
+            value = (found.energy * found.cycles, found.energy, float(found.cycles))[self.objective]
+            if value < self.best.value[0]:
+                self.known = value, found.mapping
+                self.best.value[:] = value, found.energy, found.cycles
+
     def candidates(self) -> Iterator[Candidate]:
         """All spreads, most promising first."""
         spreads = Spreads(self.model, list(self.layouts[0]), list(self.layouts[1]))
-        return spreads.ranked(
-            self.objective, self.kept, {kept: float(self.tables(kept)[0].min()) for kept in self.kept}
-        )
+        beyond: dict[Kept, float] = {kept: float(self.tables(kept)[0].min()) for kept in self.kept}
+        return spreads.ranked(self.objective, self.kept, beyond, self.least)
 
     def explore(self, candidate: Candidate) -> None:
         """Search one spread to the end."""
@@ -123,9 +145,12 @@ class _Search:
         every = list(ordered(layouts if slides else layouts[:1], self.dim_count))
         return every if slides else every[:1]
 
-    def mapping(self, problem: Problem, names: list[str]) -> LoopMapping:
+    def mapping(self, problem: Problem) -> LoopMapping:
         """The best mapping as a value."""
         best = self.best
+        if self.known is not None and best.value[0] == self.known[0]:
+            return self.known[1]
+        names = [tensor.name for tensor in problem.tensors]
         tiles, layout = best.tiles, best.layout
         levels: list[LevelMapping] = []
         for level, (inner, outer) in enumerate(((0, 1), (2, 3), (3, 4))):
@@ -149,34 +174,40 @@ def solve(
 ) -> Mapped:
     """The best mapping of `problem` on `arch` (Timeloop's model) in `space`, and whether that is proven.
 
-    `time_limit_s` is processor time; it is looked at between spreads, so it may be overrun by one of them.
+    A search that takes long goes on below what `refine` finds.  `time_limit_s` is processor time; it is looked at
+    between spreads, so it may be overrun by one of them.
     """
     if objective not in OBJECTIVES[:3]:
         raise TilewrightError("usage", "objective", "edp, energy or latency", objective)
     start = process_time()
-    search = _Search(arch, problem, objective, space or Space())
-    proven, low = True, np.inf
+    space = space or Space()
+    search = _Search(arch, problem, objective, space)
+    limit = np.inf if time_limit_s is None else time_limit_s
+    low = np.inf
     for candidate in search.candidates():
         if candidate.low * (1 + ROUNDING) >= search.best.value[0]:
             break
-        if time_limit_s is not None and process_time() - start > time_limit_s and search.best.value[0] < np.inf:
-            proven, low = False, candidate.low
+        late = search.best.counts[0] > HELP_PRICES or process_time() - start > min(HELP_MOST_S, HELP_SHARE * limit)
+        if late and not search.helped:
+            search.help(arch, problem, Request(objective, "timeloop", space, time_limit_s=time_limit_s))
+        if process_time() - start > limit and search.best.value[0] < np.inf:
+            low = candidate.low
             break
         search.explore(candidate)
-    return _answer(arch, problem, search, proven, low, process_time() - start)
+    return _answer(arch, problem, search, low, process_time() - start)
 
 
-def _answer(arch: Architecture, problem: Problem, search: _Search, proven: bool, low: float, seconds: float) -> Mapped:
+def _answer(arch: Architecture, problem: Problem, search: _Search, low: float, seconds: float) -> Mapped:
+    """The best mapping; no mapping of the spreads that are left is below `low`."""
     value = float(search.best.value[0])
     if value == np.inf:
         raise _infeasible(arch, problem, search.model)
-    mapping = search.mapping(problem, [tensor.name for tensor in problem.tensors])
+    proven = low * (1 + ROUNDING) >= value
+    bound = (value if proven else low) * (1e-12 if search.objective == 0 else 1.0)
+    mapping = search.mapping(problem)
     prices = evaluate(arch, problem, mapping)
-    unit = 1e-12 if search.objective == 0 else 1.0
-    bound = (value if proven else min(value, low)) * unit
-    return Mapped(
-        mapping, prices.edp_j_cycle, prices.energy_pj, prices.cycles, bound, proven, int(search.best.counts[0]), seconds
-    )
+    count = int(search.best.counts[0])
+    return Mapped(mapping, prices.edp_j_cycle, prices.energy_pj, prices.cycles, bound, proven, count, seconds)
 
 
 def _infeasible(arch: Architecture, problem: Problem, model: Model) -> InfeasibleError:

@@ -46,11 +46,14 @@ class Spreads:
             sure = 0 if model.slides[t].any() else groups * np.where(uses, left, 1).prod(axis=1)
             self._operands[:, t] = np.where(self._near.prod(axis=1) == 1, self._compute, sure)
 
-    def ranked(self, objective: int, kept: Sequence[Kept], beyond: dict[Kept, float]) -> Iterator[Candidate]:
+    def ranked(
+        self, objective: int, kept: Sequence[Kept], beyond: dict[Kept, float], least: dict[Kept, Ints]
+    ) -> Iterator[Candidate]:
         """Every pair with every choice of kept tensors for the two inner memories, most promising first.
 
-        `beyond` is the least energy outside the middle memory, by what that keeps.
+        `beyond` is the least energy outside the middle memory, by what that keeps, and `least` (T,) the least words.
         """
+        self._beyond = {middle: self._moved(middle, least[middle]) for middle in kept if beyond[middle] < np.inf}
         choices = [(inner, middle) for middle in kept for inner in kept if beyond[middle] < np.inf]
         if not choices or not len(self._near):
             return
@@ -70,7 +73,19 @@ class Spreads:
             self._operands[pair].copy(),
             self._copies[pair].copy(),
             scale,
+            self._beyond[kept[1]],
         )
+
+    def _moved(self, kept: Kept, least: Ints) -> Floats:
+        """Words that each memory reads and writes (2, 3) at least for tensors that the middle one keeps."""
+        moved = np.zeros((2, 3))
+        for t in np.flatnonzero(kept).tolist():
+            words = int(least[t])
+            again = max(0, words - int(self._model.full[t])) if self._model.is_output[t] else words
+            moved[0, 2] += again
+            moved[1, 1] += again
+            moved[1, 2] += words if self._model.is_output[t] else 0
+        return moved
 
     def _low(self, objective: int, kept: tuple[Kept, Kept], beyond: float) -> Floats:
         """The bound of every pair: tensors cross each boundary once, operands are read and written."""
@@ -92,6 +107,7 @@ class Spreads:
         for level in (1, 2):
             energy += (read[level] + write[level]) * (model.energy[level] / model.block[level])
         cycles = self._compute.astype(np.float64)
+        read, write = read + self._beyond[kept[1]][0][:, None], write + self._beyond[kept[1]][1][:, None]
         for level in range(3):
             for words, bandwidth in (
                 (read[level], model.read[level]),

@@ -8,13 +8,13 @@ import numpy as np
 
 from ....costs.compiled import inner
 from ..objective import value_of
-from .bound import Inner, Spread, contents, free_words, level_cycles, tensor_bound
+from .bound import Inner, Spread, contents, far_steps, free_words, level_cycles, tensor_bound
 from .lattice import Lattice, outer_energy, outer_words
 from .links import Links
 from .model import Floats, Ints, Model
 from .patterns import Patterns
 from .price import Choice, price
-from .words import extents, prefix_words, traffic
+from .words import extents, fresh_words, prefix_words, traffic
 
 
 class Task(NamedTuple):
@@ -47,8 +47,8 @@ class Best(NamedTuple):
 def pattern_bound(task: Task, p: int, bounds: Ints, read: Floats, write: Floats) -> float:
     """Least energy of the inner memories under pattern `p` with `bounds` (D,) of its loops; fills `read`, `write`."""
     model, patterns, inner = task.model, task.patterns, task.inner
-    read[:] = 0
-    write[:] = 0
+    read[:] = task.spread.beyond[0]
+    write[:] = task.spread.beyond[1]
     energy = task.base
     for t in range(model.axis.shape[0]):
         words, moved, alike = prefix_words(
@@ -56,9 +56,10 @@ def pattern_bound(task: Task, p: int, bounds: Ints, read: Floats, write: Floats)
             inner.visits[0],
         )  # fmt: skip
         if inner.linkable[t] and moved > 0 and alike and task.spread.kept[0, t]:
-            ideal = inner.ideal[t, patterns.order[p, 0]]
-            served = moved * ideal
-            maybe = moved * (inner.groups[t] - ideal) + (words - moved) * inner.groups[t]
+            first: int = patterns.order[p, 0]
+            served = moved * inner.ideal[t, first]
+            served = served + inner.sure[t] if model.slides[t, first] else max(served, inner.sure[t])
+            maybe = max(0, words * inner.groups[t] - served)
         else:
             served, maybe = contents(model, task.spread, inner, t, words), 0
         energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
@@ -69,13 +70,35 @@ def pattern_bound(task: Task, p: int, bounds: Ints, read: Floats, write: Floats)
 def free_bound(task: Task, middle: Ints, read: Floats, write: Floats) -> float:
     """Least energy of the inner memories whatever the orders, with `middle` (D,) loop bounds at the middle memory."""
     model, inner = task.model, task.inner
-    read[:] = 0
-    write[:] = 0
+    read[:] = task.spread.beyond[0]
+    write[:] = task.spread.beyond[1]
     energy = task.base
     for t in range(model.axis.shape[0]):
         words = free_words(model, inner, t, middle)
         if inner.linkable[t] and task.spread.kept[0, t]:
-            served, maybe = 0, words * inner.groups[t]
+            served = inner.sure[t]
+            maybe = max(0, words * inner.groups[t] - served)
+        else:
+            served, maybe = contents(model, task.spread, inner, t, words), 0
+        energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
+    return energy
+
+
+@inner
+def first_bound(task: Task, middle: Ints, first: int, read: Floats, write: Floats) -> float:
+    """As `free_bound`, where loop `first` is the innermost at the middle memory."""
+    model, inner = task.model, task.inner
+    read[:] = task.spread.beyond[0]
+    write[:] = task.spread.beyond[1]
+    energy = task.base
+    for t in range(model.axis.shape[0]):
+        words = free_words(model, inner, t, middle)
+        if inner.linkable[t] and task.spread.kept[0, t] and model.axis[t, first] >= 0:
+            shift = model.step[t, first] * inner.together[first]
+            fresh = fresh_words(inner.box[t], inner.words[t], model.axis[t, first], shift)
+            served = fresh * (middle[first] - 1) * (inner.visits[0] // middle[first]) * inner.ideal[t, first]
+            served = served + inner.sure[t] if model.slides[t, first] else max(served, inner.sure[t])
+            maybe = max(0, words * inner.groups[t] - served)
         else:
             served, maybe = contents(model, task.spread, inner, t, words), 0
         energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
@@ -206,8 +229,8 @@ def order_bound(task: Task, choice: Choice, read: Floats, write: Floats) -> floa
     """As `free_bound`, knowing the order at the middle memory for tensors that surely settle there, and the layout."""
     model, inner = task.model, task.inner
     middle = choice.tiles[3] // choice.tiles[2]
-    read[:] = 0
-    write[:] = 0
+    read[:] = task.spread.beyond[0]
+    write[:] = task.spread.beyond[1]
     energy = task.base
     count, passes = 0, inner.visits[0]
     for d in range(middle.shape[0]):
@@ -216,18 +239,17 @@ def order_bound(task: Task, choice: Choice, read: Floats, write: Floats) -> floa
     order = choice.order[1, :count]
     for t in range(model.axis.shape[0]):
         linked = task.far.active[t] == 1 and task.spread.kept[0, t] == 1
-        if not _settles(model, t, order, count):
+        settled = _settles(model, t, order, count)
+        if linked and count > 0 and (settled or model.axis[t, order[0]] >= 0):
+            words, served, maybe, link = _linked_words(task, t, order, middle, passes, settled)
+            energy += link * model.energy[0]
+        elif not settled:
             words = free_words(model, inner, t, middle)
-            if linked and (count == 0 or model.axis[t, order[0]] >= 0):
-                served, maybe = 0, words * inner.groups[t]
+            if linked and count == 0:
+                served = inner.sure[t]
+                maybe = max(0, words * inner.groups[t] - served)
             else:
                 served, maybe = contents(model, task.spread, inner, t, words), 0
-        elif linked:
-            whole = inner.words[t]
-            once = traffic(model, t, inner.box[t], whole, order, middle[order], inner.together[order], 0, task.far)
-            words, served = once[3] * passes, (once[0] - whole * inner.groups[t]) * passes
-            maybe = whole * inner.groups[t] * passes
-            energy += once[2] * passes * model.energy[0]
         else:
             words = prefix_words(
                 model, t, inner.box[t], inner.words[t], order, count, middle, inner.together, inner.visits[0]
@@ -235,6 +257,37 @@ def order_bound(task: Task, choice: Choice, read: Floats, write: Floats) -> floa
             served, maybe = contents(model, task.spread, inner, t, words), 0
         energy += tensor_bound(model, task.spread, inner, t, words, served, maybe, read, write)
     return energy
+
+
+@inner
+def _linked_words(
+    task: Task, t: int, order: Ints, middle: Ints, passes: int, settled: bool
+) -> tuple[int, int, int, int]:
+    """Of a tensor that neighbours pass on: words into an inner memory, those surely from the parent, those from it or
+    from neighbours, and those surely from neighbours.
+
+    What happens inside a pass of the middle memory's loops is known, but for its first step: if loops beyond go on
+    along a window, that may bring less than the whole box, and the steps after it may do without neighbours.
+    """
+    model, inner = task.model, task.inner
+    whole, groups = inner.words[t], inner.groups[t]
+    once = traffic(model, t, inner.box[t], whole, order, middle[order], inner.together[order], 0, task.far)
+    steps, served = once[3] - whole, once[0] - whole * groups
+    far = passes if far_steps(model, t, middle) > 1 else far_steps(model, t, inner.left // middle)
+    if settled:
+        return (
+            once[3] * passes,
+            served * passes + whole * groups * far,
+            whole * groups * (passes - far),
+            once[2] * passes,
+        )
+    words = free_words(model, inner, t, middle)
+    axis: int = model.axis[t, order[0]]
+    if fresh_words(inner.box[t], whole, axis, model.step[t, order[0]] * inner.together[order[0]]) < whole:
+        return words, inner.sure[t], max(0, words * groups - inner.sure[t]), 0
+    words = max(words, steps * passes + whole * far)
+    maybe = (steps * groups - served) * passes + (words - steps * passes - whole * far) * groups
+    return words, served * passes + whole * groups * far, maybe, 0
 
 
 @inner
