@@ -1,4 +1,4 @@
-"""Simulated annealing on guesses: a hundred thousand mappings a second.
+"""Simulated annealing on guesses: some hundred thousand mappings a second.
 
 A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
 of two dimensions, gives an axis of an array to another dimension, moves a loop, moves the border between two memories'
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.exact.batch_kernel import Batch, Machine
-from ....costs.exact.compiled import Floats, Ints, Shape, compiled, inner
+from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..factors import primes_of
 from ..objective import value_of
 from ..pricing import kept_tensors
 from ..values import OBJECTIVES, Request
-from .guess import Guess, guess_one
+from .guess import Guess, Room, guess_one, room
 
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""
@@ -82,11 +82,12 @@ class Annealer:
             return start
         three = {field.name: np.repeat(getattr(start, field.name), 3, axis=0) for field in fields(start)}
         chain = Batch(*three.values())
-        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, hot, cold)
+        space = room(*chain.temporal.shape[1:])
+        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, hot, cold, space)
         return replace(start, **{name: array[BEST : BEST + 1].copy() for name, array in three.items()})
 
 
-@compiled
+@bare_entry
 def anneal(
     shape: Shape,
     machine: Machine,
@@ -96,18 +97,17 @@ def anneal(
     steps: int,
     hot: float,
     cold: float,
+    room: Room,
 ) -> None:
     """Walk from row `NOW` and leave the best mapping in row `BEST`."""
-    levels, dims = chain.temporal.shape[1:]
-    tiles, extents = np.ones((levels + 1, dims)), np.ones(dims)
-    now = _value(NOW, shape, machine, chain, rules, tiles, extents)
+    now = _value(NOW, shape, machine, chain, rules, room)
     best = now
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps)
         _copy(chain, NOW, TRIAL)
         if not _step(chain, shape, machine, rules, random):
             continue
-        value = _value(TRIAL, shape, machine, chain, rules, tiles, extents)
+        value = _value(TRIAL, shape, machine, chain, rules, room)
         if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
             _copy(chain, TRIAL, NOW)
             now = value
@@ -116,13 +116,13 @@ def anneal(
                 _copy(chain, TRIAL, BEST)
 
 
-@inner
-def _value(n: int, shape: Shape, machine: Machine, chain: Batch, rules: Rules, tiles: Floats, extents: Floats) -> float:
-    energy, cycles = guess_one(n, shape, machine, chain, tiles, extents)
+@bare
+def _value(n: int, shape: Shape, machine: Machine, chain: Batch, rules: Rules, room: Room) -> float:
+    energy, cycles = guess_one(n, shape, machine, chain, room)
     return np.inf if energy == np.inf else value_of(rules.objective, energy, cycles)
 
 
-@inner
+@bare
 def _copy(chain: Batch, source: int, target: int) -> None:
     levels, dims = chain.temporal.shape[1:]
     for level in range(levels):
@@ -135,7 +135,7 @@ def _copy(chain: Batch, source: int, target: int) -> None:
             chain.kept[target, level, t] = chain.kept[source, level, t]
 
 
-@inner
+@bare
 def _uniform(random: NDArray[np.uint64]) -> float:
     """The next of a sequence of numbers from 0 to 1 (xorshift64*)."""
     x = random[0]
@@ -146,12 +146,12 @@ def _uniform(random: NDArray[np.uint64]) -> float:
     return float((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) / 9007199254740992.0
 
 
-@inner
+@bare
 def _below(random: NDArray[np.uint64], count: int) -> int:
     return min(count - 1, int(_uniform(random) * count))
 
 
-@inner
+@bare
 def _step(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """Change row `TRIAL`; whether it is another mapping of the space."""
     kind = _uniform(random)
@@ -176,47 +176,57 @@ def _step(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: ND
     return rules.split or _apart(chain)
 
 
-@inner
-def _factors_of(chain: Batch, kind: int) -> Ints:
+@bare
+def _factor(chain: Batch, kind: int, level: int, d: int) -> int:
     if kind == 0:
-        return chain.temporal[TRIAL]
+        return chain.temporal[TRIAL, level, d]
     if kind == 1:
-        return chain.spatial_x[TRIAL]
-    return chain.spatial_y[TRIAL]
+        return chain.spatial_x[TRIAL, level, d]
+    return chain.spatial_y[TRIAL, level, d]
 
 
-@inner
+@bare
+def _set_factor(chain: Batch, kind: int, level: int, d: int, factor: int) -> None:
+    if kind == 0:
+        chain.temporal[TRIAL, level, d] = factor
+    elif kind == 1:
+        chain.spatial_x[TRIAL, level, d] = factor
+    else:
+        chain.spatial_y[TRIAL, level, d] = factor
+
+
+@bare
 def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
     """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
-    giving, taking = _factors_of(chain, rules.slots[a, 0]), _factors_of(chain, rules.slots[b, 0])
-    from_level, to_level = rules.slots[a, 1], rules.slots[b, 1]
-    factor = giving[from_level, d]
+    kind, level = rules.slots[b]
+    factor = _factor(chain, rules.slots[a, 0], rules.slots[a, 1], d)
     if factor == 1 and not rules.imperfect:
         return False
     left = _left(factor, rules, random, d)
     if left == factor or left < 1 or left > shape.bounds[d]:
         return False
-    giving[from_level, d] = left
-    if rules.slots[b, 0] == 0 and taking[to_level, d] == 1:
-        _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
+    _set_factor(chain, rules.slots[a, 0], rules.slots[a, 1], d, left)
+    taking = _factor(chain, kind, level, d)
+    if kind == 0 and taking == 1:
+        _place_new(chain.order[TRIAL, level], d, _below(random, chain.order.shape[2]))
     if rules.imperfect:
-        _cover(chain, shape, taking, to_level, d)
+        _cover(chain, shape, kind, level, d)
     else:
-        taking[to_level, d] *= factor // left
+        _set_factor(chain, kind, level, d, taking * (factor // left))
     return True
 
 
-@inner
-def _cover(chain: Batch, shape: Shape, factors: Ints, slot: int, d: int) -> None:
+@bare
+def _cover(chain: Batch, shape: Shape, kind: int, level: int, d: int) -> None:
     """The least factor in a slot with which all of dimension `d` is covered."""
-    factors[slot, d] = 1
+    _set_factor(chain, kind, level, d, 1)
     others = 1
-    for level in range(chain.temporal.shape[1]):
-        others *= chain.temporal[TRIAL, level, d] * chain.spatial_x[TRIAL, level, d] * chain.spatial_y[TRIAL, level, d]
-    factors[slot, d] = ceil(shape.bounds[d] / others)
+    for every in range(chain.temporal.shape[1]):
+        others *= chain.temporal[TRIAL, every, d] * chain.spatial_x[TRIAL, every, d] * chain.spatial_y[TRIAL, every, d]
+    _set_factor(chain, kind, level, d, ceil(shape.bounds[d] / others))
 
 
-@inner
+@bare
 def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """An axis of an array goes from one dimension to another, as much of it as there is room for.
 
@@ -227,36 +237,36 @@ def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: ND
     if axes == 0:
         return False
     kind, level = rules.slots[levels + _below(random, axes)]
-    spread = _factors_of(chain, kind)
     d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
     to_level, from_level = _below(random, levels), _below(random, levels)
-    loops, factor = chain.temporal[TRIAL], spread[level, d]
+    factor = _factor(chain, kind, level, d)
     if d != e and factor > 1:
-        if loops[to_level, d] == 1:
+        if chain.temporal[TRIAL, to_level, d] == 1:
             _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
-        spread[level, d] = 1
+        _set_factor(chain, kind, level, d, 1)
         if rules.imperfect:
-            _cover(chain, shape, loops, to_level, d)
+            _cover(chain, shape, 0, to_level, d)
         else:
-            loops[to_level, d] *= factor
+            chain.temporal[TRIAL, to_level, d] *= factor
     used = 1
     for other in range(len(shape.bounds)):
-        used *= spread[level, other] if other != e else 1
+        used *= _factor(chain, kind, level, other) if other != e else 1
     room = int((machine.columns[level] if kind == 1 else machine.rows[level]) // used)
     if rules.imperfect:
         most = min(room, shape.bounds[e])
         if _uniform(random) < 0.5:
             most = ceil(shape.bounds[e] / ceil(shape.bounds[e] / most))
-        spread[level, e] = most
-        _cover(chain, shape, loops, from_level, e)
+        _set_factor(chain, kind, level, e, int(most))
+        _cover(chain, shape, 0, from_level, e)
         return True
-    part = _part(loops[from_level, e], room // int(spread[level, e]), rules.primes[e], random)
-    spread[level, e] *= part
-    loops[from_level, e] //= part
+    taking = _factor(chain, kind, level, e)
+    part = _part(chain.temporal[TRIAL, from_level, e], room // int(taking), rules.primes[e], random)
+    _set_factor(chain, kind, level, e, taking * part)
+    chain.temporal[TRIAL, from_level, e] //= part
     return part != 1
 
 
-@inner
+@bare
 def _part(factor: int, room: int, primes: Ints, random: NDArray[np.uint64]) -> int:
     """A divisor of a factor that has room, and that no other prime of the factor makes larger."""
     part, first = 1, _below(random, len(primes))
@@ -267,7 +277,7 @@ def _part(factor: int, room: int, primes: Ints, random: NDArray[np.uint64]) -> i
     return part
 
 
-@inner
+@bare
 def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     """What is left of a factor: with imperfect ones, also one more or less, or a multiple."""
     kind = _below(random, 10) if rules.imperfect else _below(random, 6)
@@ -287,7 +297,7 @@ def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     return factor * 2
 
 
-@inner
+@bare
 def _shift(chain: Batch, random: NDArray[np.uint64]) -> bool:
     """The outermost loop of a level becomes the innermost of the next one, or the other way round.
 
@@ -308,7 +318,7 @@ def _shift(chain: Batch, random: NDArray[np.uint64]) -> bool:
     return False
 
 
-@inner
+@bare
 def _reorder(chain: Batch, random: NDArray[np.uint64]) -> bool:
     """A loop of some level goes to another place."""
     levels, dims = chain.temporal.shape[1:]
@@ -320,7 +330,7 @@ def _reorder(chain: Batch, random: NDArray[np.uint64]) -> bool:
     return True
 
 
-@inner
+@bare
 def _place_new(order: Ints, d: int, place: int) -> None:
     """Put the loop of dimension `d` at a place."""
     for i in range(len(order)):
@@ -329,7 +339,7 @@ def _place_new(order: Ints, d: int, place: int) -> None:
             return
 
 
-@inner
+@bare
 def _move(order: Ints, i: int, j: int) -> None:
     moved, step = order[i], 1 if j > i else -1
     while i != j:
@@ -338,7 +348,7 @@ def _move(order: Ints, i: int, j: int) -> None:
     order[j] = moved
 
 
-@inner
+@bare
 def _apart(chain: Batch) -> bool:
     """Whether no dimension is spread over columns and rows at once."""
     levels, dims = chain.temporal.shape[1:]

@@ -8,25 +8,40 @@ from __future__ import annotations
 
 from dataclasses import fields
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
 from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, Machine
-from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Shape, compiled, inner
+from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..pricing import Pricer, Prices
 from ..values import Objective, Request
+
+
+class Room(NamedTuple):
+    """Arrays that a guess fills: sizes of tiles (L + 1, D) with ones in the first row, other sizes (D,), and words that
+    each level reads, writes and sends (3, L)."""
+
+    tiles: Floats
+    extents: Floats
+    words: Floats
+
+
+def room(levels: int, dims: int) -> Room:
+    """Fresh arrays for guesses."""
+    return Room(np.ones((levels + 1, dims)), np.ones(dims), np.zeros((3, levels)))
 
 
 class Guess:
     """Guesses the objective of many mappings of one problem on one machine."""
 
     def __init__(self, arch: Architecture, problem: Problem, objective: Objective) -> None:
-        room = workspace(arch, problem, 0)
-        self.able = room.able
+        known = workspace(arch, problem, 0)
+        self.able = known.able
         """Whether there are guesses: not of problems beyond the limits of compiled code."""
-        self.shape, self.machine = room.shape, room.machine
+        self.shape, self.machine = known.shape, known.machine
         self.objective: Objective = objective
 
     def values(self, batch: MappingBatch) -> Floats:
@@ -53,7 +68,7 @@ class Guess:
         arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
         found = np.empty((len(batch), 3))
         if len(batch):
-            guess_all(self.shape, self.machine, arrays, found, fitting)
+            guess_all(self.shape, self.machine, arrays, found, fitting, room(*arrays.temporal.shape[1:]))
         return found
 
 
@@ -71,33 +86,28 @@ class GuessPricer(Pricer):
         return Prices(energies, cycles, fits > 0)
 
 
-@compiled
-def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats, fitting: bool) -> None:
+@bare_entry
+def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats, fitting: bool, room: Room) -> None:
     """Fill `out` (N, 3) with energy, cycles and whether it fits of all mappings; infinite, if `fitting`, where not."""
-    levels, dims = batch.temporal.shape[1:]
-    tiles = np.ones((levels + 1, dims))
-    extents = np.ones(dims)
     for n in range(len(batch.temporal)):
-        _set_tiles(n, batch, tiles)
-        fits = _fits(n, shape, machine, batch, tiles)
+        _set_tiles(n, batch, room.tiles)
+        fits = _fits(n, shape, machine, batch, room.tiles)
         out[n, 0] = out[n, 1] = np.inf
         out[n, 2] = 1.0 if fits else 0.0
         if fits or not fitting:
-            out[n, 0], out[n, 1] = _price(n, shape, machine, batch, tiles, extents)
+            out[n, 0], out[n, 1] = _price(n, shape, machine, batch, room)
 
 
-@inner
-def guess_one(
-    n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, extents: Floats
-) -> tuple[float, float]:
-    """Energy and cycles of mapping `n`; `tiles` (L + 1, D), with ones in its first row, and `extents` (D,) are room."""
-    _set_tiles(n, batch, tiles)
-    if _fits(n, shape, machine, batch, tiles):
-        return _price(n, shape, machine, batch, tiles, extents)
+@bare
+def guess_one(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> tuple[float, float]:
+    """Energy and cycles of mapping `n`."""
+    _set_tiles(n, batch, room.tiles)
+    if _fits(n, shape, machine, batch, room.tiles):
+        return _price(n, shape, machine, batch, room)
     return np.inf, np.inf
 
 
-@inner
+@bare
 def _set_tiles(n: int, batch: Batch, tiles: Floats) -> None:
     levels, dims = batch.temporal.shape[1:]
     for level in range(levels):
@@ -106,7 +116,7 @@ def _set_tiles(n: int, batch: Batch, tiles: Floats) -> None:
             tiles[level + 1, d] = tiles[level, d] * factor
 
 
-@inner
+@bare
 def _fits(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats) -> bool:
     levels, dims = batch.temporal.shape[1:]
     for d in range(dims):
@@ -131,7 +141,7 @@ def _fits(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats) -
     return True
 
 
-@inner
+@bare
 def _tile_words(shape: Shape, t: int, tile: Floats) -> float:
     """Elements of a whole tile."""
     words = 1.0
@@ -143,8 +153,8 @@ def _tile_words(shape: Shape, t: int, tile: Floats) -> float:
     return words
 
 
-@inner
-def _window_words(shape: Shape, window: int, tile: Floats, mean: bool) -> float:
+@bare
+def _window_words(shape: Shape, window: int, tile: Floats | Ints, mean: bool) -> float:
     """Elements along an axis: of a whole tile, or of a mean one; of three or more dimensions, at most."""
     box, points, terms = 1.0, 1.0, 0
     first, second, a, b = 1.0, 1.0, 1.0, 1.0
@@ -163,7 +173,7 @@ def _window_words(shape: Shape, window: int, tile: Floats, mean: bool) -> float:
     return min(box, points)
 
 
-@inner
+@bare
 def _moved(n: int, shape: Shape, batch: Batch, tiles: Floats, t: int, child: int, fan: int, extents: Floats) -> float:
     """Words of tensor `t` that go to tiles of level `child`, once for all of those below one instance of `fan`."""
     levels, dims = batch.temporal.shape[1:]
@@ -196,7 +206,7 @@ def _moved(n: int, shape: Shape, batch: Batch, tiles: Floats, t: int, child: int
     return words
 
 
-@inner
+@bare
 def _slid(shape: Shape, window: int, tile: Floats, extents: Floats, sliding: int, times: int) -> float:
     """Elements along an axis that go to children of a `tile` each, together of `extents`, in `times` steps that slide.
 
@@ -216,7 +226,7 @@ def _slid(shape: Shape, window: int, tile: Floats, extents: Floats, sliding: int
     return words
 
 
-@inner
+@bare
 def _owned(n: int, shape: Shape, batch: Batch, t: int, level: int) -> float:
     """Elements of an output by the instances of a level that add to them."""
     levels, dims = batch.temporal.shape[1:]
@@ -228,11 +238,11 @@ def _owned(n: int, shape: Shape, batch: Batch, t: int, level: int) -> float:
             for above in range(level + 1, levels):
                 words *= batch.spatial_x[n, above, d] * batch.spatial_y[n, above, d]
     for window in range(shape.first[t], shape.first[t + 1]):
-        words *= _window_words(shape, window, shape.bounds.astype(np.float64), mean=False)
+        words *= _window_words(shape, window, shape.bounds, mean=False)
     return words
 
 
-@inner
+@bare
 def _steps(n: int, d: int, bound: int, batch: Batch, tiles: Floats) -> float:
     """Iterations of a dimension's loops in time that have work, those of the first instance."""
     product = 1.0
@@ -253,15 +263,17 @@ def _steps(n: int, d: int, bound: int, batch: Batch, tiles: Floats) -> float:
     return total + (1.0 if rest > 0 else 0.0)
 
 
-@inner
-def _price(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, extents: Floats) -> tuple[float, float]:
+@bare
+def _price(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> tuple[float, float]:
     """Energy and cycles."""
     levels, dims = batch.temporal.shape[1:]
+    tiles, extents = room.tiles, room.extents
     energy, cycles = machine.mac_energy, 1.0
     for d in range(dims):
         cycles *= _steps(n, d, shape.bounds[d], batch, tiles)
         energy *= shape.bounds[d]
-    read, written, network = np.zeros(levels), np.zeros(levels), np.zeros(levels)
+    for level in range(levels):
+        room.words[0, level] = room.words[1, level] = room.words[2, level] = 0.0
     for t in range(machine.bits.shape[1]):
         child = -1
         for level in range(levels):
@@ -270,7 +282,7 @@ def _price(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, 
             if not kept and machine.bandwidths[level, 3] <= 0:
                 continue
             sent = bits * _moved(n, shape, batch, tiles, t, child, level, extents)
-            network[level] += sent
+            room.words[2, level] += sent
             if not kept:
                 continue
             arriving = 0.0
@@ -282,19 +294,19 @@ def _price(n: int, shape: Shape, machine: Machine, batch: Batch, tiles: Floats, 
                 reads += arriving - owned
                 writes += sent - min(arriving, owned)
             energy += reads * machine.energies[level, 0] + writes * machine.energies[level, 1]
-            read[level] += reads
-            written[level] += writes
+            room.words[0, level] += reads
+            room.words[1, level] += writes
             child = level
-    return energy, max(cycles, _port_cycles(n, machine, batch, read, written, network))
+    return energy, max(cycles, _port_cycles(n, machine, batch, room.words))
 
 
-@inner
-def _port_cycles(n: int, machine: Machine, batch: Batch, read: Floats, written: Floats, network: Floats) -> float:
+@bare
+def _port_cycles(n: int, machine: Machine, batch: Batch, words: Floats) -> float:
     """Cycles of the busiest port."""
     levels, dims = batch.temporal.shape[1:]
     used, cycles = 1.0, 0.0
     for level in range(levels - 1, -1, -1):
-        demands = (read[level], written[level], read[level] + written[level], network[level])
+        demands = (words[0, level], words[1, level], words[0, level] + words[1, level], words[2, level])
         for port in range(4):
             if machine.bandwidths[level, port] > 0:
                 cycles = max(cycles, demands[port] / (machine.bandwidths[level, port] * used))

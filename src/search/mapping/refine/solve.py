@@ -30,7 +30,7 @@ CHAINS, STAGES = 16, 4
 STEPS, STEPS_EACH = 60_000, 400
 """Steps of all chains of a round together, at most, and for each slot of a factor and doubling of a bound."""
 
-STEPS_PER_S, LIMITED_STEPS = 80_000, 400_000
+STEPS_PER_S, LIMITED_STEPS = 150_000, 750_000
 """Steps of a round for each second of a time limit (nearly half of what it has time for), and at most: with as much
 time, long rounds find better mappings than many short ones."""
 
