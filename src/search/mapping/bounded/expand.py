@@ -10,7 +10,7 @@ from .prefixes import Ways
 from .promise import value_of
 from .skeleton import busy_rows, fill
 from .walk import Skeleton
-from .words import tile_size
+from .words import union_size
 
 SLACK = 1 - 1e-9
 """For rounding in sums."""
@@ -39,7 +39,10 @@ def first_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> N
     for t in range(model.kind.shape[0]):
         own = skeleton.parent[0, t]
         if own < inside:
-            words = float(tile_size(model, t, first_tile(model, skeleton, own))) * model.weight[last, t]
+            words = (
+                float(union_size(model, t, first_tile(model, skeleton, own), skeleton.inside[own + 1]))
+                * model.weight[last, t]
+            )
             far[1 if model.is_output[t] else 0] += words
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from ....costs.compiled import compiled, inner
 from .model import PLAIN, Bools, Floats, Ints, Model
 from .promise import value_of
-from .windows import extent
-from .words import tile_size
+from .windows import together
+from .words import union_size
 
 
 class Ways(NamedTuple):
@@ -136,7 +136,7 @@ def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
             if w < 0:
                 trail.flows[i + 1, t, 0, level] *= -(-n // mine) / n
             elif mine > 1:
-                share = float(extent(model, t, w, inside[level + 1]))
+                share = float(together(model, t, w, inside[level + 1], inside[0]))
                 for e in range(model.bounds.shape[0]):
                     if model.window[t, e] == w:
                         share *= model.bounds[e] / min(inside[level + 1, e], model.bounds[e])
@@ -254,7 +254,7 @@ def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, hig
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
         flows = trail.flows[done, t]
-        size = float(tile_size(model, t, trail.inside[trail.left.shape[0]])) if model.perfect else 1.0
+        size = float(union_size(model, t, trail.inside[trail.left.shape[0]], trail.inside[0])) if model.perfect else 1.0
         tensor_costs(
             ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], flows, trail.left, free,
             done < order.shape[0], trail.used[done], size * model.weight[-1, t], room[0, t], room[1, t], room[2, t],

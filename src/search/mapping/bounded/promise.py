@@ -11,7 +11,7 @@ from ..objective import value_of
 from .model import Floats, Ints, Model
 from .skeleton import busy_rows
 from .walk import Best, Beyond, Leaves, Skeleton, State
-from .words import tile_size
+from .words import tile_size, union_size
 
 
 class Task(NamedTuple):
@@ -94,7 +94,7 @@ def first_words(task: Task, t: int, known: int, level: int) -> float:
                 if not model.perfect:
                     covered[d] = full * busy_rows(model, skeleton.spread, k, d) + 1
                 full *= skeleton.spread[k, d]
-    return float(tile_size(model, t, covered))
+    return float(union_size(model, t, covered, state.tile[own]))
 
 
 @bare

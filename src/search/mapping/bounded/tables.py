@@ -15,7 +15,7 @@ from ....costs.compiled import compiled
 from .grids import Sizes
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .slides import kept_on_average
-from .windows import extent, slid
+from .windows import slid, together
 from .words import settle, slide
 
 SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
@@ -53,7 +53,7 @@ def window_rows(
     """
     for n in range(out.shape[0]):
         tile = tiles[n]
-        out[n, SIZE] = extent(model, t, w, tile)
+        out[n, SIZE] = together(model, t, w, tile, steps[n])
         out[n, SHARE] = 1.0
         for d in range(tile.shape[0]):
             if model.window[t, d] == w:

@@ -35,6 +35,28 @@ def extent(model: Model, t: int, w: int, tile: Ints) -> int:
 
 
 @bare
+def together(model: Model, t: int, w: int, tile: Ints, block: Ints) -> int:
+    """Elements of window `w` at least that a tile has if its `block`s may lie further apart than side by side.
+
+    Blocks side by side share most where those of one dimension alone may lie apart and the others leave no gaps.  Sums
+    of sets of n and of m integers have n + m - 1 values at least.
+    """
+    loose, scaled, span, scale = 0, 0, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(tile[d], model.bounds[d])
+        span += size - 1
+        scaled += 1 if size > 1 and model.coefficient[t, d] > 1 else 0
+        if block[d] < size < model.bounds[d]:
+            loose += 1
+            scale = model.coefficient[t, d]
+    least = extent(model, t, w, tile)
+    apart_too = loose > 1 or (loose == 1 and scaled > (1 if scale > 1 else 0))
+    return min(least, span) if apart_too else least
+
+
+@bare
 def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
     """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
     count, u, n, v, m, span = 0, 1, 1, 1, 1, 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .slides import kept_on_average
-from .windows import extent, nearest_return, overlap, present, slid
+from .windows import extent, nearest_return, overlap, present, slid, together
 
 
 @bare
@@ -20,6 +20,18 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
             words *= min(tile[d], model.bounds[d])
     for w in range(model.windows[t]):
         words *= extent(model, t, w, tile)
+    return words
+
+
+@bare
+def union_size(model: Model, t: int, tile: Ints, block: Ints) -> int:
+    """Elements of tensor `t` at least in a tile whose `block`s may lie apart."""
+    words = 1
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == PLAIN:
+            words *= min(tile[d], model.bounds[d])
+    for w in range(model.windows[t]):
+        words *= together(model, t, w, tile, block)
     return words
 
 
@@ -50,7 +62,7 @@ def sent(
         elif model.kind[t, d] == UNRELATED:
             total *= -(-model.bounds[d] // tile[d])
     for w in range(model.windows[t]):
-        size = float(extent(model, t, w, tile))
+        size = float(together(model, t, w, tile, step))
         share = 1.0
         for d in range(tile.shape[0]):
             if model.window[t, d] == w:

@@ -20,6 +20,19 @@ FORMS: dict[str, tuple[str, dict[str, str]]] = {
     "dilated": ("pr", {"I": "p+2*r", "W": "r", "Z": "p"}),
 }
 
+SLIDING: dict[str, tuple[str, dict[str, str]]] = {
+    "conv": FORMS["conv"],
+    "strided": FORMS["strided"],
+    "pool": ("pr", {"I": "2*p+r", "Z": "p"}),
+    "line": ("pr", {"I": "p+r", "W": "r", "Z": "p"}),
+    "dilated": FORMS["dilated"],
+    "both": ("pr", {"I": "3*p+2*r", "W": "r", "Z": "p"}),
+    "conv2d": ("pqrs", {"I": "p+r,2*q+s", "W": "r,s", "Z": "p,q"}),
+    "transposed": ("kpr", {"Z": "p+2*r", "W": "k,r", "I": "k,p"}),
+    "gemm": FORMS["gemm"],
+}
+"""Problems with windows of any stride, for machines with two arrays."""
+
 Slot = tuple[int, str, int]
 """A place for one loop per dimension: level, `x`, `y` or `t`, and the largest product there."""
 
@@ -30,6 +43,20 @@ def random_problem(random: Random) -> Problem:
     bounds = [random.choice([1, 2, 2, 3, 3, 4, 5]) for _ in dims]
     while prod(bounds) > (40 if len(dims) > 2 else 60):
         bounds[bounds.index(max(bounds))] -= 1
+    return _problem(random, name, dims, texts, bounds)
+
+
+def random_sliding_problem(random: Random) -> Problem:
+    """One with bounds that have several factors."""
+    name = random.choice(list(SLIDING))
+    dims, texts = SLIDING[name]
+    bounds = [random.choice([2, 3, 4, 4, 6, 8]) for _ in dims]
+    while prod(bounds) > 64:
+        bounds[bounds.index(max(bounds))] = random.choice([1, 2, 3])
+    return _problem(random, name, dims, texts, bounds)
+
+
+def _problem(random: Random, name: str, dims: str, texts: dict[str, str], bounds: list[int]) -> Problem:
     tensors = tuple(
         Tensor(tensor, tuple(_row(axis, dims) for axis in text.split(",")), tensor == "Z", random.choice([None, 8]))
         for tensor, text in texts.items()
@@ -75,6 +102,41 @@ def random_machine(random: Random) -> Architecture:
         )
         columns, rows = columns * meshes[index][0], rows * meshes[index][1]
     return Architecture("random", tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
+
+
+def random_arrays(random: Random) -> Architecture:
+    """Three or four levels with arrays inside and outside of one that holds some operands or none."""
+    count = random.choice([3, 3, 4])
+    meshes = [(1, 1)] * count
+    inner = random.randrange(1, count - 1) if count > 3 else 1
+    meshes[inner] = random.choice([(2, 1), (4, 1), (3, 1), (2, 2), (1, 2)])
+    meshes[inner + 1] = random.choice([(2, 1), (4, 1), (2, 2), (1, 2)])
+    if random.random() < 0.2:
+        meshes[0] = (2, 1)
+        meshes[inner + random.randrange(2)] = (1, 1)
+    levels: list[Level] = []
+    columns = rows = 1
+    for index in reversed(range(count)):
+        outermost = index == count - 1
+        some = random.random() < 0.7 and not outermost
+        levels.append(
+            Level(
+                f"L{index}",
+                None if outermost else random.choice([2, 4, 6, 8, 16, 32]) * (index + 1),
+                columns * rows,
+                columns,
+                1,
+                random.choice([0.3, 1.0, 5.0]) * 4**index,
+                *(random.choice([None, None, 1, 2]) for _ in range(3)),
+                hop_energy_pj=0.0 if random.random() < 0.9 else 0.5,
+                write_energy_pj=random.choice([None, 2.0]),
+                network_bandwidth=None if random.random() < 0.85 else 2,
+                latency_cycles=random.choice([0, 0, 3]),
+                holds=tuple(role for role in "OIW" if random.random() < 0.5) if some else None,
+            )
+        )
+        columns, rows = columns * meshes[index][0], rows * meshes[index][1]
+    return Architecture("arrays", tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
 
 
 def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int) -> list[LoopMapping] | None:

@@ -7,11 +7,12 @@ from random import Random
 import pytest
 
 from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Problem
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import ahead, outer, solve
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
 
-from .enumerate import every_mapping, random_machine, random_problem
+from .enumerate import every_mapping, random_arrays, random_machine, random_problem, random_sliding_problem
 
 PAIRS = 110
 """Pairs per kind of factors that are small enough to enumerate."""
@@ -32,7 +33,11 @@ def check(seed: int, factors: Factors) -> bool | None:
     random = Random(seed)
     problem, arch = random_problem(random), random_machine(random)
     space = Space(random.random() < 0.5, random.random() < 0.5, factors)
-    mappings = every_mapping(arch, problem, space, MOST)
+    return compare(arch, problem, space, seed, MOST)
+
+
+def compare(arch: Architecture, problem: Problem, space: Space, seed: int, most: int) -> bool | None:
+    mappings = every_mapping(arch, problem, space, most)
     if mappings is None:
         return None
     prices = price_batch(arch, problem, mappings)
@@ -68,3 +73,10 @@ def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ahead, "MAX_INNER", 4)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
     assert sum(proven is not None for proven in found) >= FEW
+
+
+@pytest.mark.parametrize("seed", [20, 40, 79])
+def test_strided_windows_of_children_that_lie_apart(seed: int):
+    random = Random(seed)
+    problem, arch = random_sliding_problem(random), random_arrays(random)
+    assert compare(arch, problem, Space(random.random() < 0.7, random.random() < 0.5), seed, 3000)
