@@ -25,6 +25,7 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("groups of layers that run tile by tile on chip (see `tilewright partition`)")
     group.add_argument("--partition", metavar="METHOD", default="", help="how layers are grouped (default: not at all)")
     group.add_argument("--tile-rows", type=int, default=32, metavar="N", help="rows of a tile at most (default: 32)")
+    group.add_argument("--tile-columns", type=int, default=0, metavar="N", help="columns, where full rows do not fit")
     group.add_argument("--time-limit", type=float, default=0, metavar="SECONDS", help="CPU seconds of the search")
 
 
@@ -33,6 +34,7 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     from ..driver import CompileOptions
 
     method, rows, limit = arguments.partition, arguments.tile_rows, arguments.time_limit
+    columns = arguments.tile_columns
     if method:
         from ..search.fusion import METHODS
 
@@ -40,10 +42,17 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
             raise UsageError("usage", "--partition", f"one of {', '.join(METHODS)}", repr(method))
     if rows < 1:
         raise UsageError("usage", "--tile-rows", "at least 1", str(rows))
+    if columns < 0:
+        raise UsageError("usage", "--tile-columns", "at least 0", str(columns))
     if not 0 <= limit < float("inf"):
         raise UsageError("usage", "--time-limit", "some seconds", str(limit))
     return CompileOptions(
-        prove=not arguments.no_prove, dump=arguments.dump_ir, partition=method, tile_rows=rows, time_limit_s=limit
+        prove=not arguments.no_prove,
+        dump=arguments.dump_ir,
+        partition=method,
+        tile_rows=rows,
+        tile_columns=columns,
+        time_limit_s=limit,
     )
 
 

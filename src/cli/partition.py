@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tile-rows", type=int, metavar="N", help="price a file's groups as `run --partition` runs them, by full rows"
     )
     parser.add_argument(
+        "--tile-columns", type=int, default=0, metavar="N", help="with it, where full rows do not fit: columns at most"
+    )
+    parser.add_argument(
         "--alpha", type=float, metavar="A", help="tell also bytes of buffers + A * metric (see `tilewright explore`)"
     )
     parser.add_argument(
@@ -132,7 +135,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
             answer = partition_work(work, pricer, options, report, arguments.jobs)
         else:
             _check_program(arguments)
-            answer = program_partition(arguments.network, arguments.target, arguments.tile_rows, options, report)
+            answer = program_partition(
+                arguments.network, arguments.target, (arguments.tile_rows, arguments.tile_columns), options, report
+            )
     if arguments.alpha is not None:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]
@@ -143,6 +148,8 @@ def _check_program(arguments: argparse.Namespace) -> None:
     """Refuse what a program does not know."""
     if arguments.tile_rows < 1:
         raise UsageError("usage", "--tile-rows", "at least 1", str(arguments.tile_rows))
+    if arguments.tile_columns < 0:
+        raise UsageError("usage", "--tile-columns", "at least 0", str(arguments.tile_columns))
     if Path(arguments.network).suffix not in (".onnx", ".mlir"):
         raise UsageError("usage", "--tile-rows", "an .onnx or .mlir file", repr(arguments.network))
     others = {"global_kib": None, "weight_kib": None, "batch": None, "cores": 1, "jobs": 1}

@@ -31,7 +31,15 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, region_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface
@@ -107,7 +115,8 @@ class FusedOp(IRDLOperation):
     """Codelets that take turns, some rows of some sample at a time.
 
     Row u of `updates` is (codelet by number, sample, first row, rows); the turn runs that codelet with these iterations
-    of the dims that `samples` and `rows` name for it ("": the codelet has none, and does all).
+    of the dims that `samples` and `rows` name for it ("": the codelet has none, and does all).  With `columns`, which
+    names dims in the same way, (first column, columns) follow in each row of `updates`.
     """
 
     name = "codelet.fused"
@@ -115,25 +124,31 @@ class FusedOp(IRDLOperation):
     updates = prop_def(DenseIntOrFPElementsAttr)
     samples = prop_def(ArrayAttr[StringAttr])
     rows = prop_def(ArrayAttr[StringAttr])
+    columns = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), SymbolOpInterface())
-    assembly_format = "$sym_name `updates` $updates `samples` $samples `rows` $rows attr-dict-with-keyword $body"
+    assembly_format = (
+        "$sym_name `updates` $updates `samples` $samples `rows` $rows (`columns` $columns^)? "
+        "attr-dict-with-keyword $body"
+    )
 
     def __init__(
         self,
         name: str,
-        updates: Sequence[tuple[int, int, int, int]],
+        updates: Sequence[Sequence[int]],
         samples: Sequence[str],
         rows: Sequence[str],
         body: Region,
+        columns: Sequence[str] | None = None,
     ) -> None:
-        table = np.array(updates, np.int64).reshape(-1, 4)
+        table = np.array(updates, np.int64).reshape(-1, 4 if columns is None else 6)
         packed = DenseIntOrFPElementsAttr(TensorType(i64, table.shape), BytesAttr(table.tobytes()))
         properties = {
             "sym_name": StringAttr(name),
             "updates": packed,
             "samples": ArrayAttr(StringAttr(dim) for dim in samples),
             "rows": ArrayAttr(StringAttr(dim) for dim in rows),
+            "columns": None if columns is None else ArrayAttr(StringAttr(dim) for dim in columns),
         }
         super().__init__(properties=properties, regions=[body])
 
@@ -143,20 +158,23 @@ class FusedOp(IRDLOperation):
         return list(self.body.block.ops)
 
     @property
-    def turns(self) -> list[tuple[int, int, int, int]]:
-        """The updates in order: codelet, sample, first row, rows."""
-        table: list[list[int]] = np.frombuffer(self.updates.data.data, np.int64).reshape(-1, 4).tolist()
-        return [(number, sample, first, count) for number, sample, first, count in table]
+    def turns(self) -> list[list[int]]:
+        """The updates in order: codelet, sample, first row, rows, and first column, columns where there are these."""
+        width = 4 if self.columns is None else 6
+        return np.frombuffer(self.updates.data.data, np.int64).reshape(-1, width).tolist()
 
     def ranges(self) -> Iterator[tuple[int, dict[str, Range]]]:
-        """Each turn's codelet by number, and what its sample and row dims range over."""
+        """Each turn's codelet by number, and what its sample, row and column dims range over."""
         samples, rows = [dim.data for dim in self.samples], [dim.data for dim in self.rows]
-        for number, sample, first, count in self.turns:
+        columns = None if self.columns is None else [dim.data for dim in self.columns]
+        for number, sample, first, count, *across in self.turns:
             found: dict[str, Range] = {}
             if samples[number]:
                 found[samples[number]] = Range(sample, 1)
             if rows[number]:
                 found[rows[number]] = Range(first, count)
+            if columns is not None and columns[number]:
+                found[columns[number]] = Range(*across)
             yield number, found
 
     def verify_(self) -> None:

@@ -75,22 +75,32 @@ def verify_fused(op: FusedOp) -> None:
         if not isinstance(inner, CodeletOp):
             raise VerifyException(f"expected codelets in a fused group, found {inner.name}")
         codelets.append(inner)
-    if not len(codelets) == len(op.samples) == len(op.rows):
+    names = [[dim.data for dim in array] for array in (op.samples, op.rows, op.columns) if array is not None]
+    if any(len(dims) != len(codelets) for dims in names):
         raise VerifyException(f"expected a sample dim and a row dim for each of {len(codelets)} codelets")
     shape = op.updates.get_shape()
-    if len(shape) != 2 or shape[1] != 4 or op.updates.get_element_type() != i64:
-        raise VerifyException(f"expected rows of four i64 as updates, found {op.updates.type}")
-    extents: list[tuple[int, int]] = []
-    for codelet, sample, row in zip(codelets, op.samples, op.rows, strict=True):
+    width = 2 * len(names)
+    if len(shape) != 2 or shape[1] != width or op.updates.get_element_type() != i64:
+        count = {4: "four", 6: "six"}[width]
+        raise VerifyException(f"expected rows of {count} i64 as updates, found {op.updates.type}")
+    extents: list[list[int]] = []
+    for codelet, *own in zip(codelets, *names, strict=True):
         dims = {"": 1 << 62} | codelet.dims.as_dict()
-        for name in (sample.data, row.data):
+        for name in own:
             if name not in dims:
                 raise VerifyException(f"expected a dim of @{codelet.sym_name.data}, found {name}")
-        extents.append((dims[sample.data], dims[row.data]))
-    for number, sample, first, count in op.turns:
+        extents.append([dims[name] for name in own])
+    for number, sample, *spans in op.turns:
         if not 0 <= number < len(codelets):
             raise VerifyException(f"expected a codelet below {len(codelets)} in each update, found {number}")
-        most, rows = extents[number]
-        if not (0 <= sample < most and 0 <= first and 0 < count and first + count <= rows):
+        most, *sizes = extents[number]
+        inside = [
+            0 <= first and 0 < count and first + count <= size
+            for first, count, size in zip(spans[::2], spans[1::2], sizes, strict=True)
+        ]
+        if not (0 <= sample < most and all(inside)):
             name = codelets[number].sym_name.data
-            raise VerifyException(f"expected samples and rows of @{name}, found {sample}, {first} to {first + count}")
+            found = ", ".join(
+                f"{first} to {first + count}" for first, count in zip(spans[::2], spans[1::2], strict=True)
+            )
+            raise VerifyException(f"expected samples and rows of @{name}, found {sample}, {found}")

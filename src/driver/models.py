@@ -42,7 +42,8 @@ class CompileOptions:
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
     the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
-    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.
+    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.  Where full rows do
+    not fit, tiles have `tile_columns` columns at most (0: there are none such).
     """
 
     keep_intermediates: bool = False
@@ -51,6 +52,7 @@ class CompileOptions:
     dump: Path | None = None
     partition: str = ""
     tile_rows: int = 32
+    tile_columns: int = 0
     time_limit_s: float = 0
     seed: int = 0
 
@@ -73,7 +75,8 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
     loops = load_target(target).control == "loops"
     options = options or CompileOptions()
     limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
-    groups = f'graph-partition{{method="{options.partition}" rows={options.tile_rows} seed={options.seed} {limits}}}'
+    tiles = f"rows={options.tile_rows} columns={options.tile_columns}"
+    groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
     allocate = "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate"
     stages = (
         f'load-target{{target="{target}"}}',

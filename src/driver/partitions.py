@@ -116,16 +116,19 @@ class ProgramWork:
 
         layers = self.rows.layers
         outline(
-            _function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.rows, self.pricer)
+            _function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.tile, self.pricer)
         )
         steps = "graph-fuse,convert-graph-to-nest,nest-tile,nest-map,convert-nest-to-codelet,codelet-allocate"
         parse_passes(steps).apply(self.context, self.module)
 
 
 def program_work(
-    name: str, target: str, tile_rows: int, metric: Metric = "ema", share: float | None = None
+    name: str, target: str, tile: tuple[int, int], metric: Metric = "ema", share: float | None = None
 ) -> ProgramWork:
-    """The network of a file, and the prices of its groups as `run --partition` lowers them for `target`."""
+    """The network of a file, and the prices of its groups as `run --partition` lowers them for `target`.
+
+    `tile` is the most rows of a tile, and the most columns of those that are not full rows.
+    """
     from ..passes.fusion_platform import platform_in
     from ..passes.row_groups import RowGroups
     from .models import GROUP_SHARES, load_model, make_context, parse_passes
@@ -134,12 +137,12 @@ def program_work(
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
     whole = platform_in(module).buffers.global_bytes
     platform = platform_in(module, int(whole * (GROUP_SHARES[0] if share is None else share)))
-    rows = RowGroups(_layers_of(module, name), platform, tile_rows, metric)
+    rows = RowGroups(_layers_of(module, name), platform, tile[0], metric, tile[1])
     return ProgramWork(context, module, rows, rows.pricer(context, module), rows.copied(context, module))
 
 
 def program_partition(
-    name: str, target: str, tile_rows: int, options: PartitionOptions, report: Report | None = None
+    name: str, target: str, tile: tuple[int, int], options: PartitionOptions, report: Report | None = None
 ) -> dict[str, Any]:
     """The answer of `tilewright partition --json` for the groups that `run --partition` runs.
 
@@ -149,7 +152,7 @@ def program_partition(
 
     errors: list[InfeasibleError] = []
     for share in GROUP_SHARES:
-        program = program_work(name, target, tile_rows, options.metric, share)
+        program = program_work(name, target, tile, options.metric, share)
         pricer, layers = program.pricer, program.pricer.graph
         result = partition(layers, pricer, options, report, scene_of(pricer))
         answer = _answer(program.work, pricer, options, result)

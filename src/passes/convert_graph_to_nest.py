@@ -169,7 +169,8 @@ class _Conversion:
 
     def _tiled(self, op: graph.FusedGroupOp) -> None:
         """Layers that run tile by tile together: a group for each with what follows it element by element."""
-        self.marks = {"fused": IntegerAttr(self.fused, i64), "tile_rows": op.attributes["tile_rows"]}
+        tile = {key: op.attributes[key] for key in ("tile_rows", "tile_columns") if key in op.attributes}
+        self.marks = {"fused": IntegerAttr(self.fused, i64), **tile}
         self.fused += 1
         clusters = {cluster.tail: cluster.members for cluster in find_clusters(op.body.block, EPILOGUE)}
         for member in op.members():

@@ -15,7 +15,8 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ..algebra.affine import Affine
 from ..costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Scheme, Shape, Window, platform_of, scheme_of
-from ..costs.fusion.pricer import SubgraphPricer
+from ..costs.fusion.program_pricer import ProgramPricer
+from ..costs.fusion.scheme import Held
 from ..costs.fusion.values import Buffers, SubgraphCost
 from ..costs.mapping.binding import Pricer
 from ..costs.mapping.problem import Group, tileable_dims, touches
@@ -25,6 +26,7 @@ from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..search.mapping.candidates import Problem
+from .fused_regions import Regions, regions_of
 from .nest_trees import group_of
 
 NO_LIMIT = Buffers(1 << 62, None)
@@ -161,8 +163,7 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     axis = row_axis(len(target.forms))
     sample = _dim(where, target.forms[0], problem) if target.forms else ""
     row = "" if axis is None else _dim(where, target.forms[axis], problem)
-    names = target.forms[3].names if len(target.forms) == 4 else ()
-    column = names[0] if names else ""
+    column = _dim(where, target.forms[3], problem) if len(target.forms) == 4 else ""
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
@@ -183,11 +184,14 @@ def _dim(where: str, form: Affine, problem: Group) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FusedGroup:
-    """Layers in order, the maps from outside that they read, and the execution with tiles of `tile_rows` rows."""
+    """Layers in order, the maps from outside that they read, and the execution with tiles of `tile`.
+
+    It is rows and columns of the last layers; 0 columns: full rows.
+    """
 
     machine: Machine
     layers: tuple[FusedLayer, ...]
-    tile_rows: int
+    tile: tuple[int, int]
 
     @cached_property
     def number(self) -> dict[SSAValue, int]:
@@ -223,7 +227,26 @@ class FusedGroup:
     @cached_property
     def scheme(self) -> Scheme:
         """Regions and the order of updates."""
-        return scheme_of(self.graph, range(len(self.layers)), (self.tile_rows, 0), platform_of(self.machine))
+        return scheme_of(self.graph, range(len(self.layers)), self.tile, platform_of(self.machine))
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Places of all regions in the memory of maps."""
+        return regions_of(self.scheme, platform_of(self.machine), lambda held: self._row_bytes(self.value_of(held)))
+
+    @property
+    def demand_bytes(self) -> int:
+        """Bytes of all regions."""
+        return self.regions.demand_bytes
+
+    def value_of(self, held: Held) -> SSAValue:
+        """The map that a source of the scheme is."""
+        return self.outside[-1 - held.number] if held.number < 0 else self.layers[held.number].result
+
+    @staticmethod
+    def _row_bytes(value: SSAValue) -> int:
+        shape = map_shape(shape_of(value))
+        return shape.channels * shape.width * _bytes(value)
 
     @cached_property
     def map_memory(self) -> str:
@@ -241,10 +264,8 @@ class FusedGroup:
     @cached_property
     def cost(self) -> SubgraphCost:
         """What running the group costs."""
-        pricer = SubgraphPricer(
-            self.graph, platform_of(self.machine), buffers=NO_LIMIT, batch=self.samples, tiles=((self.tile_rows, 0),)
-        )
-        found = pricer.cost(range(len(self.layers)))
+        pricer = ProgramPricer(self.graph, platform_of(self.machine), batch=self.samples, tiles=(self.tile,))
+        found = pricer.cost(range(len(self.layers)), NO_LIMIT)
         assert found is not None
         return found
 
@@ -294,6 +315,12 @@ def _bytes(value: SSAValue) -> int:
     return dtype_of(element_of(value)).itemsize
 
 
+def _tile(op: nest.GroupOp) -> tuple[int, int]:
+    marks = [op.attributes.get(f"tile_{what}") for what in ("rows", "columns")]
+    rows, columns = (mark.value.data if isinstance(mark, IntegerAttr) else 0 for mark in marks)
+    return max(rows, 1), columns
+
+
 def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
     """The fused groups of a function, by each of their nest groups."""
     members: dict[int, list[nest.GroupOp]] = {}
@@ -303,8 +330,6 @@ def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.Gr
             members.setdefault(mark.value.data, []).append(op)
     found: dict[nest.GroupOp, FusedGroup] = {}
     for ops in members.values():
-        rows = ops[0].attributes.get("tile_rows")
-        tile = rows.value.data if isinstance(rows, IntegerAttr) else 1
-        group = FusedGroup(machine, tuple(read_layer(op, pricer) for op in ops), tile)
+        group = FusedGroup(machine, tuple(read_layer(op, pricer) for op in ops), _tile(ops[0]))
         found |= dict.fromkeys(ops, group)
     return found

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..backends.codegen.allocation import align_up
 from ..costs.fusion.regions import Region as Place
-from ..costs.fusion.scheme import Held
+from ..costs.fusion.scheme import Held, Update
 from ..costs.mapping.place import memory_of
 from ..dialects.codelet import CodeletOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ..dialects.codelet_fused import FillOp, FusedOp
@@ -22,11 +22,15 @@ from ..errors import InfeasibleError
 from ..machine import Memory
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
+from .fused_copies import copy_codelet
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis, unsupported
 from .fused_weights import WeightRoom
 from .nest_codelets import number
 
-Turn = tuple[int, int, int, int]
+Turn = tuple[int, int, int, int, int, int]
+
+MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
+"""What is done to a map in its turn; a map from outside is made by loading it."""
 
 
 @dataclass
@@ -42,6 +46,7 @@ class FusedBuilder:
     room: WeightRoom
     ops: list[Operation] = field(default_factory=list[Operation])
     regions: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    sides: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     weights: dict[tuple[FusedLayer, str], SSAValue] = field(default_factory=dict[tuple[FusedLayer, str], SSAValue])
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
@@ -52,14 +57,12 @@ class FusedBuilder:
         """Tensors, views, and the fused group."""
         scheme = self.group.scheme
         self.memory = self.group.map_memory
-        self.ends[self.memory] = scheme.demand_bytes
+        self.ends[self.memory] = self.group.demand_bytes
         for source in scheme.sources:
             self._region(source)
         early = self._weights()
         layers = [self._layer(layer) for layer in self.group.layers]
         codelets = layers.copy()
-        samples = [layer.sample for layer in self.group.layers]
-        rows = [layer.row for layer in self.group.layers]
         first: list[int] = []
         loads: dict[int, int] = {}
         if self.fills:
@@ -69,52 +72,75 @@ class FusedBuilder:
             if layer.weights:
                 loads[place] = len(codelets)
                 codelets.append(self._load(layer))
-        samples += [""] * (len(codelets) - len(layers))
-        rows += [""] * (len(codelets) - len(layers))
-        numbers: dict[tuple[int, bool], int] = {}
+        dims = [(layer.sample, layer.row, layer.column) for layer in self.group.layers]
+        dims += [("", "", "")] * (len(codelets) - len(layers))
+        moves: dict[tuple[int, str], int] = {}
         for source in scheme.sources:
-            if source.number < 0 or source.leaves:
-                numbers[source.number, source.number < 0] = len(codelets)
-                codelets.append(self._move(source))
-                axis = row_axis(len(shape_of(self._value(source))))
-                samples.append("i0")
-                rows.append("" if axis is None else f"i{axis}")
+            for what, codelet, own in self._moves(source):
+                moves[source.number, what] = len(codelets)
+                codelets.append(codelet)
+                dims.append(own)
         first += [loads.pop(place) for place in early]
-        turns = [*((number, 0, 0, 1) for number in first), *self._turns(numbers, loads, rows)]
-        name = f"{self.group.name}.fused"
-        return [*self.ops, FusedOp(name, turns, samples, rows, Region(Block(codelets)))]
+        turns = [*((number, 0, 0, 1, 0, 1) for number in first), *self._turns(moves, loads, dims)]
+        samples, rows, columns = ([own[axis] for own in dims] for axis in range(3))
+        name, region = f"{self.group.name}.fused", Region(Block(codelets))
+        if self.group.tile[1]:
+            return [*self.ops, FusedOp(name, turns, samples, rows, region, columns)]
+        return [*self.ops, FusedOp(name, [turn[:4] for turn in turns], samples, rows, region)]
 
-    def _turns(self, numbers: Mapping[tuple[int, bool], int], loads: dict[int, int], rows: list[str]) -> Iterator[Turn]:
+    def _turns(
+        self, moves: Mapping[tuple[int, str], int], loads: dict[int, int], dims: Sequence[tuple[str, str, str]]
+    ) -> Iterator[Turn]:
         """For each sample the updates of the scheme, results leaving as soon as they are made.
 
         The weights of a layer that are not there are loaded when it begins.
         """
         for sample in range(self.group.samples):
             for update in self.group.scheme.updates():
-                made, source = update.rows, update.source
-                if not made:
-                    continue
-                if source.number in loads:
-                    yield loads.pop(source.number), 0, 0, 1
-                turns = [numbers[source.number, True]] if source.number < 0 else [source.number]
-                if source.leaves:
-                    turns.append(numbers[source.number, False])
-                for turn in turns:
-                    yield (turn, sample, made.start, len(made)) if rows[turn] else (turn, sample, 0, 1)
+                number = update.source.number
+                for what, rows in _steps(update, number in self.group.regions.side):
+                    columns = update.columns
+                    if not rows or not columns:
+                        continue
+                    if what == MAKE and number in loads:
+                        yield loads.pop(number), 0, 0, 1, 0, 1
+                    turn = number if what == MAKE and number >= 0 else moves.get((number, what))
+                    if turn is not None:
+                        _, by_row, by_column = dims[turn]
+                        first, count = (rows.start, len(rows)) if by_row else (0, 1)
+                        left, width = (columns.start, len(columns)) if by_column else (0, 1)
+                        yield turn, sample, first, count, left, width
+
+    def _moves(self, source: Held) -> Iterator[tuple[str, CodeletOp, tuple[str, str, str]]]:
+        """Codelets that load or store a map, or copy between its regions; their dims of samples, rows and columns."""
+        value, machine = self._value(source), self.group.machine
+        axis = row_axis(len(shape_of(value)))
+        own = ("i0", "" if axis is None else f"i{axis}", "i3" if axis == 2 else "")
+        if source.number < 0:
+            yield MAKE, self._move(source, inward=True), own
+        elif source.leaves:
+            yield STORE, self._move(source, inward=False), own
+        if value in self.sides:
+            main, side = self.regions[value], self.sides[value]
+            for what, ends in ((SAVE, (main, side)), (RESTORE, (side, main))):
+                codelet, layer = copy_codelet(machine, f"{source.name}.{what}", value, *ends)
+                yield what, codelet, (layer.sample, layer.row, layer.column)
 
     def _value(self, source: Held) -> SSAValue:
-        if source.number < 0:
-            return self.group.outside[-1 - source.number]
-        return self.group.layers[source.number].result
+        return self.group.value_of(source)
 
     def _region(self, source: Held) -> None:
-        value = self._value(source)
+        value, regions = self._value(source), self.group.regions
         shape = shape_of(value)
         axis = row_axis(len(shape))
         ring = [1 if i == 0 else source.rows.held if i == axis else 0 for i in range(len(shape))]
         type_ = SurrogateType.get(shape, element_of(value), self.memory)
-        self.regions[value] = self._tensor(source.main, type_, ring)
-        assert source.side is None
+        if self.group.tile[1] and len(shape) == 4:
+            ring[3] = source.columns.held
+        self.regions[value] = self._tensor(regions.main[source.number], type_, ring)
+        if source.number in regions.side:
+            ring = [1, 0, source.rows.kept, shape[3]]
+            self.sides[value] = self._tensor(regions.side[source.number], type_, ring)
 
     def _tensor(self, place: Place, type_: SurrogateType, ring: list[int] | None = None) -> SSAValue:
         op = TensorOp(self.unique(place.name), Role.TEMP, type_, place.start, ring)
@@ -224,10 +250,9 @@ class FusedBuilder:
             block.add_op(TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]"))
         return CodeletOp(f"{layer.op.sym_name.data}.weights", dims or {"one": 1}, values, Region(block))
 
-    def _move(self, source: Held) -> CodeletOp:
+    def _move(self, source: Held, *, inward: bool) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
         value = self._value(source)
-        inward = source.number < 0
         ends = [self.offchip[value], self.regions[value]]
         block = entry([end.type for end in ends], ["X", "R"])
         dims = {f"i{axis}": extent for axis, extent in enumerate(shape_of(value))}
@@ -239,3 +264,19 @@ class FusedBuilder:
 
 def _size(type_: SurrogateType) -> int:
     return prod(type_.sizes) * dtype_of(type_.element).itemsize
+
+
+def _steps(update: Update, has_side: bool) -> Iterator[tuple[str, range]]:
+    """What an update does, with rows: those kept from the row of tiles before come back, those of the next are kept.
+
+    Rows that stay longer keep their places in SIDE.
+    """
+    axis, fresh = update.source.rows, update.rows
+    window = axis.window(update.row)
+    if has_side:
+        yield RESTORE, range(window.start, fresh.start)
+    yield MAKE, fresh
+    yield STORE, fresh
+    if has_side and update.row < axis.last:
+        following = axis.window(update.row + 1)
+        yield SAVE, range(max(following.start, fresh.start), min(following.stop, window.stop))

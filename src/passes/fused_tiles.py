@@ -30,6 +30,8 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
         tile[layer.sample] = 1
     if layer.row:
         tile[layer.row] = min(tile[layer.row], held.rows.delta)
+    if layer.column and group.tile[1]:
+        tile[layer.column] = min(tile[layer.column], held.columns.delta)
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
     budget = memory_of(group.machine, memory).capacity_bytes // SCRATCH_SHARE
     cut = _cut(layer, tile, budget)
@@ -39,7 +41,7 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
     for kind in reversed(kinds):
         names = tuple(name for name in layer.intermediates if layer.memories[name] == kind)
         body = (Hold(kind, names, slots, body),)
-    order = [dim for dim in (layer.sample, layer.row) if dim]
+    order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
     order += [dim for dim, extent in layer.problem.dims if dim not in order and cut[dim] < extent]
     for dim in reversed(order):
         body = (Loop(dim, cut[dim], body),)
@@ -49,7 +51,7 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
 def _room(group: FusedGroup, memory: str) -> int:
     """Bytes of a memory that neither regions nor weights of the group take."""
     kept = memory_of(group.machine, memory)
-    used = group.scheme.demand_bytes if memory == group.map_memory else 0
+    used = group.demand_bytes if memory == group.map_memory else 0
     for layer in group.layers:
         for name, value in layer.weights.items():
             if layer.memories[name] == memory:

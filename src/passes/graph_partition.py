@@ -30,7 +30,7 @@ class Outliner:
     layers: FusionLayers
     groups: Sequence[Sequence[int]]
     tiles: Sequence[int]
-    rows: Sequence[int]
+    shapes: Sequence[tuple[int, int]]
 
     def run(self) -> None:
         """Replace the body of the function: weights, groups, then what the function returns."""
@@ -42,10 +42,12 @@ class Outliner:
         for op in old:
             if isinstance(op, graph.WeightOp):
                 self._append(op, new)
-        for numbers, tiles, rows in zip(self.groups, self.tiles, self.rows, strict=True):
+        for numbers, tiles, (rows, columns) in zip(self.groups, self.tiles, self.shapes, strict=True):
             group, fused = self._group([op for op in old if self._owner(op) in numbers], tiles, new)
             if rows:
                 fused.attributes["tile_rows"] = IntegerAttr(rows, i64)
+            if columns:
+                fused.attributes["tile_columns"] = IntegerAttr(columns, i64)
             block.add_op(group)
         last = old[-1]
         for operand in last.operands:
@@ -169,7 +171,8 @@ class GraphPartitionPass(ModulePass):
 
     With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, at most so many; layers that only
     run on their own are in no group, and are priced as the target's tiles make them; and what fits is marked with the
-    rows of its tiles (`tile_rows` of the fused group).
+    rows of its tiles (`tile_rows` of the fused group).  With `columns`, what does not fit by full rows may have
+    tiles of so many columns at most (`tile_columns`).
     """
 
     name = "graph-partition"
@@ -180,19 +183,20 @@ class GraphPartitionPass(ModulePass):
     global_bytes: int = 0
     weight_bytes: int = 0
     rows: int = 0
+    columns: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = platform_in(op, self.global_bytes, self.weight_bytes)
         for function in op.body.ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 layers = fusion_layers(function)
-                by_rows = RowGroups(layers, platform, self.rows, self.metric)
+                by_rows = RowGroups(layers, platform, self.rows, self.metric, self.columns)
                 if self.rows:
                     pricer = by_rows.pricer(ctx, op)
-                    tiles, copied = partial(by_rows.rows, pricer), by_rows.copied(ctx, op)
+                    tiles, copied = partial(by_rows.tile, pricer), by_rows.copied(ctx, op)
                 else:
                     pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
-                    tiles, copied = _no_rows, 0
+                    tiles, copied = _no_tile, 0
                 table = pricer.graph
                 options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
                 result = partition(table, pricer, options, scene=scene_of(pricer))
@@ -204,10 +208,10 @@ def outline(
     layers: FusionLayers,
     pricer: SubgraphPricer,
     result: PartitionResult,
-    rows: Callable[[Sequence[int]], int],
+    shape: Callable[[Sequence[int]], tuple[int, int]],
     copied_bytes: int = 0,
 ) -> None:
-    """Put the layers of `function` into the groups of `result`, whose tiles have `rows` (0: they are not to run).
+    """Put the layers of `function` into the groups of `result`, with tiles of `shape` (0 rows: it is not to run).
 
     `copied_bytes` to and from DRAM belong to no layer, but count as `ema_bytes`.
     """
@@ -216,7 +220,7 @@ def outline(
         1 if cost is None else tiles_of(pricer.graph, group, cost)
         for group, cost in zip(result.groups, costs, strict=True)
     ]
-    Outliner(layers, result.groups, tiles, [rows(group) for group in result.groups]).run()
+    Outliner(layers, result.groups, tiles, [shape(group) for group in result.groups]).run()
     figures = {
         "cost": result.cost,
         "lower_bound": result.lower_bound,
@@ -226,5 +230,5 @@ def outline(
     function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})
 
 
-def _no_rows(group: Sequence[int]) -> int:
-    return 0
+def _no_tile(group: Sequence[int]) -> tuple[int, int]:
+    return 0, 0

@@ -96,7 +96,7 @@ class NestMapPass(ModulePass):
             alone = [group for group in inside if "fused" not in group.attributes]
             costs = [_map(group, pricer, known) for group in alone]
             fused = marked_groups(function.body.block, pricer.machine, pricer)
-            busy = {op: _bind(op, pricer) for op in fused}
+            busy = {op: bind_in_place(op, pricer) for op in fused}
             _predict(function, costs, list(dict.fromkeys(fused.values())), busy)
 
 
@@ -133,7 +133,7 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
     return cost
 
 
-def _bind(op: nest.GroupOp, pricer: Pricer) -> Mapping[str, float]:
+def bind_in_place(op: nest.GroupOp, pricer: Pricer) -> Mapping[str, float]:
     """Choose capabilities for a layer of a fused group, whose operands are in place; cycles of each unit for it."""
     problem = group_of(op)
     tree = region_tree(op.mapping, problem, pricer.machine)

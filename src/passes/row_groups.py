@@ -1,4 +1,4 @@
-"""Partitions whose groups are to be run by full rows: prices, tiles, and layers that only run on their own."""
+"""Partitions whose groups are to be run: prices, tiles of full rows or narrower, and layers that only run alone."""
 
 from __future__ import annotations
 
@@ -21,20 +21,30 @@ from .tiled_layers import copied_bytes, tiled_bytes
 ROWS = (1, 2, 4, 8, 16, 32)
 """Rows of the tiles of a group's last layers that are tried."""
 
+COLUMNS = (8, 16, 32, 64, 128)
+"""Their columns, where full rows do not fit."""
+
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Prices groups of `layers` that run by full rows, at most `most` in a tile, on `platform`."""
+    """Prices groups of `layers` that run on `platform`, at most `most` rows in a tile.
+
+    Tiles have full rows; where these do not fit, at most `columns` columns (0: there are no such tiles).
+    """
 
     layers: FusionLayers
     platform: Platform
     most: int
     metric: Metric = "ema"
+    columns: int = 0
 
     def pricer(self, ctx: Context, module: ModuleOp) -> ProgramPricer:
         """The price of groups as the program for the target in `module` will run them."""
         table, batch = self.layers.graph(), self.layers.batch
-        tiles = [(rows, 0) for rows in ROWS if rows <= self.most] or [(1, 0)]
+        rows = [rows for rows in ROWS if rows <= self.most] or [1]
+        widths = [width for width in COLUMNS if width <= self.columns] or [self.columns] * (self.columns > 0)
+        narrow = sorted(((high, wide) for high in rows for wide in widths), key=lambda tile: (tile[0] * tile[1], tile))
+        tiles = [*narrow, *((high, 0) for high in rows)]
         apart = {number for number in range(len(table)) if not self.fusible(number)}
         found = ProgramPricer(table, self.platform, batch=batch, metric=self.metric, tiles=tiles, apart=apart)
         alone = apart | {number for number, fits in enumerate(found.fits()) if not fits}
@@ -49,11 +59,11 @@ class RowGroups:
         """Whether a layer can run by rows inside of a group."""
         return all(_is_row_layer(op) for op in self.layers.members[number])
 
-    def rows(self, pricer: ProgramPricer, group: Sequence[int]) -> int:
-        """Rows of the tile with which a group runs as a whole; 0 for a layer that runs on its own."""
+    def tile(self, pricer: ProgramPricer, group: Sequence[int]) -> tuple[int, int]:
+        """Rows and columns (0: all) of the tile with which a group runs; (0, 0) for a layer that runs on its own."""
         cost = pricer.cost(group)
         alone = len(group) == 1 and (group[0] in pricer.alone or not self.fusible(group[0]))
-        return 0 if cost is None or alone else cost.tile[0]
+        return (0, 0) if cost is None or alone else (cost.tile[0], cost.tile[1])
 
 
 def _is_row_layer(op: Operation) -> bool:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...algebra.affine import Affine, index_forms
 from ...algebra.expr import Access
@@ -16,61 +20,85 @@ from .tree import Codelet, Fill, Issue, Part, Transfer, Visit, visits
 
 @dataclass(frozen=True)
 class Touch:
-    """Along ring axis `axis` a codelet reads or writes what `form` says; if `bordered`, reads may pass the ends."""
+    """Along ring axes `axes` a codelet reads or writes what `forms` say; if `bordered`, reads may pass the ends."""
 
     tensor: int
-    axis: int
-    form: Affine
+    axes: tuple[int, ...]
+    forms: tuple[Affine, ...]
     parts: tuple[Part, ...]
     writes: bool
     bordered: bool
 
 
-@dataclass
 class _Ring:
-    """Which index each place of a ring has."""
+    """Which element of a tensor, counted along its ring axes of `sizes`, each place has."""
 
-    held: int
-    places: dict[int, int] = field(default_factory=dict[int, int])
+    def __init__(self, held: Sequence[int], sizes: Sequence[int]) -> None:
+        self.held, self.sizes = held, sizes
+        self.places = np.full(held, -1, np.int64)
 
-    def write(self, indices: range) -> None:
-        for index in indices:
-            self.places[index % self.held] = index
+    def write(self, indices: Sequence[range]) -> None:
+        places, elements = self._places(indices)
+        self.places[places] = elements
 
-    def missing(self, indices: range) -> int | None:
-        return next((i for i in indices if self.places.get(i % self.held) != i), None)
+    def missing(self, indices: Sequence[range]) -> tuple[int, ...] | None:
+        """The first of the elements that is not there."""
+        places, elements = self._places(indices)
+        absent = np.argwhere(self.places[places] != elements)
+        return tuple(i[at] for i, at in zip(indices, absent[0].tolist(), strict=True)) if len(absent) else None
+
+    def _places(self, indices: Sequence[range]) -> tuple[Any, NDArray[np.int64]]:
+        arrays = [np.arange(i.start, i.stop, dtype=np.int64) for i in indices]
+        places = np.ix_(*(array % held for array, held in zip(arrays, self.held, strict=True)))
+        grids = np.ix_(*arrays)
+        elements = np.zeros([len(array) for array in arrays], np.int64)
+        for grid, size in zip(grids, self.sizes, strict=True):
+            elements = elements * size + grid
+        return places, elements
 
 
 def check_rows(op: FusedOp, codelets: Sequence[Codelet]) -> None:
-    """Raises `TilewrightError` (kind `refuted`) where a turn reads rows that are not made, or not there any more."""
+    """Raises `TilewrightError` (kind `refuted`) where a turn reads what is not made, or not there any more.
+
+    Rows and columns of rings are looked at; all else of a tensor is taken as made with them.
+    """
     touches = [[*_touches(codelet)] for codelet in codelets]
-    rings: dict[tuple[str, int], _Ring] = {}
+    rings: dict[tuple[str, tuple[int, ...]], _Ring] = {}
     for turn, (number, ranges) in enumerate(op.ranges()):
         codelet = codelets[number]
         whole = {dim: Range(0, extent) for dim, extent in codelet.dims} | ranges
         for touch in touches[number]:
             surrogate = codelet.surrogates[touch.tensor]
-            held, size = surrogate.ring[touch.axis], surrogate.shape[touch.axis]
-            ring = rings.setdefault((surrogate.name, touch.axis), _Ring(held))
-            indices = _indices(touch, whole)
-            if touch.bordered:
-                indices = range(max(0, indices.start), min(size, indices.stop))
-            missing = None
-            if indices and (indices.start < 0 or indices.stop > size):
-                missing = indices.start if indices.start < 0 else indices.stop - 1
-            elif touch.writes:
-                ring.write(indices)
-            else:
-                missing = ring.missing(indices)
+            sizes = [surrogate.shape[axis] for axis in touch.axes]
+            key = surrogate.name, touch.axes
+            if key not in rings:
+                rings[key] = _Ring([surrogate.ring[axis] for axis in touch.axes], sizes)
+            missing = _missing(rings[key], touch, _indices(touch, whole), sizes)
             if missing is not None:
                 subject = f"codelet @{codelet.name}, turn {turn} of @{op.sym_name.data}"
-                raise TilewrightError("refuted", subject, f"index {missing} of {surrogate.name} to be there", "another")
+                text = ", ".join(map(str, missing))
+                raise TilewrightError("refuted", subject, f"index {text} of {surrogate.name} to be there", "another")
 
 
-def _indices(touch: Touch, ranges: Mapping[str, Range]) -> range:
+def _missing(ring: _Ring, touch: Touch, indices: list[range], sizes: Sequence[int]) -> tuple[int, ...] | None:
+    """What a touch does not find; writes are noted."""
+    if touch.bordered:
+        indices = [range(max(0, i.start), min(size, i.stop)) for i, size in zip(indices, sizes, strict=True)]
+    if not all(indices):
+        return None
+    outside = [i.start < 0 or i.stop > size for i, size in zip(indices, sizes, strict=True)]
+    if any(outside):
+        return tuple(i.start if i.start < 0 else i.stop - 1 for i in indices)
+    if touch.writes:
+        ring.write(indices)
+        return None
+    return ring.missing(indices)
+
+
+def _indices(touch: Touch, ranges: Mapping[str, Range]) -> list[range]:
     inside = {**ranges, **{part.dim: Range(part.start, part.step) for part in touch.parts}}
-    low = form_low(touch.form, inside)
-    return range(low, low + form_span(touch.form, inside) + 1)
+    lows = [form_low(form, inside) for form in touch.forms]
+    return [range(low, low + form_span(form, inside) + 1) for low, form in zip(lows, touch.forms, strict=True)]
 
 
 def _touches(codelet: Codelet) -> Iterator[Touch]:
@@ -81,8 +109,7 @@ def _touches(codelet: Codelet) -> Iterator[Touch]:
                 yield from _of_issue(codelet, visit, visit.node)
             case Transfer(source, destination, _, axes) if axes is not None:
                 for tensor, writes in ((source, False), (destination, True)):
-                    for number, axis in enumerate(axes):
-                        yield from _touch(codelet, visit, (tensor, number, axis.forms[0]), writes=writes)
+                    yield from _touch(codelet, visit, tensor, [axis.forms[0] for axis in axes], writes=writes)
             case Fill() | _:
                 pass
 
@@ -92,16 +119,17 @@ def _of_issue(codelet: Codelet, visit: Visit, node: Issue) -> Iterator[Touch]:
     found = [access for access in accesses(node.statement) if isinstance(access, Access)]
     for access in (*found[1:], found[0]):
         tensor = node.tensors[names.index(access.tensor)]
-        for number, form in enumerate(index_forms(access)):
-            writes, bordered = access is found[0], access.tensor in node.borders
-            yield from _touch(codelet, visit, (tensor, number, form), writes=writes, bordered=bordered)
+        writes, bordered = access is found[0], access.tensor in node.borders
+        yield from _touch(codelet, visit, tensor, index_forms(access), writes=writes, bordered=bordered)
 
 
 def _touch(
-    codelet: Codelet, visit: Visit, what: tuple[int, int, Affine], *, writes: bool, bordered: bool = False
+    codelet: Codelet, visit: Visit, tensor: int, forms: Sequence[Affine], *, writes: bool, bordered: bool = False
 ) -> Iterator[Touch]:
-    tensor, axis, form = what
     ring = codelet.surrogates[tensor].ring
-    if ring and ring[axis]:
-        parts = tuple(loop for loop in visit.loops if isinstance(loop, Part))
-        yield Touch(tensor, axis, form, parts, writes, bordered)
+    axes = tuple(axis for axis, held in enumerate(ring) if held)
+    # a view of a tensor of which whole samples are there has a ring of samples only
+    for seen in (axes, axes[:1]) if writes and len(axes) > 1 else (axes,):
+        if seen:
+            parts = tuple(loop for loop in visit.loops if isinstance(loop, Part))
+            yield Touch(tensor, seen, tuple(forms[axis] for axis in seen), parts, writes, bordered)

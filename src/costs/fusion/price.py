@@ -43,7 +43,8 @@ how often a layer on its own goes over its weights or maps."""
 class Terms(NamedTuple):
     """The platform and how it is used; `weight_capacity` is -1 where weights share the global buffer.
 
-    `metric` is the place in `METRICS` of what the choice of the tile makes small.
+    `metric` is the place in `METRICS` of what the choice of the tile makes small.  With `narrow`, columns that nobody
+    reads are not loaded where tiles are narrower than the map, as programs do it.
     """
 
     metric: int
@@ -64,6 +65,7 @@ class Terms(NamedTuple):
     weight_read_pj: float
     weight_write_pj: float
     crossbar_pj: float
+    narrow: int = 0
 
 
 @compiled
@@ -113,7 +115,7 @@ def _choose(
     """Fill `row` for the best tile that fits (the last of those with the same traffic); its energy, or 0."""
     chosen, best, least = -1, np.inf, np.inf
     limit = terms.global_capacity - (row[WEIGHT] if terms.weight_capacity < 0 else 0)
-    alike = terms.metric == 0 and not _skips(s, outside)
+    alike = terms.metric == 0 and not terms.narrow and not _skips(s, outside)
     for number in range(len(tiles) - 1, -1, -1):
         if not _fit(sources, s, terms, group, outside, tiles[number], limit, row):
             continue
@@ -176,6 +178,21 @@ def _loaded(sources: Ints, s: Ints, u: int, tile_rows: int) -> int:
 
 
 @compiled
+def _loaded_columns(sources: Ints, s: Ints, u: int, tile_columns: int) -> int:
+    """Columns of source `u` that are loaded by tiles of so many columns (0: all)."""
+    width, low, lead, columns = sources[u, EXTENT + 1], s[u, LOW + 1], s[u, LEAD + 1], 0
+    if s[u, WHOLE] or tile_columns == 0:
+        return width
+    step = tile_columns * s[u, DELTA]
+    end = s[u, LAST + 1] // step
+    if low <= lead:
+        return min(width, (end + 1) * step + lead)
+    for i in range(first_round(step, lead), end + 1):
+        columns += max(0, min((i + 1) * step + lead, width) - max(i * step + low, 0))
+    return columns
+
+
+@compiled
 def _traffic(
     layers: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints
 ) -> None:
@@ -188,7 +205,8 @@ def _traffic(
             stores += sources[v, EXTENT] * sources[v, EXTENT + 1] * sources[v, PIXEL_BYTES]
     for place in range(outside):
         u = s[place, OUTSIDE]
-        loads += _loaded(sources, s, u, tile[0]) * sources[u, EXTENT + 1] * sources[u, PIXEL_BYTES]
+        columns = _loaded_columns(sources, s, u, tile[1] if terms.narrow else 0)
+        loads += _loaded(sources, s, u, tile[0]) * columns * sources[u, PIXEL_BYTES]
     row[WEIGHTS], row[INPUTS], row[OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
     row[WEIGHT], row[PASSES] = -(-kept // terms.cores), 1
     row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .graph import LayerGraph
 from .platform import Platform
-from .price import INPUTS, OUTPUTS, TILE, TRANSFER, WEIGHTS
+from .price import INPUTS, OUTPUTS, TILE, TRANSFER, WEIGHTS, Terms
 from .pricer import CostTable, SubgraphPricer
 from .tables import Ints
 from .values import Buffers, Metric, SubgraphCost
@@ -45,6 +45,9 @@ class ProgramPricer(SubgraphPricer):
     def cost(self, nodes: Iterable[int], buffers: Buffers | None = None) -> SubgraphCost | None:
         members = self._members(nodes)
         return None if len(members) > 1 and self._apart[members].any() else super().cost(members, buffers)
+
+    def _new_terms(self, buffers: Buffers) -> Terms:
+        return super()._new_terms(buffers)._replace(narrow=1 if any(columns for _, columns in self.tiles) else 0)
 
     def _chosen(self, members: Ints, starts: Ints, buffers: Buffers | None) -> CostTable:
         buffers = self.buffers if buffers is None else buffers

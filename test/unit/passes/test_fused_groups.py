@@ -1,14 +1,12 @@
 """Groups of layers that run tile by tile: as what they are without, with the traffic and in the regions foretold."""
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
-from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 
 from tilewright.backends.link import link
@@ -37,86 +35,7 @@ from tilewright.search.fusion.scene import scene_of
 from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 
-Array = NDArray[Any]
-
-
-class Net:
-    """A float network with small integers as weights, so that sums are exact in any order."""
-
-    def __init__(self, shape: tuple[int, ...], seed: int = 0) -> None:
-        self.rng, self.shape, self.nodes, self.weights = np.random.default_rng(seed), shape, [], []
-        self.channels = {"x": shape[1]}
-
-    def conv(self, x: str, y: str, channels: int, kernel: int = 3, stride: int = 1, **more: Any) -> None:
-        groups = more.pop("group", 1)
-        pad = more.pop("pad", kernel // 2)
-        shape = (channels, self.channels[x] // groups, kernel, kernel)
-        self.weights.append(numpy_helper.from_array(self.rng.integers(-2, 3, shape).astype(np.float32), f"{y}.w"))
-        self.weights.append(numpy_helper.from_array(self.rng.integers(-9, 9, channels).astype(np.float32), f"{y}.b"))
-        window = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "group": groups}
-        self.add("Conv", [x, f"{y}.w", f"{y}.b"], y, channels, **window, **more)
-
-    def add(self, op: str, inputs: Sequence[str], y: str, channels: int, **attributes: Any) -> None:
-        self.nodes.append(helper.make_node(op, list(inputs), [y], name=y, **attributes))
-        self.channels[y] = channels
-
-    def model(self, *outputs: str) -> ModelProto:
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)
-        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
-        graph = helper.make_graph(self.nodes, "net", [x], ends, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        model.ir_version = 8
-        return model
-
-
-def residual(batch: int = 1, rows: int = 13) -> ModelProto:
-    """A shortcut beside two convolutions."""
-    net = Net((batch, 3, rows, 10))
-    net.conv("x", "a", 4)
-    net.add("Relu", ["a"], "b", 4)
-    net.conv("b", "c", 4)
-    net.add("Add", ["c", "b"], "d", 4)
-    net.add("Relu", ["d"], "y", 4)
-    return net.model("y")
-
-
-def branches(rows: int = 14) -> ModelProto:
-    """Branches with other strides, paddings and dilations, joined twice; one result leaves early."""
-    net = Net((1, 2, rows, 11))
-    net.conv("x", "a", 4, kernel=5, stride=2)
-    net.conv("a", "b", 3, kernel=1)
-    net.conv("a", "c", 6, kernel=3, dilations=[2, 2], pad=2)
-    net.add("MaxPool", ["a"], "d", 4, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
-    net.add("Concat", ["b", "c", "d"], "e", 13, axis=1)
-    net.conv("e", "f", 4, kernel=3, stride=2)
-    net.add("MaxPool", ["e"], "g", 13, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    net.add("Concat", ["f", "g"], "h", 17, axis=1)
-    net.conv("h", "y", 5, kernel=1)
-    return net.model("y", "c")
-
-
-def classifier() -> ModelProto:
-    """Depthwise and pointwise convolutions, the mean of a map, and a product."""
-    net = Net((2, 4, 8, 8))  # the mean of 4x4 is exact
-    net.conv("x", "a", 4, stride=2, group=4)
-    net.conv("a", "b", 8, kernel=1)
-    net.add("Clip", ["b", "low", "high"], "c", 8)
-    net.add("GlobalAveragePool", ["c"], "d", 8)
-    net.add("Flatten", ["d"], "e", 8, axis=1)
-    net.add("Gemm", ["e", "g.w", "g.b"], "y", 6, transB=1)
-    for name, shape in (("g.w", (6, 8)), ("g.b", (6,)), ("low", ()), ("high", ())):
-        values = np.full(shape, -25.0 if name == "low" else 25.0 if name == "high" else 1.0, np.float32)
-        net.weights.append(numpy_helper.from_array(values, name))
-    return net.model("y")
-
-
-def skipping() -> ModelProto:
-    """A convolution of one element and two strides: the last row of an even map is not read."""
-    net = Net((1, 3, 12, 12))
-    net.conv("x", "a", 4, kernel=1, stride=2)
-    net.add("Relu", ["a"], "y", 4)
-    return net.model("y")
-
+from .fused_models import Net, branches, classifier, inputs_of, residual, skipping
 
 MODELS = {
     "residual": residual,
@@ -130,11 +49,6 @@ MODELS = {
 @cache
 def model_of(name: str) -> ModelProto:
     return quantized(MODELS[name.removesuffix(" in int8")]()) if name.endswith(" in int8") else MODELS[name]()
-
-
-def inputs_of(model: ModelProto) -> dict[str, Array]:
-    shape = tuple(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim)
-    return {"x": np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32)}
 
 
 def text_of(target: str, rows: int, method: str = "ours", global_bytes: int = 0) -> str:
@@ -279,7 +193,7 @@ def test_rows_that_are_gone_are_found():
 def moved_and_foretold(model: ModelProto, target: str, method: str, tmp_path: Any) -> tuple[Program, Any]:
     """The program of a model, and what `partition` says of it."""
     onnx.save(model, path := tmp_path / "model.onnx")
-    answer = program_partition(str(path), target, 1, PartitionOptions(method))
+    answer = program_partition(str(path), target, (1, 0), PartitionOptions(method))
     return compile(model, target, options=CompileOptions(partition=method, tile_rows=1)), answer
 
 
@@ -318,7 +232,7 @@ def test_a_partition_leaves_the_room_that_its_program_needs(tmp_path: Any):
     (small := tmp_path / "small.acg").write_text(text.replace("depth 131072", "depth 64"))
     program, answer = moved_and_foretold(model_of("residual in int8"), str(small), "ours", tmp_path)
     assert answer["ema_bytes"] == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
-    first = program_work(str(tmp_path / "model.onnx"), str(small), 1)
+    first = program_work(str(tmp_path / "model.onnx"), str(small), (1, 0))
     result = partition(first.pricer.graph, first.pricer, PartitionOptions(), scene=scene_of(first.pricer))
     assert result.cost < answer["cost"]
     with pytest.raises(InfeasibleError):

@@ -289,6 +289,45 @@ codelet.program @main {
 
 // -----
 
+// CHECK: expected rows of six i64 as updates, found tensor<1x4xi64>
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<1x2x8x4xf32, @DRAM>
+  %r = codelet.tensor "r" temp ring [1, 0, 3, 0] : !codelet.surrogate<1x2x8x4xf32, @GBUF>
+  codelet.fused @group updates dense<[[0, 0, 0, 2]]> : tensor<1x4xi64> samples ["n"] rows ["h"] columns ["w"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %X -> %R over "X[n, c, h, w]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x8x4xf32, @GBUF>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected a dim of @load, found q
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<1x2x8x4xf32, @DRAM>
+  %r = codelet.tensor "r" temp ring [1, 0, 3, 0] : !codelet.surrogate<1x2x8x4xf32, @GBUF>
+  codelet.fused @group updates dense<[[0, 0, 0, 2, 0, 1]]> : tensor<1x6xi64> samples ["n"] rows ["h"] columns ["q"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %X -> %R over "X[n, c, h, w]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x8x4xf32, @GBUF>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected samples and rows of @load, found 0, 0 to 2, 3 to 5
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<1x2x8x4xf32, @DRAM>
+  %r = codelet.tensor "r" temp ring [1, 0, 3, 0] : !codelet.surrogate<1x2x8x4xf32, @GBUF>
+  codelet.fused @group updates dense<[[0, 0, 0, 2, 3, 2]]> : tensor<1x6xi64> samples ["n"] rows ["h"] columns ["w"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %X -> %R over "X[n, c, h, w]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x8x4xf32, @GBUF>
+    }
+  }
+}
+
+// -----
+
 // CHECK: expected borders of operands (A), found O
 codelet.program @main {
   %z = codelet.tensor "z" temp : !codelet.surrogate<1xf32, @GBUF>

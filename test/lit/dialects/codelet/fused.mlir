@@ -23,4 +23,10 @@ codelet.program @main {
       }
     }
   }
+  // CHECK:      codelet.fused @tiles updates dense<[[0, 0, 0, 2, 1, 3], [0, 0, 2, 1, 0, 4]]> : tensor<2x6xi64> samples ["n"] rows ["h"] columns ["w"] {
+  codelet.fused @tiles updates dense<[[0, 0, 0, 2, 1, 3], [0, 0, 2, 1, 0, 4]]> : tensor<2x6xi64> samples ["n"] rows ["h"] columns ["w"] {
+    codelet.codelet @store dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %R -> %X over "X[n, c, h, w]" : !codelet.surrogate<1x2x8x4xf32, @GBUF> -> !codelet.surrogate<1x2x8x4xf32, @DRAM>
+    }
+  }
 }
