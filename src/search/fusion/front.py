@@ -246,8 +246,9 @@ def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[
     space, budget = plan.choices.space, plan.samples // 10
     front, random, best = Front(plan, tolls, possible, cores), Random(plan.seed), Best()
     depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
-    for order, share in ((list(range(space.size)), FIRST), (depth, SECOND)):
-        front.cuts(order, min(budget // share, max(budget // CUTS, space.size)))
+    kinds = len({plan.choices.structure(1 << number) for number in range(space.size)})
+    for order, most, singles in ((list(range(space.size)), budget // 3, kinds), (depth, budget // 6, 0)):
+        front.cuts(order, min(most, singles + budget // CUTS))
         _note(best, front)
     idle = 0
     while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.late and not front.proven:
@@ -264,11 +265,11 @@ def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[
     return best, front
 
 
-FIRST, SECOND, CUTS, EXACT = 3, 6, 20, 5
-"""Shares of the budget that go into the first cuts of two orders (no more than a group for each layer, or `CUTS`), and
-into the lattice: one of so many parts each."""
+CUTS, EXACT = 5, 5
+"""Shares of the budget that go into the cuts of each of two orders, beside single layers of all kinds, and into the
+lattice: one of so many parts each."""
 
-STUCK, PATIENCE, PROOFS = 5, 30, (2, 29)
+STUCK, PATIENCE, PROOFS = 5, 30, (5, 29)
 """Rounds in a row that brought nothing, after which windows are solved, after which the search ends, and after which
 the lattice is tried."""
 
@@ -292,13 +293,14 @@ def _refine(front: Front, random: Random, budget: int, share: float) -> None:
     front.offer(refiner.best)
     front.offer(tuple(refiner.groups))
     order = [number for group in refiner.best for number in bits(group)]
-    spare = min(budget - choices.evaluations, RECUT)
+    spare = min(budget - choices.evaluations, max(RECUT, budget // RECUTS))
     if spare > 0:
         front.cuts(order, spare)
 
 
-RECUT = 100
-"""Groups that may be priced when an order that annealing found is cut anew, for all candidates."""
+RECUT, RECUTS = 20, 20
+"""Groups that may be priced when an order that annealing found is cut anew, for all candidates: so many, or one of so
+many parts of the budget."""
 
 MOVE = 3
 """Groups that a move asks for, rarely more."""
