@@ -6,13 +6,17 @@ EDP over the bound that no mapping beats: what any mapper could gain at most.  `
 multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories that are bypassed
 set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
 
-    python bench/mapping_peers.py sunstone --only resnet18 --time-limit 2 --mapper refine
+Rows are added to a table of JSON lines as soon as they are there, and rows that are there are not made again.  All 160
+rows take less than ten processor minutes:
+
+    python bench/mapping_peers.py --jobs 2
+    python bench/mapping_peers.py sunstone --only resnet18 --time-limit 5 --mapper refine
+    python bench/mapping_peers.py --summary
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import peers
+import rows
 
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import evaluate
@@ -43,6 +48,7 @@ Row = dict[str, Any]
 class Options:
     """What the command line asked for."""
 
+    parts: tuple[str, ...]
     data: Path
     only: str
     limit_s: float
@@ -52,50 +58,74 @@ class Options:
         """Whether `--only` matches."""
         return re.search(self.only, "/".join(names)) is not None
 
+    def has(self, row: Row) -> bool:
+        """Whether a row is one of those asked for."""
+        same = row["mapper"] == self.mapper and row["limit_s"] == self.limit_s
+        return same and row["part"] in self.parts and self.wants(row["machine"], row["layer"])
+
+
+@dataclass(frozen=True)
+class Task:
+    """A row to make: what a peer found for a problem, and its figures."""
+
+    part: str
+    machine: Architecture
+    problem: Problem
+    layer: str
+    mapper: str
+    request: Request
+    peer: Row
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.part, self.machine.name, self.layer
+
 
 def main() -> None:
-    options, parts, out = _options()
-    out.mkdir(parents=True, exist_ok=True)
-    tables: dict[str, list[Row]] = {}
-    with (out / "mapping_peers.txt").open("w") as file:
-        for part in parts:
-            tables[part] = []
-            for row in _rows(part, options):
-                tables[part].append(row)
-                _say(_line(row, first=len(tables[part]) == 1), file)
-            for line in _summary(part, tables[part]):
-                _say(line, file)
-    (out / "mapping_peers.json").write_text(json.dumps(tables, indent=1))
+    options, jobs, out = _options()
+    done = [row for row in rows.read(out) if options.has(row)]
+    if jobs:
+        known = {(row["part"], row["machine"], row["layer"]) for row in done}
+        tasks = [task for part in options.parts for task in _tasks(part, options) if task.key not in known]
+        for row in rows.make(out, tasks, _row, jobs):
+            done.append(row)
+            print(_line(row), flush=True)
+    for part in options.parts:
+        for line in _summary(part, [row for row in done if row["part"] == part]):
+            print(line)
 
 
-def _options() -> tuple[Options, tuple[str, ...], Path]:
+def _options() -> tuple[Options, int, Path]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"which tables: {', '.join(PARTS)} (default: all)")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder of the reference data")
     parser.add_argument("--only", default="", metavar="REGEX", help="machine/layer must match")
-    parser.add_argument("--time-limit", type=float, default=5.0, help="processor seconds per layer (default 5)")
+    parser.add_argument("--time-limit", type=float, default=2.0, help="processor seconds per layer (default 2)")
     parser.add_argument("--mapper", default="exact", help="the mapper to compare (default exact)")
-    parser.add_argument("--out", type=Path, default=ROOT / "out", help="where mapping_peers.txt and .json go")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--out", type=Path, default=ROOT / "out/mapping_peers.jsonl", help="the table")
+    parser.add_argument("--summary", action="store_true", help="make no rows; sum up what is there")
     found = parser.parse_args()
     for part in found.parts:
         if part not in PARTS:
             parser.error(f"{part}: not one of {', '.join(PARTS)}")
-    options = Options(found.data, found.only, found.time_limit, found.mapper)
-    return options, tuple(found.parts) or PARTS, found.out
+    parts = tuple(found.parts) or PARTS
+    options = Options(parts, found.data, found.only, found.time_limit, found.mapper)
+    return options, 0 if found.summary else found.jobs, found.out
 
 
-def _rows(part: str, options: Options) -> Iterator[Row]:
+def _tasks(part: str, options: Options) -> Iterator[Task]:
     match part:
         case "sunstone":
-            return _against(peers.sunstone(options.data / "sunstone_results.json"), options)
+            return _against(part, peers.sunstone(options.data / "sunstone_results.json"), options)
         case "cosa":
             machine = find_architecture("cosa_simba")
-            return _against(peers.cosa(options.data / "cosa_results.json", machine), options)
+            return _against(part, peers.cosa(options.data / "cosa_results.json", machine), options)
         case _:
             return _against_timeloop(options)
 
 
-def _against(found: Iterable[peers.Found], options: Options) -> Iterator[Row]:
+def _against(part: str, found: Iterable[peers.Found], options: Options) -> Iterator[Task]:
     """Each layer once, beside the best valid mapping that the peer found for it."""
     best: dict[tuple[Architecture, Problem], tuple[float, peers.Found]] = {}
     for peer in found:
@@ -105,37 +135,33 @@ def _against(found: Iterable[peers.Found], options: Options) -> Iterator[Row]:
         key = peer.machine, peer.problem
         if prices.valid and prices.edp_j_cycle < best.get(key, (float("inf"), peer))[0]:
             best[key] = prices.edp_j_cycle, peer
+    request = Request(time_limit_s=options.limit_s)
     for (machine, problem), (edp, peer) in best.items():
-        row = _solved(machine, problem, peer.name, options.mapper, Request(time_limit_s=options.limit_s))
-        if "edp" in row:
-            bound = bounds_of(machine, problem).edp_j_cycle
-            row |= {"peer": peer.peer, "peer_edp": edp, "gain": edp / row["edp"], "most": edp / bound}
-        yield row
+        figures: Row = {"peer": peer.peer, "peer_edp": edp, "most": edp / bounds_of(machine, problem).edp_j_cycle}
+        yield Task(part, machine, problem, peer.name, options.mapper, request, figures)
 
 
-def _against_timeloop(options: Options) -> Iterator[Row]:
+def _against_timeloop(options: Options) -> Iterator[Task]:
     """timeloop-mapper's own figures beside ours in its model and space: perfect factors, no bypass; `refine` on more
     than three memories."""
-    space = Space(bypass=False, split_axes=False)
+    request = Request("edp", "timeloop", Space(bypass=False, split_axes=False), time_limit_s=options.limit_s)
     for peer in peers.timeloop(options.data / "timeloop_ref.json"):
-        if not options.wants(peer.machine.name, peer.problem.name):
-            continue
-        request = Request("edp", "timeloop", space, time_limit_s=options.limit_s)
-        three = len(peer.machine.levels) == 3  # the exact mapper has Timeloop's model of three memories only
-        row = _solved(peer.machine, peer.problem, peer.problem.name, options.mapper if three else "refine", request)
-        if "edp" in row:
-            gain = peer.edp_j_cycle / row["edp"]
-            row |= {"peer": "timeloop-mapper", "peer_edp": peer.edp_j_cycle, "gain": gain, "peer_cpu_s": peer.cpu_s}
-        yield row
+        if options.wants(peer.machine.name, peer.problem.name):
+            figures: Row = {"peer": "timeloop-mapper", "peer_edp": peer.edp_j_cycle, "peer_cpu_s": peer.cpu_s}
+            name = peer.problem.name
+            yield Task("timeloop", peer.machine, peer.problem, name, options.mapper, request, figures)
 
 
-def _solved(machine: Architecture, problem: Problem, name: str, mapper: str, request: Request) -> Row:
-    row: Row = {"machine": machine.name, "layer": name, "awkward": _awkward(problem)}
+def _row(task: Task) -> Row:
+    machine, problem, request = task.machine, task.problem, task.request
+    row: Row = dict(zip(("part", "machine", "layer"), task.key, strict=True))
+    row |= {"mapper": task.mapper, "limit_s": request.time_limit_s, "awkward": _awkward(problem)}
     try:
-        found = map_problem(machine, problem, mapper, request)
+        found = map_problem(machine, problem, task.mapper, request)
     except TilewrightError as error:
         return row | {"error": error.paragraph()}
-    return row | _figures(machine, problem, found, request)
+    row |= _figures(machine, problem, found, request) | task.peer
+    return row | {"gain": row["peer_edp"] / row["edp"]}
 
 
 def _figures(machine: Architecture, problem: Problem, found: Mapped, request: Request) -> Row:
@@ -172,16 +198,13 @@ def _awkward(problem: Problem) -> bool:
     return any(primes_of(bound)[-1][0] >= AWKWARD for bound in problem.bounds if bound > 1)
 
 
-HEAD = f"{'machine':15} {'layer':32} {'EDP J.cycle':>11} {'energy pJ':>10} {'cycles':>10} {'s':>6} proven     gap floor"
-
-
-def _line(row: Row, first: bool) -> str:
+def _line(row: Row) -> str:
     where = f"{row['machine']:15} {row['layer'][-32:]:32}"
-    head = f"\n{HEAD}  peer\n" if first else ""
     if "error" in row:
-        return f"{head}{where} {row['error']}"
+        return f"{where} {row['error']}"
     gap = "-" if row["gap"] is None else f"{row['gap']:.3f}"
-    text = f"{head}{where} {row['edp']:11.4g} {row['energy_pj']:10.4g} {row['cycles']:10.4g} {row['cpu_s']:6.2f}"
+    text = f"{where} {row['edp']:11.4g} {row['energy_pj']:10.4g} {row['cycles']:10.4g} {row['cpu_s']:6.2f}"
+    text += "" if row["valid"] else " INVALID"
     text += f" {'yes' if row['proven'] else 'no':6} {gap:>7} {row['floor']:5.2f}"
     if "peer" in row:
         text += f"  {row['peer']} {row['peer_edp']:.4g} gain {row['gain']:.3f}"
@@ -189,14 +212,15 @@ def _line(row: Row, first: bool) -> str:
     return text
 
 
-def _summary(part: str, rows: list[Row]) -> Iterator[str]:
+def _summary(part: str, found: list[Row]) -> Iterator[str]:
     """Geometric means by machine, where peers were worse or better, and what took how long."""
-    solved = [row for row in rows if "edp" in row]
+    solved = [row for row in found if "edp" in row]
     proven, valid = (sum(row[key] for row in solved) for key in ("proven", "valid"))
-    yield f"\n{part}: {len(solved)} of {len(rows)} layers mapped, {proven} proven, {valid} valid"
+    yield f"\n{part}: {len(solved)} of {len(found)} layers mapped, {proven} proven, {valid} valid"
     if solved:
         times = sorted(row["cpu_s"] for row in solved)
-        yield f"  processor seconds per layer: median {times[len(times) // 2]:.2f}, most {times[-1]:.2f}"
+        middle, most = times[len(times) // 2], times[-1]
+        yield f"  processor seconds per layer: median {middle:.2f}, most {most:.2f}; of all {sum(times):.0f}"
     gained = [row for row in solved if "gain" in row]
     machines = dict.fromkeys(row["machine"] for row in gained)
     for machine in [*machines, "all"] if len(machines) > 1 else machines:
@@ -213,11 +237,6 @@ def _summary(part: str, rows: list[Row]) -> Iterator[str]:
 def _mean(values: Iterable[float]) -> float:
     logs = [log(value) for value in values]
     return exp(sum(logs) / len(logs))
-
-
-def _say(line: str, file: Any) -> None:
-    print(line, flush=True)
-    print(line, file=file, flush=True)
 
 
 if __name__ == "__main__":

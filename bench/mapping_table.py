@@ -1,17 +1,18 @@
-"""Every layer and kernel of the papers on every machine: EDP, energy, cycles, seconds, whether proven, and the gap.
+"""Layers and kernels of the papers on every machine: EDP, energy, cycles, seconds, whether proven, and the gap.
 
-A row is appended to the table as soon as it is there, and rows that are there are not made again, so that the table
-can be made in parts.  Layers of all networks take turns, each on all machines.  `gap` is how far the EDP is above the
-bound of the search, `limit` how far above what no mapping can go below.
+A row is added to a table of JSON lines as soon as it is there, and rows that are there are not made again, so that the
+table can be made in parts.  Layers of all networks take turns, each on all machines, with perfect factors and with
+imperfect ones.  `gap` is how far the EDP is above the bound of the search, `limit` how far above what no mapping can go
+below.  The first command takes less than twelve minutes on two cores, the second a quarter of an hour each time.
 
-    python bench/mapping_table.py --time-limit 0.5 --seconds 600
+    python bench/mapping_table.py --jobs 2
+    python bench/mapping_table.py --jobs 2 --networks all --seconds 900
     python bench/mapping_table.py --summary
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,15 +20,20 @@ from itertools import zip_longest
 from math import exp, log
 from pathlib import Path
 from statistics import median
-from time import process_time
+from typing import Any
+
+import rows
 
 from tilewright.costs.bounds import bounds_of
-from tilewright.costs.hierarchy import Architecture, Problem
+from tilewright.costs.exact import evaluate
+from tilewright.costs.hierarchy import Problem
 from tilewright.errors import TilewrightError
 from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Factors, Request, Space
 from tilewright.zoo.mapping_layers import layers
+
+ROOT = Path(__file__).parents[1]
 
 NETWORKS = {
     "resnet18": 16, "resnet50": 1, "resnext50": 1, "inception_v3_wu": 16, "deepbench": 1, "alexnet": 1,
@@ -35,90 +41,80 @@ NETWORKS = {
 }  # fmt: skip
 """Networks and kernels of the papers, with their batch."""
 
-MACHINES = "conventional,eyeriss_like,simba_like,cosa_simba,diannao_like,tpu_like"
-COLUMNS: list[str] = [
-    "machine", "layer", "count", "factors", "limit_s", "edp_j_cycle", "energy_pj", "cycles", "cpu_s", "proven", "gap",
-    "limit", "error",
-]  # fmt: skip
+USUAL = "resnet18,alexnet,mttkrp,sddmm,ttmc,mmc,tcl"
+"""Networks of the usual table."""
 
-Row = dict[str, str]
+MACHINES = "conventional,eyeriss_like,simba_like,cosa_simba,diannao_like,tpu_like"
+LIMITS_S: dict[Factors, float] = {"perfect": 3.0, "imperfect": 2.0}
+"""Processor seconds per layer."""
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the command line asked for."""
+class Task:
+    """A row to make."""
 
-    only: str
-    machines: tuple[str, ...]
+    machine: str
+    layer: str
+    problem: Problem
+    count: int
     factors: Factors
     limit_s: float
-    seconds: float
     mapper: str
-    out: Path
+
+    @property
+    def key(self) -> tuple[str | float, ...]:
+        return self.machine, self.layer, self.factors, self.limit_s, self.mapper
 
 
 def main() -> None:
-    options, summary = _options()
-    done = _read(options.out)
-    if not summary:
-        with options.out.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if not done:
-                writer.writeheader()
-            for row in _rows(options, {_key(row) for row in done}):
-                done.append(row)
-                writer.writerow(row)
-                file.flush()
-                print(" ".join(f"{row[column]:>12}" for column in COLUMNS if row[column]), flush=True)
+    found = _options()
+    done = rows.read(found.out)
+    if not found.summary:
+        known = {(row["machine"], row["layer"], row["factors"], row["limit_s"], row["mapper"]) for row in done}
+        tasks = [task for task in _tasks(found) if task.key not in known]
+        for row in rows.make(found.out, tasks, _row, found.jobs, found.seconds):
+            done.append(row)
+            print(" ".join(f"{_text(value):>12}" for value in row.values()), flush=True)
     for line in markdown(done):
         print(line)
 
 
-def _options() -> tuple[Options, bool]:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="REGEX", help="machine/network:layer must match")
     parser.add_argument("--machines", default=MACHINES, help="names, by commas")
-    parser.add_argument("--factors", choices=("perfect", "imperfect"), default="imperfect")
+    parser.add_argument("--networks", default=USUAL, help=f"names, by commas, or all: {', '.join(NETWORKS)}")
+    parser.add_argument("--factors", choices=(*LIMITS_S, "both"), default="both")
     parser.add_argument("--mapper", default="exact", help="default: exact")
-    parser.add_argument("--time-limit", type=float, default=1.0, help="processor seconds per layer (default 1)")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="processor seconds of the whole run")
-    parser.add_argument("--out", type=Path, default=Path("out/mapping_table.csv"), help="the table")
+    parser.add_argument("--time-limit", type=float, help="processor seconds per layer (default 3, imperfect 2)")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="seconds after which no row is begun")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--out", type=Path, default=ROOT / "out/mapping_table.jsonl", help="the table")
     parser.add_argument("--summary", action="store_true", help="make no rows; print what is there as markdown")
-    found = parser.parse_args()
-    found.out.parent.mkdir(parents=True, exist_ok=True)
-    machines = tuple(found.machines.split(","))
-    options = Options(found.only, machines, found.factors, found.time_limit, found.seconds, found.mapper, found.out)
-    return options, found.summary
+    return parser.parse_args()
 
 
-def _read(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+def _tasks(found: argparse.Namespace) -> Iterator[Task]:
+    names = tuple(NETWORKS) if found.networks == "all" else tuple(found.networks.split(","))
+    kinds: list[Factors] = [kind for kind in LIMITS_S if found.factors in (kind, "both")]
+    for layer, problem, count in in_turns(names):
+        for machine in found.machines.split(","):
+            if re.search(found.only, f"{machine}/{layer}"):
+                for kind in kinds:
+                    limit = LIMITS_S[kind] if found.time_limit is None else found.time_limit
+                    yield Task(machine, layer, problem, count, kind, limit, found.mapper)
 
 
-def _key(row: Row) -> tuple[str, ...]:
-    return row["machine"], row["layer"], row["factors"]
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _rows(options: Options, done: set[tuple[str, ...]]) -> Iterator[Row]:
-    """Rows that are not there yet, until the time is over."""
-    machines = [find_architecture(name) for name in options.machines]
-    for layer, problem, count in in_turns():
-        for name, machine in zip(options.machines, machines, strict=True):
-            if (name, layer, options.factors) in done or not re.search(options.only, f"{name}/{layer}"):
-                continue
-            if process_time() > options.seconds:
-                return
-            row = {"machine": name, "layer": layer, "count": str(count), "factors": options.factors}
-            yield dict.fromkeys(COLUMNS, "") | row | _figures(machine, problem, options)
-
-
-def in_turns() -> Iterator[tuple[str, Problem, int]]:
+def in_turns(networks: Iterable[str]) -> Iterator[tuple[str, Problem, int]]:
     """Different layers of all networks, one of each network, then the next ones: (name, problem, how often)."""
     seen: set[Problem] = set()
-    tables = [[(f"{name}:{layer[0]}", *layer[1:]) for layer in layers(name, batch)] for name, batch in NETWORKS.items()]
+    tables = [[(f"{name}:{layer[0]}", *layer[1:]) for layer in layers(name, NETWORKS[name])] for name in networks]
     for turn in zip_longest(*tables):
         for layer in turn:
             if layer is not None and (alike := replace(layer[1], name="")) not in seen:
@@ -126,39 +122,48 @@ def in_turns() -> Iterator[tuple[str, Problem, int]]:
                 yield layer
 
 
-def _figures(machine: Architecture, problem: Problem, options: Options) -> Row:
-    space = Space(bypass=True, split_axes=True, factors=options.factors)
+def _row(task: Task) -> Row:
+    machine = find_architecture(task.machine)
+    row: Row = {"machine": task.machine, "layer": task.layer, "count": task.count, "factors": task.factors}
+    row |= {"limit_s": task.limit_s, "mapper": task.mapper}
+    space = Space(bypass=True, split_axes=True, factors=task.factors)
     try:
-        found = map_problem(machine, problem, options.mapper, Request(space=space, time_limit_s=options.limit_s))
+        found = map_problem(machine, task.problem, task.mapper, Request(space=space, time_limit_s=task.limit_s))
     except TilewrightError as error:
-        return {"limit_s": f"{options.limit_s:g}", "error": error.paragraph()}
-    limit = bounds_of(machine, problem).edp_j_cycle
-    return {
-        "limit_s": f"{options.limit_s:g}",
-        "edp_j_cycle": f"{found.edp:.6g}",
-        "energy_pj": f"{found.energy:.6g}",
-        "cycles": str(found.cycles),
-        "cpu_s": f"{found.cpu_s:.3f}",
-        "proven": "yes" if found.proven else "no",
-        "gap": f"{found.edp / found.lower_bound - 1:.5f}" if found.lower_bound else "",
-        "limit": f"{found.edp / limit - 1:.5f}",
+        return row | {"error": error.paragraph()}
+    prices = evaluate(machine, task.problem, found.mapping)
+    return row | {
+        "edp_j_cycle": found.edp,
+        "energy_pj": found.energy,
+        "cycles": found.cycles,
+        "cpu_s": found.cpu_s,
+        "proven": found.proven,
+        "valid": prices.valid and abs(prices.edp_j_cycle - found.edp) <= 1e-9 * found.edp,
+        "gap": found.edp / found.lower_bound - 1 if found.lower_bound else None,
+        "limit": found.edp / bounds_of(machine, task.problem).edp_j_cycle - 1,
     }
 
 
-def markdown(rows: list[Row]) -> Iterator[str]:
-    """By machine and kind of factors: how many layers, proofs, seconds and gaps."""
-    yield "| machine | factors | layers | proven | median s | most s | gap: median | mean | above any mapping's limit |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
-    for machine, factors in dict.fromkeys((row["machine"], row["factors"]) for row in rows):
-        own = [row for row in rows if (row["machine"], row["factors"]) == (machine, factors)]
-        solved = [row for row in own if row["edp_j_cycle"]]
+def markdown(table: list[Row]) -> Iterator[str]:
+    """By machine, kind of factors and limit: how many layers, proofs, seconds and gaps; then by kind of factors."""
+    heads = "limit, s|layers|valid|proven|median s|most s|gap: median|mean|most|above any mapping's limit"
+    yield f"| machine | factors | {' | '.join(heads.split('|'))} |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    groups: dict[tuple[str, str, float], list[Row]] = {}
+    for row in table:
+        for machine in row["machine"], "all":
+            groups.setdefault((machine, row["factors"], row["limit_s"]), []).append(row)
+    for (machine, factors, limit), own in sorted(groups.items(), key=lambda group: (group[0][1], group[0][0] == "all")):
+        solved = [row for row in own if "cpu_s" in row]
         if not solved:
             continue
-        seconds = [float(row["cpu_s"]) for row in solved]
-        gaps = [float(row["gap"] or "inf") for row in solved]
-        cells = [machine, factors, f"{len(solved)} of {len(own)}", str(sum(row["proven"] == "yes" for row in solved))]
-        cells += [f"{median(seconds):.2f}", f"{max(seconds):.2f}", f"{100 * median(gaps):.1f} %"]
-        cells += [f"{100 * _mean(gaps):.1f} %", f"{100 * _mean(float(row['limit']) for row in solved):.1f} %"]
+        seconds = [row["cpu_s"] for row in solved]
+        gaps = [float("inf") if row["gap"] is None else row["gap"] for row in solved]
+        valid, proven = (sum(row[key] for row in solved) for key in ("valid", "proven"))
+        cells = [machine, factors, f"{limit:g}", f"{len(solved)} of {len(own)}", str(valid), str(proven)]
+        cells += [f"{median(seconds):.2f}", f"{max(seconds):.2f}"]
+        cells += [f"{100 * part:.2f} %" for part in (median(gaps), _mean(gaps), max(gaps))]
+        cells += [f"{100 * _mean(row['limit'] for row in solved):.1f} %"]
         yield f"| {' | '.join(cells)} |"
 
 
