@@ -13,12 +13,13 @@ from math import inf
 from random import Random
 from typing import Any
 
+from .dual import Dual, dual_of
 from .evaluate import Evaluator
 from .joined import Joined
 from .lattice import Lattice, TooLargeError, nothing
 from .progress import random_state, restore_random
 from .refine import Refiner, neighbourhood
-from .relaxed import Chains, endless
+from .relaxed import MOST_UNITS, Chains, endless
 from .simple import best_cuts, depth_order, greedy, halved, per_layer
 from .space import Groups, Space, bits, union
 
@@ -57,6 +58,9 @@ JOINED_GROWTH = 1.01
 STRICT_GROWTH = 1.003
 """and those of whole units in steps of this one."""
 
+PRICED_STEPS = 50
+"""Steps of the search for prices before it is told how far it is."""
+
 MOVES_PER_S = 2000
 """Moves of the annealing in a second, at least."""
 
@@ -83,6 +87,8 @@ class Anytime:
     rounds: int = 0
     idle: int = 0
     joined: bool = False
+    priced: bool = False
+    dual: Dual | None = None
     asked: float = 0.0
     starts: list[Groups] = field(default_factory=list[Groups])
     windows: list[float] = field(default_factory=list[float])
@@ -108,7 +114,7 @@ class Anytime:
         elif self.rounds == 0:
             self._whole()
             self.rounds = 1
-        elif not (self._chain() or self._join()):
+        elif not (self._price() or self._chain() or self._join()):
             self._round()
             self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
@@ -126,9 +132,23 @@ class Anytime:
         if not self.best or cost < self.best_cost * (1 - 1e-12):
             self.best, self.best_cost, self.idle = groups, cost, 0
 
+    def _price(self) -> bool:
+        """Find better prices on units, where windows of chains cannot hold a segment; whether that was to be done."""
+        if self.chains is None or self.priced:
+            return False
+        if self.dual is None:
+            if max(map(len, self.chains.segments()), default=0) <= 2 * MOST_UNITS:
+                return False
+            self.dual = dual_of(self.chains)
+            self.dual.begin(self.best)
+        base = self.rest(0)
+        self.priced = not self.dual.improve(self.best_cost - base, PRICED_STEPS)
+        self.lower_bound = max(self.lower_bound, base + self.dual.best)
+        return True
+
     def _chain(self) -> bool:
         """Bound one more window, and find its groups; whether there was one."""
-        if self.chains is None:
+        if self.chains is None or self.dual is not None:
             return False
         pieces = self.chains.windows()
         if len(self.windows) == len(pieces):
@@ -240,6 +260,7 @@ class Anytime:
             "idle": self.idle,
             "starts": [list(groups) for groups in self.starts],
             "joined": self.joined,
+            "priced": self.priced,
             "asked": min(self.asked, 2 * self.best_cost),
             "windows": list(self.windows),
             "chained": list(self.chained),
@@ -250,6 +271,7 @@ class Anytime:
         """Go on from what `dump` gave."""
         self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
         self.joined, self.asked = bool(data["joined"]), float(data["asked"])
+        self.priced = bool(data["priced"])
         self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
         self.windows, self.chained = list(data["windows"]), list(data["chained"])
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])
