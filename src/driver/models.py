@@ -43,7 +43,7 @@ class CompileOptions:
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
     the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
     `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.  Where full rows do
-    not fit, tiles have `tile_columns` columns at most (0: there are none such).
+    not fit, tiles have `tile_columns` columns at most (0: only if a layer does not fit otherwise).
     """
 
     keep_intermediates: bool = False

@@ -26,7 +26,6 @@ from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..search.mapping.candidates import Problem
-from .fused_regions import Regions, regions_of
 from .nest_trees import group_of
 
 NO_LIMIT = Buffers(1 << 62, None)
@@ -227,26 +226,12 @@ class FusedGroup:
     @cached_property
     def scheme(self) -> Scheme:
         """Regions and the order of updates."""
-        return scheme_of(self.graph, range(len(self.layers)), self.tile, platform_of(self.machine))
-
-    @cached_property
-    def regions(self) -> Regions:
-        """Places of all regions in the memory of maps."""
-        return regions_of(self.scheme, platform_of(self.machine), lambda held: self._row_bytes(self.value_of(held)))
-
-    @property
-    def demand_bytes(self) -> int:
-        """Bytes of all regions."""
-        return self.regions.demand_bytes
+        platform = platform_of(self.machine)
+        return scheme_of(self.graph, range(len(self.layers)), self.tile, platform, narrow=True)
 
     def value_of(self, held: Held) -> SSAValue:
         """The map that a source of the scheme is."""
         return self.outside[-1 - held.number] if held.number < 0 else self.layers[held.number].result
-
-    @staticmethod
-    def _row_bytes(value: SSAValue) -> int:
-        shape = map_shape(shape_of(value))
-        return shape.channels * shape.width * _bytes(value)
 
     @cached_property
     def map_memory(self) -> str:

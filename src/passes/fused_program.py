@@ -57,7 +57,7 @@ class FusedBuilder:
         """Tensors, views, and the fused group."""
         scheme = self.group.scheme
         self.memory = self.group.map_memory
-        self.ends[self.memory] = self.group.demand_bytes
+        self.ends[self.memory] = scheme.demand_bytes
         for source in scheme.sources:
             self._region(source)
         early = self._weights()
@@ -98,7 +98,7 @@ class FusedBuilder:
         for sample in range(self.group.samples):
             for update in self.group.scheme.updates():
                 number = update.source.number
-                for what, rows in _steps(update, number in self.group.regions.side):
+                for what, rows in _steps(update):
                     columns = update.columns
                     if not rows or not columns:
                         continue
@@ -130,17 +130,16 @@ class FusedBuilder:
         return self.group.value_of(source)
 
     def _region(self, source: Held) -> None:
-        value, regions = self._value(source), self.group.regions
+        value = self._value(source)
         shape = shape_of(value)
         axis = row_axis(len(shape))
         ring = [1 if i == 0 else source.rows.held if i == axis else 0 for i in range(len(shape))]
         type_ = SurrogateType.get(shape, element_of(value), self.memory)
         if self.group.tile[1] and len(shape) == 4:
             ring[3] = source.columns.held
-        self.regions[value] = self._tensor(regions.main[source.number], type_, ring)
-        if source.number in regions.side:
-            ring = [1, 0, source.rows.kept, shape[3]]
-            self.sides[value] = self._tensor(regions.side[source.number], type_, ring)
+        self.regions[value] = self._tensor(source.main, type_, ring)
+        if source.side is not None:
+            self.sides[value] = self._tensor(source.side, type_, [1, 0, source.rows.kept, shape[3]])
 
     def _tensor(self, place: Place, type_: SurrogateType, ring: list[int] | None = None) -> SSAValue:
         op = TensorOp(self.unique(place.name), Role.TEMP, type_, place.start, ring)
@@ -266,17 +265,18 @@ def _size(type_: SurrogateType) -> int:
     return prod(type_.sizes) * dtype_of(type_.element).itemsize
 
 
-def _steps(update: Update, has_side: bool) -> Iterator[tuple[str, range]]:
+def _steps(update: Update) -> Iterator[tuple[str, range]]:
     """What an update does, with rows: those kept from the row of tiles before come back, those of the next are kept.
 
-    Rows that stay longer keep their places in SIDE.
+    SIDE has all columns, which are copied there as soon as they are made (the paper's has those outside of MAIN only,
+    each of which moves when it leaves MAIN); rows that stay longer keep their places in it.
     """
     axis, fresh = update.source.rows, update.rows
     window = axis.window(update.row)
-    if has_side:
+    if update.source.side is not None:
         yield RESTORE, range(window.start, fresh.start)
     yield MAKE, fresh
     yield STORE, fresh
-    if has_side and update.row < axis.last:
+    if update.source.side is not None and update.row < axis.last:
         following = axis.window(update.row + 1)
         yield SAVE, range(max(following.start, fresh.start), min(following.stop, window.stop))

@@ -51,7 +51,7 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
 def _room(group: FusedGroup, memory: str) -> int:
     """Bytes of a memory that neither regions nor weights of the group take."""
     kept = memory_of(group.machine, memory)
-    used = group.demand_bytes if memory == group.map_memory else 0
+    used = group.scheme.demand_bytes if memory == group.map_memory else 0
     for layer in group.layers:
         for name, value in layer.weights.items():
             if layer.memories[name] == memory:

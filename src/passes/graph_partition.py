@@ -171,8 +171,8 @@ class GraphPartitionPass(ModulePass):
 
     With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, at most so many; layers that only
     run on their own are in no group, and are priced as the target's tiles make them; and what fits is marked with the
-    rows of its tiles (`tile_rows` of the fused group).  With `columns`, what does not fit by full rows may have
-    tiles of so many columns at most (`tile_columns`).
+    rows of its tiles (`tile_rows` of the fused group).  What does not fit by full rows may have tiles of `columns`
+    columns at most (`tile_columns`; 0: only where a layer does not fit otherwise).
     """
 
     name = "graph-partition"

@@ -29,7 +29,8 @@ COLUMNS = (8, 16, 32, 64, 128)
 class RowGroups:
     """Prices groups of `layers` that run on `platform`, at most `most` rows in a tile.
 
-    Tiles have full rows; where these do not fit, at most `columns` columns (0: there are no such tiles).
+    Tiles have full rows; where these do not fit, at most `columns` columns.  With 0 there are such tiles only if some
+    layer fits by them and not by full rows.
     """
 
     layers: FusionLayers
@@ -40,16 +41,27 @@ class RowGroups:
 
     def pricer(self, ctx: Context, module: ModuleOp) -> ProgramPricer:
         """The price of groups as the program for the target in `module` will run them."""
-        table, batch = self.layers.graph(), self.layers.batch
-        rows = [rows for rows in ROWS if rows <= self.most] or [1]
-        widths = [width for width in COLUMNS if width <= self.columns] or [self.columns] * (self.columns > 0)
-        narrow = sorted(((high, wide) for high in rows for wide in widths), key=lambda tile: (tile[0] * tile[1], tile))
-        tiles = [*narrow, *((high, 0) for high in rows)]
-        apart = {number for number in range(len(table)) if not self.fusible(number)}
-        found = ProgramPricer(table, self.platform, batch=batch, metric=self.metric, tiles=tiles, apart=apart)
-        alone = apart | {number for number, fits in enumerate(found.fits()) if not fits}
+        found = self._pricer(self.columns)
+        fits = found.fits()
+        if not self.columns:
+            narrow = self._pricer(COLUMNS[-1])
+            narrowly = narrow.fits()
+            if any(fit and not before for fit, before in zip(narrowly, fits, strict=True)):
+                found, fits = narrow, narrowly
+        alone = {number for number, fit in enumerate(fits) if not fit or not self.fusible(number)}
         found.alone.update(tiled_bytes(ctx, module, self.layers, sorted(alone)))
         return found
+
+    def _pricer(self, columns: int) -> ProgramPricer:
+        table = self.layers.graph()
+        rows = [rows for rows in ROWS if rows <= self.most] or [1]
+        widths = [width for width in COLUMNS if width <= columns] or [columns] * (columns > 0)
+        narrow = sorted(((high, wide) for high in rows for wide in widths), key=lambda tile: (tile[0] * tile[1], tile))
+        tiles = [*narrow, *((high, 0) for high in rows)]
+        apart = [number for number in range(len(table)) if not self.fusible(number)]
+        return ProgramPricer(
+            table, self.platform, batch=self.layers.batch, metric=self.metric, tiles=tiles, apart=apart
+        )
 
     def copied(self, ctx: Context, module: ModuleOp) -> int:
         """DRAM bytes that the program moves besides those of its layers, whatever the groups."""

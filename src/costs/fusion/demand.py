@@ -51,10 +51,11 @@ def spans(delta: int, lead: int, low: int, last: int, extent: int) -> tuple[int,
 
 
 @inlined
-def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int, int]:
+def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int, narrow: int) -> tuple[int, int]:
     """Positions of the MAIN and the SIDE region of source `u`; `cores` share what is whole and divide the columns.
 
-    A tile of 0 columns is one of full rows: all columns lie in MAIN.
+    A tile of 0 columns is one of full rows: all columns lie in MAIN.  With `narrow`, SIDE has all columns, as in
+    programs, not only those outside of MAIN.
     """
     height, width = sources[u, EXTENT], sources[u, EXTENT + 1]
     if s[u, WHOLE]:
@@ -69,12 +70,22 @@ def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int) -> tuple[int,
     wide, again, reach = spans(columns, s[u, LEAD + 1], s[u, LOW + 1], s[u, LAST + 1], width)
     if cores > 1 and width >= cores:
         reach = min(reach, -(-reach // cores) + again)
+    if narrow and reach > wide:
+        return high * wide, left * width
     return high * wide, left * max(0, reach - wide)
 
 
 @compiled
 def demand(
-    sources: Ints, s: Ints, members: Ints, outside: int, tile: Ints, cores: int, align: int, limit: int
+    sources: Ints,
+    s: Ints,
+    members: Ints,
+    outside: int,
+    tile: Ints,
+    cores: int,
+    align: int,
+    limit: int,
+    narrow: int = 0,
 ) -> tuple[int, int]:
     """Bytes and count of all regions: what is whole, and the stage with most of the rest; SIDE is put down in `s`.
 
@@ -88,7 +99,7 @@ def demand(
     whole, wholes = 0, 0
     for place in range(len(members) + outside):
         u = members[place] if place < len(members) else s[place - len(members), OUTSIDE]
-        main, side = region(sources, s, u, tile, cores)
+        main, side = region(sources, s, u, tile, cores, narrow)
         s[u, SIDE] = side
         pixel = sources[u, PIXEL_BYTES]
         size = -(-main * pixel // align) * align + -(-side * pixel // align) * align

@@ -44,7 +44,7 @@ class Terms(NamedTuple):
     """The platform and how it is used; `weight_capacity` is -1 where weights share the global buffer.
 
     `metric` is the place in `METRICS` of what the choice of the tile makes small.  With `narrow`, columns that nobody
-    reads are not loaded where tiles are narrower than the map, as programs do it.
+    reads are not loaded where tiles are narrower than the map, and SIDE has all columns, as programs do it.
     """
 
     metric: int
@@ -148,7 +148,7 @@ def _small(terms: Terms, row: Ints) -> bool:
 @compiled
 def _fit(sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, limit: int, row: Ints) -> bool:
     """Put down the demand of a tile, as far as it is within `limit`; whether it is within the capacities."""
-    size, regions = demand(sources, s, group, outside, tile, terms.cores, terms.align, limit)
+    size, regions = demand(sources, s, group, outside, tile, terms.cores, terms.align, limit, terms.narrow)
     row[GLOBAL], row[REGIONS] = size, regions
     return regions <= terms.regions and _small(terms, row)
 

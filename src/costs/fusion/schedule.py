@@ -18,20 +18,29 @@ from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, 
 
 
 def scheme_of(
-    graph: LayerGraph, nodes: Iterable[int], tile: tuple[int, int], platform: Platform | None = None
+    graph: LayerGraph,
+    nodes: Iterable[int],
+    tile: tuple[int, int],
+    platform: Platform | None = None,
+    *,
+    narrow: bool = False,
 ) -> Scheme:
     """The execution of `nodes` on one core with `tile` rows and columns of the last layers (0 columns: full rows).
+
+    With `narrow`, SIDE regions have all columns, those in MAIN too, as programs have it.
 
     `InfeasibleError` where regions exceed the global buffer of `platform` or its region manager; weights, of which
     nothing is said here, lie in their own buffer or above the regions.
     """
     platform = Platform() if platform is None else platform
-    return _Builder(graph, platform, np.array(sorted(set(nodes)), dtype=np.int64), tile).scheme()
+    return _Builder(graph, platform, np.array(sorted(set(nodes)), dtype=np.int64), tile, narrow).scheme()
 
 
 class _Builder:
-    def __init__(self, graph: LayerGraph, platform: Platform, members: Ints, tile: tuple[int, int]) -> None:
-        self.graph, self.tile = graph, tile
+    def __init__(
+        self, graph: LayerGraph, platform: Platform, members: Ints, tile: tuple[int, int], narrow: bool
+    ) -> None:
+        self.graph, self.tile, self.narrow = graph, tile, narrow
         self.net: GraphTables = graph_tables(graph, platform)
         self.trace: Ints = new_trace(len(graph) + len(graph.inputs))
         outside = trace(*self.net, self.trace, members, 0)
@@ -96,7 +105,7 @@ class _Builder:
         return found
 
     def place(self, u: int) -> tuple[Region, Region | None]:
-        main, side = region(self.net.sources, self.trace, u, np.array(self.tile, dtype=np.int64), 1)
+        main, side = region(self.net.sources, self.trace, u, np.array(self.tile, dtype=np.int64), 1, int(self.narrow))
         pixel, name = int(self.net.sources[u, PIXEL_BYTES]), self.name(u)
         first = self.manager.take(f"MAIN of {name}", main * pixel)
         return first, self.manager.take(f"SIDE of {name}", side * pixel) if side else None

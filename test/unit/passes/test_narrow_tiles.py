@@ -169,3 +169,18 @@ def test_where_full_rows_do_not_fit_tiles_are_narrower(tmp_path: Any):
     assert moved[0][1] == [[1, 0], [1, 0]]
     assert moved[8][1] == [[1, 8]]
     assert moved[8][0] == moved[0][0] - 2 * 4 * 6 * 64 * 4
+
+
+def test_a_layer_that_does_not_fit_by_full_rows_has_narrow_tiles_by_itself(tmp_path: Any):
+    text = target_files()["cocco_npu"].read_text()
+    (small := tmp_path / "small.acg").write_text(text.replace("depth 131072", "depth 600"))
+    net = Net((1, 3, 6, 128))
+    net.conv("x", "y", 4)
+    model = net.model("y")
+    inputs = inputs_of(model)
+    program = compile(model, str(small), options=CompileOptions(partition="ours", tile_rows=1))
+    result = simulate(program, inputs)
+    np.testing.assert_array_equal(result.outputs["y"], reference(load_model(model), inputs)["y"])
+    assert {region.name for region in result.regions} == {"MAIN of in0", "SIDE of in0", "MAIN of y"}
+    assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["ema_bytes"]
+    assert result.dram_bytes == 4 * (7 * 6 * 128 + 3 * 4 * 9 + 4)

@@ -123,9 +123,19 @@ class Ahead:
         return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
 
     def _step(self, level: int, like: Step | None = None) -> Step:
-        grids = self._grids[level], self._grids[level + 1]
-        after = partial(self._layer, level + 1)
-        return Step(self._model, self._tables, self._skeleton, level, *grids, after, self._orders_of, like)
+        following = level + 1
+        while following < self._outer.last - 1 and self._idle(following):
+            following += 1
+        grids = self._grids[level], self._grids[following]
+        after = partial(self._layer, following)
+        return Step(self._model, self._tables, self._skeleton, level, following, *grids, after, self._orders_of, like)
+
+    def _idle(self, level: int) -> bool:
+        """Whether loops of a memory can as well be those of the next one, see `descend.idle`."""
+        skeleton, model = self._skeleton, self._model
+        sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
+        nothing = not skeleton.kept[level].any() and not sliding.any()
+        return model.perfect and nothing and int(skeleton.spread[level + 1].max()) == 1
 
     def beyond(self) -> Beyond:
         """The tables that a walk of the skeleton reads."""

@@ -44,6 +44,27 @@ def slides(task: Task, killed: int, d: int) -> bool:
 
 
 @bare
+def idle(task: Task, level: int) -> bool:
+    """Whether loops of a memory can as well be those of the next one: it keeps nothing, no spatial loop lies between.
+
+    One loop of both factors rests no tensor less, but for windows that slide.
+    """
+    model, skeleton = task.model, task.skeleton
+    if not model.perfect:
+        return False
+    for d in range(model.bounds.shape[0]):
+        if skeleton.spread[level + 1, d] > 1:
+            return False
+    for t in range(model.kind.shape[0]):
+        if skeleton.kept[level, t]:
+            return False
+        for inner in range(level):
+            if skeleton.kept[inner, t] and model.windows[t] > 0:
+                return False
+    return True
+
+
+@bare
 def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     """The factor of dimension `d` after `bound` (0: the first; factor 1 comes last), 0 where there is none."""
     model, state, inside = task.model, task.state, task.skeleton.inside
@@ -54,6 +75,8 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         return -(-n // base) if bound == 0 else 0
     if bound == 1:
         return 0
+    if bound == 0 and idle(task, level):
+        return 1
     if model.perfect:
         left = n // base // outside
         for i in range(model.many[d]):

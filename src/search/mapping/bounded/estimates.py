@@ -27,7 +27,7 @@ KNOWN, KNOWN_CELLS = 48, 1 << 20
 TURNS, GAIN = 3, 1.005
 """How often a bound of energy times delay is made better by itself at most, as long as it grows by this factor."""
 
-MAX_CELLS = 1 << 15
+MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
 
 

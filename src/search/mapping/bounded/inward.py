@@ -103,9 +103,10 @@ class Terms:
 
 
 class Step:
-    """From memory `level`, with tiles of `grid`, to the one outside it, whose layers are `after` by pending tensors.
+    """From memory `level`, with tiles of `grid`, to one outside it, whose layers are `after` by pending tensors.
 
-    What tensors take in it is as in a step `like` this one, where that is given.
+    That is the next one, or, where that has no loops of its own, the one `following`.  What tensors take in it is as in
+    a step `like` this one, where that is given.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class Step:
         tables: Tables,
         skeleton: Skeleton,
         level: int,
+        following: int,
         grid: Grid,
         outer: Grid,
         after: Callable[[Pending], Floats],
@@ -125,7 +127,7 @@ class Step:
         self.dims, last = tables.dims, len(skeleton.kept) - 1
         low, high = (sizes_of(grid, high=upper) for upper in (False, True))
         self.terms = Terms(tables, skeleton, level, high) if like is None else like.terms
-        scale = skeleton.spread[last] if level + 1 == last - 1 else np.ones(self.dims, np.int64)
+        scale = skeleton.spread[last] if following == last - 1 else np.ones(self.dims, np.int64)
         times = [int(s) for s in skeleton.spread[level + 1] * scale]
         self.map_low, self.map_high = (
             [cells_of(outer, d, sizes[d] * times[d]) for d in range(self.dims)] for sizes in (low, high)
