@@ -114,7 +114,7 @@ class Anytime:
         elif self.rounds == 0:
             self._whole()
             self.rounds = 1
-        elif not (self._price() or self._chain() or self._join()):
+        elif not (self._price() if self._wide() else self._chain() or self._join()):
             self._round()
             self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
@@ -132,13 +132,15 @@ class Anytime:
         if not self.best or cost < self.best_cost * (1 - 1e-12):
             self.best, self.best_cost, self.idle = groups, cost, 0
 
+    def _wide(self) -> bool:
+        """Whether windows of chains would cut a segment in more than two."""
+        return self.chains is not None and max(map(len, self.chains.segments()), default=0) > 2 * MOST_UNITS
+
     def _price(self) -> bool:
-        """Find better prices on units, where windows of chains cannot hold a segment; whether that was to be done."""
+        """Find better prices on units; whether that was to be done."""
         if self.chains is None or self.priced:
             return False
         if self.dual is None:
-            if max(map(len, self.chains.segments()), default=0) <= 2 * MOST_UNITS:
-                return False
             self.dual = dual_of(self.chains)
             self.dual.begin(self.best)
         base = self.rest(0)
@@ -148,7 +150,7 @@ class Anytime:
 
     def _chain(self) -> bool:
         """Bound one more window, and find its groups; whether there was one."""
-        if self.chains is None or self.dual is not None:
+        if self.chains is None:
             return False
         pieces = self.chains.windows()
         if len(self.windows) == len(pieces):

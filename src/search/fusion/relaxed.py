@@ -31,8 +31,8 @@ STEPS_PER_S = 3e7
 WINDOW_SHARE = 1 / 8
 """The share of the steps that remain that a window may take for one limit."""
 
-MOST_UNITS, MANY_UNITS = 60, 24
-"""Units of a window, and of one of a segment of more than two such windows."""
+MOST_UNITS = 60
+"""Units of a window."""
 
 
 def endless() -> float:
@@ -160,10 +160,10 @@ class Chains:
         return best
 
     def windows(self) -> list[range]:
-        """Segments in pieces of at most `MOST_UNITS` units (`MANY_UNITS` where they are long)."""
+        """Segments in pieces of at most `MOST_UNITS` units."""
         pieces: list[range] = []
         for part in self.segments():
-            count = -(-len(part) // (MOST_UNITS if len(part) <= 2 * MOST_UNITS else MANY_UNITS))
+            count = -(-len(part) // MOST_UNITS)
             edges = [part.start + len(part) * i // count for i in range(count + 1)]
             pieces.extend(range(a, b) for a, b in pairwise(edges))
         return pieces
