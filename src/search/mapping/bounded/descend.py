@@ -176,13 +176,14 @@ def loop_bound(state: State, level: int, d: int) -> int:
 
 
 @bare
-def push(state: State, level: int, d: int, bound: int) -> None:
-    """Put a loop on top."""
+def push(state: State, level: int, d: int, bound: int, block: int) -> None:
+    """Put a loop of some block on top."""
     state.tile[level, d] = state.base[level, d] * bound
     if bound > 1:
         state.loops[state.length[0], 0] = level
         state.loops[state.length[0], 1] = d
         state.loops[state.length[0], 2] = bound
+        state.loops[state.length[0], 3] = block
         state.length[0] += 1
 
 
@@ -310,7 +311,7 @@ def next_loop(task: Task, frames: Frames) -> None:
     if row[CURSOR] == 0:
         frames.top[0] -= 1
         return
-    push(state, level, d, row[CURSOR])
+    push(state, level, d, row[CURSOR], row[DEPTH])
     left = row[REMAINING] & ~(1 << d)
     if possible(task, level, row[ALIVE], left, frames.energy[top, 0] + frames.energy[top, 1], row[DEPTH]):
         below = frames.ints[child(frames)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from itertools import permutations, product
-from math import factorial, inf, prod
+from itertools import product
+from math import inf, prod
 from time import process_time
 
 import numpy as np
@@ -22,6 +22,7 @@ from .estimates import ROUNDING, Estimates
 from .families import families_of, last_kept
 from .limits import infeasible
 from .model import Ints, model_of
+from .orders import Blocks, blocks_of, count_of, orders_of
 from .prefixes import Ways, prices_of
 from .promise import Task
 from .spreads import Factors, Layout, hold_choices, placed
@@ -253,7 +254,6 @@ class Search:
         best = Best(np.array([target]), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
         self.leaves.number[0] = 0
-        self.settled: dict[bytes, float] = {}
         task = Task(
             self.model, self.skeleton, beyond, self.state, best, self.leaves,
             self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
@@ -276,40 +276,33 @@ class Search:
         if number == 0:
             return inf
         leaves.number[0] = 0
-        unsettled: list[tuple[float, Ints]] = []
+        unsettled: list[tuple[float, Ints, Blocks]] = []
         rows = self.rows(layouts, leaves.temporal[:number], leaves.order[:number])
-        room = self.room
+        room, innermost = self.room, int(self.skeleton.kept.any(axis=1).argmax())
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += number
         for n in range(number):
             energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
             value = self.value(energy, cycles)
             if energy > leaves.bound[n, 1] * (1 + ROUNDING):
-                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy()))
+                unsettled.append(
+                    (float(leaves.bound[n, 0]), leaves.temporal[n].copy(), blocks_of(leaves, n, innermost))
+                )
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
                 self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
                 self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
-        return min([inf, *(self.settle(bound, factors, layouts, kept) for bound, factors in unsettled)])
+        return min([inf, *(self.settle(*leaf, layouts, kept) for leaf in unsettled)])
 
-    def settle(self, bound: float, factors: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
-        """Try all orders of a mapping's loops; returns a lower bound of what is not covered by that."""
+    def settle(
+        self, bound: float, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Layout]], kept: Kept
+    ) -> float:
+        """Try all orders of loops within their blocks; returns a lower bound of what is not covered by that."""
         if bound >= self.best_value * (1 - ROUNDING):
             return inf
-        key = factors.tobytes()
         every = [factors] if self.perfect else members(self.bounds, self.skeleton.spread, factors, MAX_ORDERS)
-        if key in self.settled:
-            return self.settled[key]
-        loops = [[d for d, factor in enumerate(row) if factor > 1] for row in factors.tolist()]
-        loops[0] = []
-        count = prod(factorial(len(found)) for found in loops)
-        if every is None or len(every) * count > MAX_ORDERS:
+        if every is None or len(every) * count_of(blocks) > MAX_ORDERS:
             return bound
-        rest = [[d for d in range(len(self.dims)) if d not in found] for found in loops]
-        orders = [
-            [[*order, *left] for order, left in zip(chosen, rest, strict=True)]
-            for chosen in product(*(permutations(found) for found in loops))
-        ]
-        pairs = list(product(every, orders))
+        pairs = list(product(every, orders_of(blocks)))
         for start_at in range(0, len(pairs), LEAVES):
             if self.late():
                 self.hurried = True
@@ -317,8 +310,7 @@ class Search:
             part = pairs[start_at : start_at + LEAVES]
             chosen = np.array([one for one, _ in part], np.int64)
             self.price_orders(chosen, np.array([order for _, order in part], np.int64), layouts, kept)
-        self.settled[key] = bound if self.hops else inf
-        return self.settled[key]
+        return bound if self.hops else inf
 
     def price_orders(self, factors: Ints, orders: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> None:
         """Price mappings (N, L, D), keep the best."""

@@ -112,9 +112,11 @@ def finish(task: Task, alive: int, energy: float, depth: int) -> None:
                 d = state.loops[i, 1]
                 leaves.temporal[row, level, d] = state.loops[i, 2]
                 leaves.order[row, level, count] = d
+                leaves.block[row, level, count] = state.loops[i, 3]
                 seen |= 1 << d
                 count += 1
         for d in range(task.model.bounds.shape[0]):
             if not (seen >> d) & 1:
                 leaves.order[row, level, count] = d
+                leaves.block[row, level, count] = -1
                 count += 1

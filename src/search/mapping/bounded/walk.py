@@ -65,8 +65,8 @@ class Beyond(NamedTuple):
 
 class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
-    the innermost memory whose tile of a tensor still rests; `loops` (K, 3) as (memory, dimension, bound), inner to
-    outer, `length` of them; `words` (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth;
+    the innermost memory whose tile of a tensor still rests; `loops` (K, 4) as (memory, dimension, bound, block),
+    inner to outer, `length` of them; `words` (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth;
     `room` (4, D) is for tiles on the way."""
 
     tile: Ints
@@ -88,10 +88,15 @@ class Best(NamedTuple):
 
 class Leaves(NamedTuple):
     """Complete mappings that may be better than the best: `temporal` factors and `order` (R, L, D), and `bound` (R, 2)
-    of the objective and the energy; `number` (1,) of them."""
+    of the objective and the energy; `number` (1,) of them.
+
+    The bound is that of all orders of loops within the blocks of a memory, `block` (R, L, D) by place in the order; -1
+    where there is no loop.
+    """
 
     temporal: Ints
     order: Ints
+    block: Ints
     bound: Floats
     number: Ints
 
@@ -99,7 +104,13 @@ class Leaves(NamedTuple):
 def new_leaves(rows: int, levels: int, dims: int) -> Leaves:
     """Room for `rows` mappings."""
     shape = rows, levels, dims
-    return Leaves(np.ones(shape, np.int64), np.zeros(shape, np.int64), np.zeros((rows, 2)), np.zeros(1, np.int64))
+    return Leaves(
+        np.ones(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros((rows, 2)),
+        np.zeros(1, np.int64),
+    )
 
 
 def new_state(levels: int, dims: int, tensors: int) -> State:
@@ -109,7 +120,7 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.ones((levels, dims), np.int64),
         np.ones((levels, dims), np.int64),
         np.zeros((levels + 1, tensors), np.int64),
-        np.zeros((loops, 3), np.int64),
+        np.zeros((loops, 4), np.int64),
         np.zeros(1, np.int64),
         np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
