@@ -202,6 +202,7 @@ def write_tables(results: dict[str, Rows], folder: Path) -> None:
             lines.append(line)
         head = [cell for key in keys for cell in (key.split()[0], "cost / 1e6", "paper")]
         markdown(folder / f"table{number}.md", ["method", *head], lines)
+    write_counts(results, folder)
     keys = [f"{name} sweep" for name in NETWORKS if f"{name} sweep" in results]
     lines = [
         [cores, batch]
@@ -216,6 +217,18 @@ def write_tables(results: dict[str, Rows], folder: Path) -> None:
     ]
     head = [cell for key in keys for cell in (f"{key.split()[0]} mJ", "ms", "KiB")]
     markdown(folder / "table3.md", ["cores", "batch", *head], lines)
+
+
+def write_counts(results: dict[str, Rows], folder: Path) -> None:
+    """What each method of tables 1 and 2 has asked for, as markdown."""
+    keys = [f"{name} {part}" for part in ("separate", "shared") for name in NETWORKS]
+    keys = [key for key in keys if key in results]
+    lines = [
+        [key, *(f"{row['samples']}; {row['distinct']}; {row['evaluations']}" if row else "" for row in rows)]
+        for key in keys
+        for rows in ([results[key].get(method) for method in ORDER[3:]],)
+    ]
+    markdown(folder / "counts.md", ["points; groups; priced", *ORDER[3:]], lines)
 
 
 def judge(results: dict[str, Rows]) -> None:

@@ -253,14 +253,14 @@ def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[
     idle = 0
     while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.late and not front.proven:
         before = best.cost
-        _refine(front, random, budget, HEATS[idle % len(HEATS)])
+        _refine(front, random, budget, idle)
         if idle >= STUCK and front.groups[front.best]:
-            front.window(front.best, random, min(budget, plan.choices.evaluations + WINDOW_PRICES))
+            front.window(front.best, random, min(budget - 1, plan.choices.evaluations + WINDOW_PRICES))
         _note(best, front)
         idle = 0 if best.cost < before else idle + 1
         if idle in PROOFS:
             with suppress(TooLargeError):
-                front.exact(min(budget // EXACT, budget - plan.choices.evaluations))
+                front.exact(min(budget // EXACT, budget - plan.choices.evaluations) - 1)
     _note(best, front)
     return best, front
 
@@ -269,22 +269,25 @@ CUTS, EXACT = 5, 5
 """Shares of the budget that go into the cuts of each of two orders, beside single layers of all kinds, and into the
 lattice: one of so many parts each."""
 
-STUCK, PATIENCE, PROOFS = 5, 30, (5, 29)
+STUCK, PATIENCE, PROOFS = 5, 60, (30, 59)
 """Rounds in a row that brought nothing, after which windows are solved, after which the search ends, and after which
 the lattice is tried."""
 
 
-def _refine(front: Front, random: Random, budget: int, share: float) -> None:
-    """Anneal the borders at the best candidate or at one beside it, then cut the order of what comes out anew."""
+def _refine(front: Front, random: Random, budget: int, idle: int) -> None:
+    """Anneal the borders at the best candidate or at a good one, then cut the order of what comes out anew.
+
+    The longer nothing was found (`idle` rounds), the worse a candidate may be.
+    """
     choices = front.plan.choices
     totals = front.totals
     near = sorted(map(int, np.flatnonzero(totals < inf)), key=lambda candidate: float(totals[candidate]))
     if not near:
         return
-    candidate = near[min(len(near) - 1, int(random.expovariate(0.5)))]
+    candidate = near[min(len(near) - 1, int(random.expovariate(1) * (2 + idle)))]
     refiner = Refiner(choices.space, front.evaluator(candidate), random)
     refiner.start(front.groups[candidate])
-    heat = share * float(front.costs[candidate])
+    heat = HEATS[idle % len(HEATS)] * float(front.costs[candidate])
     for chunk in range(CHUNKS):
         if choices.evaluations >= budget - MOVE:
             break
@@ -305,7 +308,7 @@ many parts of the budget."""
 MOVE = 3
 """Groups that a move asks for, rarely more."""
 
-CHUNKS, MOVES, HEATS = 10, 1000, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+CHUNKS, MOVES, HEATS = 10, 300, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
 """Moves of a round; its temperature at first, as a share of the metric: higher the longer nothing was found."""
 
 WINDOW_PRICES, WINDOW_STEPS = 200, 5000
