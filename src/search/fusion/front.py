@@ -269,7 +269,7 @@ CUTS, EXACT = 5, 5
 """Shares of the budget that go into the cuts of each of two orders, beside single layers of all kinds, and into the
 lattice: one of so many parts each."""
 
-STUCK, PATIENCE, PROOFS = 5, 60, (30, 59)
+STUCK, PATIENCE, PROOFS = 5, 30, (5, 29)
 """Rounds in a row that brought nothing, after which windows are solved, after which the search ends, and after which
 the lattice is tried."""
 
@@ -308,7 +308,7 @@ many parts of the budget."""
 MOVE = 3
 """Groups that a move asks for, rarely more."""
 
-CHUNKS, MOVES, HEATS = 10, 300, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+CHUNKS, MOVES, HEATS = 10, 1000, (1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
 """Moves of a round; its temperature at first, as a share of the metric: higher the longer nothing was found."""
 
 WINDOW_PRICES, WINDOW_STEPS = 200, 5000
