@@ -175,7 +175,7 @@ def plot(results: dict[str, Rows], folder: Path) -> None:
             tenths = {key: values for key, values in tenths.items() if values}
             title = f"{name}: genetic points (Cocco, figure 13)"
             lines(folder / f"figure13_{name}.svg", title, ("KiB", "energy in mJ"), tenths, joined=False)
-    names = [name for name in NETWORKS if f"{name} sweep" in results]
+    names = [name for name in NETWORKS if all(f"alpha {a}" in results.get(f"{name} sweep", {}) for a in ALPHAS)]
     if names:
         series = {
             f"alpha {a}": [results[f"{n} sweep"][f"alpha {a}"]["total_bytes"] / KIB for n in names] for a in ALPHAS
@@ -206,17 +206,19 @@ def write_tables(results: dict[str, Rows], folder: Path) -> None:
     keys = [f"{name} sweep" for name in NETWORKS if f"{name} sweep" in results]
     lines = [
         [cores, batch]
-        + [
-            cell
-            for key in keys
-            for row in (results[key][f"cores {cores} batch {batch}"],)
-            for cell in (f"{row['energy_pj'] / 1e9:.2f}", f"{row['latency_cycles'] / 1e6:.2f}", str(row["global_kib"]))
-        ]
+        + [cell for key in keys for cell in _sensitivity(results[key].get(f"cores {cores} batch {batch}"))]
         for cores in "124"
         for batch in "128"
     ]
     head = [cell for key in keys for cell in (f"{key.split()[0]} mJ", "ms", "KiB")]
     markdown(folder / "table3.md", ["cores", "batch", *head], lines)
+
+
+def _sensitivity(row: dict[str, Any] | None) -> tuple[str, str, str]:
+    """A network's part of a line of table 3."""
+    if row is None:
+        return "", "", ""
+    return f"{row['energy_pj'] / 1e9:.2f}", f"{row['latency_cycles'] / 1e6:.2f}", str(row["global_kib"])
 
 
 def write_counts(results: dict[str, Rows], folder: Path) -> None:
