@@ -2,9 +2,10 @@
 
 Each comparison prices both mappings with the exact model on the peer's machine; a mapping of ours is `valid` if that
 model, alone, says that it fits and costs what the mapper said.  `gain` is the peer's EDP over ours, `most` the peer's
-EDP over the bound that no mapping beats: what any mapper could gain at most.  `floor` is the part of our energy that
-multiplications and the operands' reads at the innermost memories take, whatever the mapping (memories that are bypassed
-set it lower).  Awkward layers have a bound with a prime factor of 13 or more.
+EDP over the bound that the mapper proved: what any mapper could gain at most (`limit`: over the bound that is known
+without a search).  `floor` is the part of our energy that multiplications and the operands' reads at the innermost
+memories take, whatever the mapping (memories that are bypassed set it lower).  Awkward layers have a bound with a prime
+factor of 13 or more.
 
 Rows are added to a table of JSON lines as soon as they are there, and rows that are there are not made again.  All 160
 rows take less than ten processor minutes:
@@ -137,7 +138,7 @@ def _against(part: str, found: Iterable[peers.Found], options: Options) -> Itera
             best[key] = prices.edp_j_cycle, peer
     request = Request(time_limit_s=options.limit_s)
     for (machine, problem), (edp, peer) in best.items():
-        figures: Row = {"peer": peer.peer, "peer_edp": edp, "most": edp / bounds_of(machine, problem).edp_j_cycle}
+        figures: Row = {"peer": peer.peer, "peer_edp": edp, "limit": edp / bounds_of(machine, problem).edp_j_cycle}
         yield Task(part, machine, problem, peer.name, options.mapper, request, figures)
 
 
@@ -161,6 +162,8 @@ def _row(task: Task) -> Row:
     except TilewrightError as error:
         return row | {"error": error.paragraph()}
     row |= _figures(machine, problem, found, request) | task.peer
+    if found.lower_bound:
+        row["most"] = row["peer_edp"] / found.lower_bound
     return row | {"gain": row["peer_edp"] / row["edp"]}
 
 
