@@ -43,11 +43,14 @@ def main() -> None:
     parser.add_argument("--target", default="cocco_npu")
     parser.add_argument("--method", default="ours")
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--tile-columns", type=int, default=0, help="columns of a tile where full rows do not fit")
     arguments = parser.parse_args()
     report = Report()
     for name in arguments.networks.split(","):
         model = quantized(resized(onnx_model(network(name)), arguments.size), samples=1)
-        options = CompileOptions(partition=arguments.method, time_limit_s=arguments.seconds)
+        options = CompileOptions(
+            partition=arguments.method, time_limit_s=arguments.seconds, tile_columns=arguments.tile_columns
+        )
         program, fused, cpu_s = run(model, arguments.target, options)
         _, alone, _ = run(model, arguments.target, CompileOptions())
         equal = all(np.array_equal(fused.outputs[key], alone.outputs[key]) for key in alone.outputs)
