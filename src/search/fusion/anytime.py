@@ -88,6 +88,7 @@ class Anytime:
     idle: int = 0
     joined: bool = False
     priced: bool = False
+    wide: bool = False
     dual: Dual | None = None
     asked: float = 0.0
     starts: list[Groups] = field(default_factory=list[Groups])
@@ -114,7 +115,7 @@ class Anytime:
         elif self.rounds == 0:
             self._whole()
             self.rounds = 1
-        elif not (self._price() if self._wide() else self._chain() or self._join()):
+        elif not (self._price() or (not self.wide and (self._chain() or self._join()))):
             self._round()
             self.rounds += 1
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
@@ -132,21 +133,32 @@ class Anytime:
         if not self.best or cost < self.best_cost * (1 - 1e-12):
             self.best, self.best_cost, self.idle = groups, cost, 0
 
-    def _wide(self) -> bool:
-        """Whether windows of chains would cut a segment in more than two."""
-        return self.chains is not None and max(map(len, self.chains.segments()), default=0) > 2 * MOST_UNITS
-
     def _price(self) -> bool:
-        """Find better prices on units; whether that was to be done."""
+        """Find better prices on units, where windows of chains would cut a segment in more than two; whether that was
+        to be done.
+        """
         if self.chains is None or self.priced:
             return False
         if self.dual is None:
-            self.dual = dual_of(self.chains)
-            self.dual.begin(self.best)
+            self.dual = self._dual(self.chains)
+        if self.dual is None:
+            self.priced = True
+            return False
+        self.wide = True
         base = self.rest(0)
         self.priced = not self.dual.improve(self.best_cost - base, PRICED_STEPS)
         self.lower_bound = max(self.lower_bound, base + self.dual.best)
         return True
+
+    def _dual(self, chains: Chains) -> Dual | None:
+        if max(map(len, chains.segments()), default=0) <= 2 * MOST_UNITS:
+            return None
+        try:
+            dual = dual_of(chains)
+        except TooLargeError:
+            return None
+        dual.begin(self.best)
+        return dual
 
     def _chain(self) -> bool:
         """Bound one more window, and find its groups; whether there was one."""
@@ -263,6 +275,7 @@ class Anytime:
             "starts": [list(groups) for groups in self.starts],
             "joined": self.joined,
             "priced": self.priced,
+            "wide": self.wide,
             "asked": min(self.asked, 2 * self.best_cost),
             "windows": list(self.windows),
             "chained": list(self.chained),
@@ -273,7 +286,7 @@ class Anytime:
         """Go on from what `dump` gave."""
         self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
         self.joined, self.asked = bool(data["joined"]), float(data["asked"])
-        self.priced = bool(data["priced"])
+        self.priced, self.wide = bool(data["priced"]), bool(data["wide"])
         self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
         self.windows, self.chained = list(data["windows"]), list(data["chained"])
         self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])

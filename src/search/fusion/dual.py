@@ -111,7 +111,7 @@ class Dual:
 
 
 def dual_of(chains: Chains) -> Dual:
-    """The search for prices; groups are listed where they are few."""
+    """The search for prices; groups are listed where they are few.  `TooLargeError` where that takes too long."""
     units, room = chains.units, chains.room
     count = len(units.heads)
     firsts = firsts_of(units.tables(range(count)), room)

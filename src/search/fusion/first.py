@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from ...costs.compiled import bare, compiled
 from .cuts import Floats, Ints, UnitTables, Words
+from .lattice import TooLargeError
 from .relaxed import packed, unpacked
 
 Flags = NDArray[np.bool_]
 
 ONE, NONE = np.uint64(1), np.uint64(0)
+
+MOST_UNITS, MOST_NEAR = 2_000, 400
+"""Units of a network, and those near a first one: where there are more, this takes too long."""
 
 
 class Near(NamedTuple):
@@ -124,7 +128,7 @@ class Firsts:
     after: Flags
 
     def near(self, first: int) -> Near:
-        """What may be in a group with `first`, of what comes after it."""
+        """What may be in a group with `first`, of what comes after it; `TooLargeError` where that is too much."""
         weights, own = self.net.needs[:, 0], self.net.needs[:, 1]
         between = self.after[first][:, None] & self.after[:, first:]
         places = np.arange(first, len(own))
@@ -132,6 +136,8 @@ class Firsts:
         many = between.T @ own + own[first] + own[places] * (places > first)
         good = (heavy <= self.room[0]) & (many <= self.room[1])
         good[0] = True
+        if good.sum() > MOST_NEAR:
+            raise TooLargeError
         whole = self._described(places[good])
         return self._described(whole.units[companions(whole, self.room)])
 
@@ -160,8 +166,10 @@ class Firsts:
 
 
 def firsts_of(net: UnitTables, room: Floats) -> Firsts:
-    """For all units of a network."""
+    """For all units of a network; `TooLargeError` where these are too many."""
     count = len(net.stores)
+    if count > MOST_UNITS:
+        raise TooLargeError
     reads, close = (np.ascontiguousarray(unpacked(rows, count).T) for rows in (net.after, net.close))
     after = np.zeros((count, count), np.bool_)
     for s in reversed(range(count)):

@@ -19,6 +19,9 @@ from .relaxed import unpacked
 MOST_LISTED = 64
 """Units near a first one: more are not listed."""
 
+MOST_IN_ALL = 1_000_000
+"""Groups that are listed, of all first units."""
+
 
 class Listed(NamedTuple):
     """For each of `firsts` the groups that it is first in; those of place k are from `begins[k]` to `begins[k + 1]`.
@@ -98,7 +101,7 @@ def list_all(around: Sequence[Near], room: Floats, most: int) -> Listed:
     for first, near in enumerate(around):
         if len(near.units) > MOST_LISTED:
             continue
-        groups, costs, complete = list_groups(near, room, most)
+        groups, costs, complete = list_groups(near, room, max(1, min(most, MOST_IN_ALL - sum(counts))))
         if complete:
             rows, places = np.nonzero(unpacked(groups[:, None], len(near.units)))
             firsts.append(first)

@@ -9,16 +9,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.fusion import LayerGraph
+from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape
 from tilewright.search.fusion import Scene, Space
 from tilewright.search.fusion.closure import closures_of
 from tilewright.search.fusion.dual import Dual, dual_of
 from tilewright.search.fusion.evaluate import Evaluator
-from tilewright.search.fusion.first import firsts_of
+from tilewright.search.fusion.first import MOST_NEAR, firsts_of
 from tilewright.search.fusion.flow import cheapest_sets
+from tilewright.search.fusion.lattice import TooLargeError
 from tilewright.search.fusion.listed import list_all
 from tilewright.search.fusion.relaxed import Chains
-from tilewright.search.fusion.units import Room, units_of
+from tilewright.search.fusion.units import Room, Units, units_of
 
 from .plain import PlainPricer, partitions, random_graph
 from .test_relaxed import Regions
@@ -137,3 +138,19 @@ def test_a_minimum_cut_is_below_every_group(seed: int):
             for g in range(listed.begins[k], listed.begins[k + 1]):
                 group = listed.members[listed.starts[g] : listed.starts[g + 1]]
                 assert values[first] <= listed.costs[g] - prices[group].sum() + 1e-9
+
+
+def test_where_more_units_are_near_than_can_be_looked_at_it_says_so():
+    """Layers without weights in a row, all of which may be together."""
+    layers = tuple(Layer(f"l{i}", "conv", Shape(1, 2, 2), (Edge(i - 1),), 0) for i in range(MOST_NEAR + 2))
+    graph = LayerGraph("row", (Input("x", Shape(1, 2, 2)),), layers)
+    units = Units(
+        Space(graph.producers),
+        Scene(graph, Space(graph.producers)).tolls("ema"),
+        [0] * len(layers),
+        Room(9.0, inf),
+        tuple(range(len(layers))),
+        ((),) * len(layers),
+    )
+    with pytest.raises(TooLargeError):
+        dual_of(Chains(units))
