@@ -102,7 +102,10 @@ class Ahead:
                 total = self._part.of(self._outer.energy(outcome, kept))
             else:
                 for t, low in alive.items():
-                    total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
+                    if low == level:
+                        total = total + self._part.of(self._outer.term(t, *outcome[t]))
+                    else:
+                        total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
             if self._worth is not None:
                 total = total + self._worth.of(outcome)
             np.minimum(best, total, out=best)

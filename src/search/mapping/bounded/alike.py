@@ -56,7 +56,8 @@ class Places:
     Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
     instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
     tensors kept there are indexed by it (tiles get smaller, instances more); inwards saves words if none of them is.
-    With `alone` each place is its own.
+    The same holds for terms of windows that are spread to the bound, where no tensor with that window is kept further
+    in.  With `alone` each place is its own.
     """
 
     def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool, alone: bool = False) -> None:
@@ -65,6 +66,7 @@ class Places:
         self.free = [model.perfect and not (model.kind[:, d] == WINDOW).any() for d in range(len(model.bounds))]
         self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
         self._indexed = [frozenset(np.flatnonzero(kinds != UNRELATED).tolist()) for kinds in model.kind.T]
+        self._slid = [frozenset(np.flatnonzero(kinds == WINDOW).tolist()) for kinds in model.kind.T]
         self._seen: set[tuple[Spread, Kept]] = set()
         self._free_dims = [d for d, free in enumerate(self.free) if free]
         self._other_dims = [d for d, free in enumerate(self.free) if not free]
@@ -181,10 +183,13 @@ class Places:
                 held = {t for t, chain in enumerate(kept) if any(chain[near:far])}
                 if not all(self._passive[near : far + 1]):
                     continue
+                inside = {t for t, chain in enumerate(kept) if any(chain[:far])}
                 for d, free in enumerate(self.free):
-                    if free and held and held <= self._indexed[d]:
+                    if not held or not (free or (self._model.perfect and not inside & self._slid[d])):
+                        continue
+                    if held <= self._indexed[d]:
                         found.append((near, far, d))
-                    elif free and held and not held & self._indexed[d]:
+                    elif not held & self._indexed[d]:
                         found.append((far, near, d))
             self._moves[kept] = found
         return self._moves[kept]
@@ -192,6 +197,8 @@ class Places:
     def _may_move(self, spread: Spread, source: int, target: int, d: int) -> bool:
         """Whether the other mesh has room for some more."""
         factor = spread[source][d]
+        if not self.free[d] and prod(row[d] for row in spread) < int(self._model.bounds[d]):
+            return False
         return any(
             self._fits(target, (*spread[target][:d], spread[target][d] * prime, *spread[target][d + 1 :]))
             for prime in divisors_of(factor)[1:]

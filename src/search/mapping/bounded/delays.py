@@ -34,6 +34,7 @@ class Delays:
     ) -> None:
         self._outer, self._last = outer, outer.last
         self._steady, self._fewest = limits
+        self._cycles: dict[Outcome, Floats] = {}
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[outer.last - 1].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
         inmost = sum(1 << t for t, memory in enumerate(own) if memory == outer.last - 1)
@@ -58,7 +59,9 @@ class Delays:
 
     def cycles(self, outcome: Outcome) -> Floats:
         """Least cycles by tile if loops mean that for tensors."""
-        return self._total(self._part.of(self._outer.ports(outcome, self._kept)))
+        if outcome not in self._cycles:
+            self._cycles[outcome] = self._total(self._part.of(self._outer.ports(outcome, self._kept)))
+        return self._cycles[outcome]
 
     def _total(self, ports: Floats) -> Floats:
         return np.maximum(np.maximum(ports, self._steady) + self.waiting, self._fewest)

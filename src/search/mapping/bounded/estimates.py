@@ -44,6 +44,7 @@ class Estimates:
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
+        self._bounded: dict[tuple[Spread, Kept], float] = {}
         self._latest = 0.0
 
     def value(self, energy: float, cycles: float) -> float:
@@ -78,7 +79,7 @@ class Estimates:
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
-        if self.objective == 1 or not self._by_tile or (spread, kept) in self._known:
+        if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
         energy = self.set_up(spread, kept)[1]
         delays = self._delays()
@@ -87,10 +88,16 @@ class Estimates:
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""
         base, inner = self.set_up(spread, kept)
-        if (spread, kept) not in self._known:
+        if (spread, kept) in self._known:
+            return self._known[spread, kept][0]
+        if (spread, kept) in self._bounded:
+            self.ahead.take(self.skeleton)
+            self._latest = self._bounded[spread, kept]
+        else:
             self._latest = self._by_tables(base, inner, self._fewest(), bound, most)
-            return self._latest
-        return self._known[spread, kept][0]
+            if self._latest < most:
+                self._bounded[spread, kept] = self._latest
+        return self._latest
 
     def _by_tables(self, base: float, inner: float, fewest: float, bound: float, most: float) -> float:
         self.ahead.take(self.skeleton)
@@ -122,6 +129,7 @@ class Estimates:
     def forget(self, spread: Spread, kept: Kept) -> None:
         """No walk of this skeleton comes any more."""
         self._known.pop((spread, kept), None)
+        self._bounded.pop((spread, kept), None)
 
     def _weighed(self, worth: Worth, base: float) -> float:
         """The larger bound that a smaller one leads to."""

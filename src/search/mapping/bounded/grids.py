@@ -51,16 +51,19 @@ def grid_of(
 
 
 class Part(NamedTuple):
-    """Some cells of a grid: their numbers by dimension, and a grid of them alone."""
+    """Some cells of a grid: their numbers by dimension, and a grid of them alone; indices by shape are `known`."""
 
     grid: Grid
     places: Sizes
+    known: dict[tuple[int, ...], tuple[Ints, ...]]
 
     def of(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
         """The part of a table by cells, some axes of which may have length 1."""
-        none = np.zeros(1, np.int64)
-        places = [none if n == 1 else found for n, found in zip(table.shape, self.places, strict=True)]
-        return table[np.ix_(*places)]
+        if table.shape not in self.known:
+            none = np.zeros(1, np.int64)
+            places = [none if n == 1 else found for n, found in zip(table.shape, self.places, strict=True)]
+            self.known[table.shape] = np.ix_(*places)
+        return table[self.known[table.shape]]
 
     @property
     def tiles(self) -> Sizes:
@@ -72,14 +75,14 @@ def part_of(grid: Grid, begin: Ints) -> Part:
     """The cells of tiles that are multiples of `begin` (D,); all cells, where tiles share some or do not nest."""
     lists = sizes_of(grid, high=False)
     if not grid.perfect:
-        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
+        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists), {})
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
     size = np.array([len(found) for found in places], np.int64)
     low = np.zeros((len(size), int(size.max())), np.int64)
     for d, (tiles, found) in enumerate(zip(lists, places, strict=True)):
         low[d, : size[d]] = tiles[found]
     stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(size))], np.int64)
-    return Part(Grid(size, low, low, stride, perfect=True), places)
+    return Part(Grid(size, low, low, stride, perfect=True), places, {})
 
 
 def distinct_tiles(bound: int) -> list[int]:

@@ -135,6 +135,7 @@ class Step:
         ends = sizes_of(outer, high=True)
         self.ends = {d: np.maximum(1, ends[d] // times[d]) for d in range(self.dims)}
         self._grown: dict[tuple[Pending, int], Floats] = {}
+        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {} if like is None else like._open
 
     def least(self, pending: Pending) -> Floats:
         """Least energy by cell of all that is not settled when this memory's loops are over."""
@@ -168,9 +169,7 @@ class Step:
 
     def _run(self, running: list[tuple[int, int, int, int]], resting: int, nobody: Pending) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
-        size = self.outer.size
-        places = [np.arange(size[d]) if resting >> d & 1 else self.map_low[d] for d in range(self.dims)]
-        total = self._table(nobody, resting)[np.ix_(*places)]
+        total = self._table(nobody, resting)[self._cells(resting, back=False)]
         for t, low, run, first in running:
             ends = {d: self.ends[d] for d in range(self.dims) if resting >> d & 1}
             rests = run | resting & self._unrelated(t)
@@ -181,8 +180,18 @@ class Step:
             )
         mixed = self._mixed(resting)
         total = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
-        back = [self.map_low[d] if resting >> d & 1 else np.arange(self.grid.size[d]) for d in range(self.dims)]
-        return total[np.ix_(*back)]
+        return total[self._cells(resting, back=True)]
+
+    def _cells(self, resting: int, *, back: bool) -> tuple[Ints, ...]:
+        """Indices from this memory's cells to the next one's, but for dimensions that are `resting`; or those `back`,
+        along the resting ones."""
+        if (back, resting) not in self._open:
+            size = self.grid.size if back else self.outer.size
+            places = [
+                self.map_low[d] if bool(resting >> d & 1) == back else np.arange(size[d]) for d in range(self.dims)
+            ]
+            self._open[back, resting] = np.ix_(*places)
+        return self._open[back, resting]
 
     def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
         """The tensors `some` rest in all loops of the next memory, which move the others."""
@@ -207,7 +216,7 @@ class Step:
 
     def _at_least(self, table: Floats) -> Floats:
         """By cell, from the next memory's cells of the smallest tile."""
-        return table[np.ix_(*self.map_low)].copy()
+        return table[self._cells(0, back=False)]
 
     def _exactly(self, table: Floats, looping: int) -> Floats:
         """By cell, the least over the next memory's cells where a tile of the cell may lie."""

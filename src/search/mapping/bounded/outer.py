@@ -67,7 +67,7 @@ class Outer:
         total = np.zeros((1,) * self._tables.dims)
         for t, (run, first) in enumerate(outcome):
             if kept >> t & 1:
-                total = total + self._term(t, run, first)
+                total = total + self.term(t, run, first)
         return total
 
     def _words_sent(self, t: int, run: int, first: int) -> Floats:
@@ -83,8 +83,8 @@ class Outer:
             self._sent[t, run, first] = np.maximum(words, self._model.full[t])
         return self._sent[t, run, first]
 
-    def _term(self, t: int, run: int, first: int) -> Floats:
-        """Energy of these words."""
+    def term(self, t: int, run: int, first: int) -> Floats:
+        """Energy by cell of the words of tensor `t` if it rests in the loops `run` and the loop `first` moves it."""
         if (t, run, first) not in self._terms:
             words = self._words_sent(t, run, first)
             owned = self._model.full[t], self._model.full[t] * self._children
