@@ -54,6 +54,54 @@ PAPER = {
 }
 """Cost / 1e6 in tables 1 and 2, in the order of `ORDER`."""
 
+PAPER_3 = {
+    "resnet50": (
+        (4.21, 4.59, 1344),
+        (6.32, 8.98, 1728),
+        (11.88, 35.93, 2880),
+        (4.38, 2.48, 768),
+        (6.46, 4.78, 1088),
+        (13.01, 19.12, 1664),
+        (4.29, 1.39, 448),
+        (6.58, 2.68, 640),
+        (11.50, 10.71, 1664),
+    ),
+    "googlenet": (
+        (1.61, 2.05, 384),
+        (2.18, 3.91, 896),
+        (5.64, 15.53, 1472),
+        (1.66, 1.04, 192),
+        (2.34, 1.99, 384),
+        (5.84, 7.97, 960),
+        (1.34, 0.54, 192),
+        (2.20, 1.07, 192),
+        (6.24, 4.30, 448),
+    ),
+    "randwire_a": (
+        (1.26, 1.47, 384),
+        (2.25, 2.74, 704),
+        (8.66, 10.85, 1664),
+        (1.41, 0.95, 192),
+        (2.37, 1.80, 384),
+        (8.39, 7.16, 1280),
+        (1.39, 0.71, 192),
+        (2.91, 1.40, 192),
+        (9.24, 5.55, 960),
+    ),
+    "nasnet": (
+        (28.57, 49.92, 2624),
+        (47.68, 99.87, 3072),
+        (133.03, 396.90, 3072),
+        (29.18, 24.93, 1728),
+        (48.80, 49.73, 2624),
+        (153.25, 227.19, 3072),
+        (28.00, 14.56, 960),
+        (45.03, 28.58, 1664),
+        (131.98, 133.38, 2816),
+    ),
+}
+"""Table 3: mJ, ms and KiB for 1, 2 and 4 cores, each with 1, 2 and 8 samples."""
+
 ORDER = ("fixed S", "fixed M", "fixed L", "random+genetic", "grid+genetic", "annealing", "genetic", "ours")
 
 
@@ -189,36 +237,36 @@ def plot(results: dict[str, Rows], folder: Path) -> None:
 
 
 def write_tables(results: dict[str, Rows], folder: Path) -> None:
-    """Tables 1 to 3 as markdown."""
+    """Tables 1 to 3 as markdown, in parentheses what the paper has."""
     for number, part in ((1, "separate"), (2, "shared")):
         keys = [f"{name} {part}" for name in NETWORKS if f"{name} {part}" in results]
-        lines: list[list[str]] = []
-        for method in ORDER:
-            line = [method]
-            for key in keys:
-                row, place = results[key].get(method), ORDER.index(method)
-                told = f"{PAPER[key][place]:.2f}" if place < len(PAPER[key]) else ""
-                line += [size_of(row), f"{row['cost'] / 1e6:.3f}", told] if row else ["", "", told]
-            lines.append(line)
-        head = [cell for key in keys for cell in (key.split()[0], "cost / 1e6", "paper")]
+        lines = [[method, *(_cost(results[key].get(method), PAPER[key], method) for key in keys)] for method in ORDER]
+        head = [f"{key.split()[0]}: KiB; cost / 1e6" for key in keys]
         markdown(folder / f"table{number}.md", ["method", *head], lines)
     write_counts(results, folder)
-    keys = [f"{name} sweep" for name in NETWORKS if f"{name} sweep" in results]
+    names = [name for name in NETWORKS if f"{name} sweep" in results]
+    settings = [(cores, batch) for cores in (1, 2, 4) for batch in (1, 2, 8)]
     lines = [
-        [cores, batch]
-        + [cell for key in keys for cell in _sensitivity(results[key].get(f"cores {cores} batch {batch}"))]
-        for cores in "124"
-        for batch in "128"
+        [str(cores), str(batch)]
+        + [_sensitivity(results[f"{n} sweep"].get(f"cores {cores} batch {batch}"), PAPER_3[n][place]) for n in names]
+        for place, (cores, batch) in enumerate(settings)
     ]
-    head = [cell for key in keys for cell in (f"{key.split()[0]} mJ", "ms", "KiB")]
-    markdown(folder / "table3.md", ["cores", "batch", *head], lines)
+    markdown(folder / "table3.md", ["cores", "batch", *(f"{name}: mJ; ms; KiB" for name in names)], lines)
 
 
-def _sensitivity(row: dict[str, Any] | None) -> tuple[str, str, str]:
+def _cost(row: dict[str, Any] | None, paper: tuple[float, ...], method: str) -> str:
+    """A network's part of a line of tables 1 and 2."""
+    place = ORDER.index(method)
+    told = f" ({paper[place]:.3g})" if place < len(paper) else ""
+    return f"{size_of(row).replace(' KiB', '')}; {row['cost'] / 1e6:.3f}{told}" if row else told.strip()
+
+
+def _sensitivity(row: dict[str, Any] | None, paper: tuple[float, float, int]) -> str:
     """A network's part of a line of table 3."""
     if row is None:
-        return "", "", ""
-    return f"{row['energy_pj'] / 1e9:.2f}", f"{row['latency_cycles'] / 1e6:.2f}", str(row["global_kib"])
+        return ""
+    values = f"{row['energy_pj'] / 1e9:.2f}", f"{row['latency_cycles'] / 1e6:.2f}", str(row["global_kib"])
+    return "; ".join(f"{value} ({told})" for value, told in zip(values, paper, strict=True))
 
 
 def write_counts(results: dict[str, Rows], folder: Path) -> None:
