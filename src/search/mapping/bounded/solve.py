@@ -19,6 +19,10 @@ PERFECT_SHARE, ALONE_SHARE, REFINE_SHARE, NARROW_SHARE = 0.4, 0.25, 0.15, 0.75
 """Parts of a time limit: for perfect factors before others; until a search gets help, and for that help; and until it
 goes for good mappings rather than for a proof."""
 
+FAR, FAR_SHARE = 1.1, 0.5
+"""Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: so much of
+the time is for help there."""
+
 TIMELOOP_LEVELS = 3
 """Memories of the machines that are searched in Timeloop's model."""
 
@@ -59,7 +63,8 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     if request.space.factors == "imperfect":
         perfect = replace(request, space=replace(request.space, factors="perfect"))
         first = _searched(arch, problem, perfect, limits, clock, PERFECT_SHARE, None)
-        search = _searched(arch, problem, request, limits, clock, 1.0, first)
+        far = first.best_value > FAR * max(first.low, floor)
+        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_SHARE if far else REFINE_SHARE)
         evaluated = first.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None)
@@ -75,6 +80,7 @@ def _searched(
     clock: _Clock,
     share: float,
     first: Search | None,
+    help_share: float = REFINE_SHARE,
 ) -> Search:
     """Search a space up to a share of the time, from what `first` has found; a search that takes long gets help."""
     search = Search(arch, problem, request, limits)
@@ -84,7 +90,7 @@ def _searched(
     left = inf if clock.limit_s is None else max(0.0, clock.after(share) - begun)
     if search.run(begun + ALONE_SHARE * left, HELP_NODES):
         return search
-    help_s = None if clock.limit_s is None else REFINE_SHARE * share * clock.limit_s
+    help_s = None if clock.limit_s is None else help_share * share * clock.limit_s
     starts = [search.best_mapping] if search.best_value < inf else []
     try:
         found = refine(arch, problem, replace(request, time_limit_s=help_s, report=None), starts)
