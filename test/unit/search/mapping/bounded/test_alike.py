@@ -106,3 +106,36 @@ def _skeleton(mapping: LoopMapping) -> tuple[tuple[tuple[int, ...], ...], tuple[
         for inside in (mapping.levels[:-1],)
     )
     return tuple(_spread(level) for level in mapping.levels), kept
+
+
+def _two_meshes(stride: int, taps: int) -> tuple[Places, list[tuple[int, int]]]:
+    """Places of a row of 8 windows on a mesh of 4 in one of 2, around a memory that may keep results."""
+    window = Tensor("I", ((stride, 1),))
+    rows = Problem("rows", ("p", "r"), (8, taps), (window, Tensor("Z", ((1, 0),), is_output=True)))
+    levels = (
+        Level("L0", 4, 8, 8, 1, 0.3, 1, 2),
+        Level("L1", 6, 2, 2, 1, 2.0, 1, 3, holds=("O",)),
+        Level("L2", None, 1, 1, 1, 9.0, 3, 3),
+    )
+    arch = Architecture("two arrays", levels, "MAC", 8, 8, 1.0)
+    meshes = [arch.fan_out(level) for level in range(3)]
+    return Places(model_of(arch, rows, Space(bypass=True))[0], meshes, split=False), meshes
+
+
+def test_meshes_with_nothing_kept_between_act_as_one():
+    places, meshes = _two_meshes(2, 4)
+    nothing, result, window = ((0, 0), (0, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 0))
+    assert places.merged(nothing) == ((1, 2),)
+    assert places.merged(result) == places.merged(window) == ((1,), (2,))
+    apart = places.apart(((1, 1), (2, 4), (1, 1)), nothing)
+    assert apart is not None
+    assert all(prod(row) <= prod(mesh) for row, mesh in zip(apart, meshes, strict=True))
+    assert tuple(a * b for a, b in zip(apart[1], apart[2], strict=True)) == (2, 4)
+    assert places.apart(((1, 1), (4, 4), (1, 1)), nothing) is None
+
+
+def test_windows_in_several_meshes_are_searched_where_gaps_may_help():
+    spread = ((1, 1), (4, 2), (1, 1))
+    nothing = ((0, 0), (0, 0))
+    assert _two_meshes(2, 2)[0].interleaved(spread, nothing) == []  # all taps side by side
+    assert ((1, 1), (4, 1), (1, 2)) in _two_meshes(2, 4)[0].interleaved(spread, nothing)
