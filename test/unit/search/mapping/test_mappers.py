@@ -1,17 +1,16 @@
 """Mapping by the name of a mapper: one problem or many."""
 
-import sys
 from dataclasses import replace
 
 import pytest
 
 from tilewright.costs.exact.report import TensorTotals
-from tilewright.costs.hierarchy import Architecture, Level, LoopMapping, Problem, Tensor
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.model import evaluate_with
-from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.errors import TilewrightError
 from tilewright.search.mapping.mappers import map_problem, map_problems
 from tilewright.search.mapping.registry import MAPPERS, find_mapper
-from tilewright.search.mapping.values import Mapped, Objective, Request, Space
+from tilewright.search.mapping.values import Objective, Request, Space
 
 ARCH = Architecture(
     "small",
@@ -94,37 +93,3 @@ def test_imperfect_factors_are_never_worse(objective: Objective) -> None:
     values = [{"edp": m.edp, "energy": m.energy, "latency": m.cycles}[objective] for m in (perfect, imperfect)]
     assert values[1] <= values[0] * (1 + 1e-9)
     assert imperfect.lower_bound <= perfect.lower_bound * (1 + 1e-9)
-
-
-def answer(edp: float, proven: bool, bound: float) -> Mapped:
-    return Mapped(LoopMapping(()), edp, edp, 1, bound, proven, 1, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("exact", "refined", "edp", "proven", "bound"),
-    [
-        (answer(3.0, True, 3.0), answer(1.0, False, 0.0), 3.0, True, 3.0),  # a proof ends it
-        (answer(3.0, False, 1.0), answer(2.0, False, 0.0), 2.0, False, 1.0),
-        (answer(3.0, False, 1.0), answer(4.0, False, 0.0), 3.0, False, 1.0),
-        (answer(3.0, False, 2.0), answer(2.0, False, 0.0), 2.0, True, 2.0),
-        (answer(3.0, False, 1.0), None, 3.0, False, 1.0),
-    ],
-)
-def test_what_is_left_of_the_time_is_used(
-    exact: Mapped, refined: Mapped | None, edp: float, proven: bool, bound: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def three_memories(arch: Architecture, problem: Problem, objective: str, space: Space, limit_s: float) -> Mapped:
-        assert limit_s == pytest.approx(6.0)
-        return exact
-
-    def refine(arch: Architecture, problem: Problem, request: Request) -> Mapped:
-        assert request.time_limit_s == pytest.approx(4.0)
-        if refined is None:
-            raise InfeasibleError("L1", 2, 1, "words", "", "gemm")
-        return refined
-
-    module = sys.modules["tilewright.search.mapping.bounded.solve"]
-    monkeypatch.setattr(module, "three_memories", three_memories)
-    monkeypatch.setattr(module, "refine", refine)
-    found = map_problem(ARCH, GEMM, "exact", replace(REQUEST, time_limit_s=10.0))
-    assert (found.edp, found.proven, found.lower_bound) == (edp, proven, bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from itertools import permutations, product
 from math import prod
@@ -11,8 +12,9 @@ import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.costs.timeloop import evaluate, price_batch
-from tilewright.errors import TilewrightError
+from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.search.mapping.exact import Objective, Space, solve
+from tilewright.search.mapping.values import Mapped, Request
 
 
 def problem_of(bounds: dict[str, int], **tensors: str) -> Problem:
@@ -132,6 +134,26 @@ def test_time_limit_leaves_a_bound():
     bounds, tensors, arch, _ = CASES[4]
     mapped = solve(arch, problem_of(bounds, **tensors), "edp", Space(), time_limit_s=0.0)
     assert mapped.lower_bound <= mapped.edp * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_goes_on_below_what_refine_finds(known: bool, monkeypatch: pytest.MonkeyPatch):
+    bounds, tensors, arch, _ = CASES[4]
+    problem = problem_of(bounds, **tensors)
+    best = solve(arch, problem, "edp", Space())
+
+    def refined(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+        if known:
+            return best
+        raise InfeasibleError("L1", 2, 1, "words", "", "conv")
+
+    module = sys.modules["tilewright.search.mapping.exact.solve"]
+    monkeypatch.setattr(module, "refine", refined)
+    monkeypatch.setattr(module, "HELP_PRICES", -1)
+    found = solve(arch, problem, "edp", Space())
+    assert found.proven
+    assert found.edp == pytest.approx(best.edp, rel=1e-12)
+    assert (found.mapping is best.mapping) == known
 
 
 def test_limits_are_told():
