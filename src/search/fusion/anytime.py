@@ -137,7 +137,7 @@ class Anytime:
         """Find better prices on units, where windows of chains would cut a segment in more than two; whether that was
         to be done.
         """
-        if self.chains is None or self.priced:
+        if self.chains is None or self.priced or self.chains.left_s() <= 0:
             return False
         if self.dual is None:
             self.dual = self._dual(self.chains)

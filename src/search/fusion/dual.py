@@ -85,8 +85,10 @@ class Dual:
     def improve(self, target: float, steps: int) -> bool:
         """Take some steps towards `target`, which the bound cannot pass; whether more may help."""
         for _ in range(steps):
-            if self.step_share < LEAST_STEP or self.best >= target or self.chains.left_s() <= 0:
+            if self.step_share < LEAST_STEP or self.best >= target:
                 return False
+            if self.chains.left_s() <= 0:
+                return True
             found, slopes, excess = self.bound(self.prices, self.tolls)
             if found > self.best or self.kept is None:
                 self.best, self.kept, self.stale = max(found, self.best), (self.prices, self.tolls), 0
