@@ -19,7 +19,9 @@ demo: install
 	$(BIN)/tilewright run $(LIGHT)/light_squeezenet.onnx --target edge16 \
 		--expect $(LIGHT)/light_squeezenet_output_0.pb -o out/demo
 
+# Kernels first, each once: the workers would each compile all of them.
 test: install
+	$(BIN)/python test/compile_kernels.py
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # The big networks: minutes of work, gigabytes of memory.
