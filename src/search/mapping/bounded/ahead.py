@@ -13,12 +13,13 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from .delays import Worth
-from .grids import Sizes, cells_of, grid_of, part_of, sizes_of, swept
+from .delays import Delays
+from .grids import Sizes, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
+from .sections import Sections
 from .tables import Tables
 from .walk import Beyond, Grid, Skeleton
 
@@ -33,32 +34,33 @@ MAX_CODES = 4096
 class Ahead:
     """Makes the tables of one skeleton after another."""
 
-    def __init__(self, model: Model, tables: Tables, outer: Outer) -> None:
-        self._model, self._tables, self._outer = model, tables, outer
+    def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections) -> None:
+        self._model, self._tables, self._outer, self._sections = model, tables, outer, sections
         self._dims, self._tensors = tables.dims, len(model.full)
         self._every = (1 << self._dims) - 1
         self._orders = Orders(model)
         self._outcomes: dict[int, list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
-        self._worth: Worth | None = None
+        self._worth: tuple[float, float] | None = None
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
     def take(self, skeleton: Skeleton) -> None:
         """Take up a skeleton."""
         last = self._outer.last
         self._skeleton = skeleton
-        self._part = part_of(self._outer.grid, skeleton.inside[-1])
-        self._grids = [self._grid(level) for level in range(last - 1)] + [self._part.grid]
+        self._section = self._sections.of(skeleton.inside[-1])
+        self._grids = [self._grid(level) for level in range(last - 1)] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
 
-    def weighed(self, worth: Worth) -> float:
-        """The least sum of that energy and of what cycles of tiles of the last memory are worth."""
+    def weighed(self, delays: Delays, bound: float, energy: float) -> float:
+        """The least sum of that energy and of what cycles of tiles of the last memory are worth, given a bound of
+        energy times delay and the least energy."""
         layers, steps = self._layers, self._steps
-        self._layers, self._steps = [{} for _ in layers], [self._step(level, step) for level, step in enumerate(steps)]
-        self._worth = worth
+        self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
+        self._delays, self._worth = delays, (bound, energy)
         found = self.least()
         self._layers, self._steps, self._worth = layers, steps, None
         return found
@@ -80,8 +82,6 @@ class Ahead:
                 found[
                     np.broadcast_to(~self._fits(level, kept, sizes_of(self._grids[level], high=False)), found.shape)
                 ] = np.inf
-            elif pending == self._nobody and self._worth is None:
-                found = self._part.of(self._outer.energies(kept))
             else:
                 found = self._last(kept, pending)
             self._layers[level][pending] = found
@@ -89,28 +89,36 @@ class Ahead:
 
     def _last(self, kept: int, pending: Pending) -> Floats:
         """The same at the last memory, where only loops of the outermost one come."""
-        level, grid = self._outer.last - 1, self._part.grid
+        section = self._section
+        if pending == self._nobody:
+            if self._worth is None:
+                return section.energies(kept)
+            energies, ports = section.ways(kept)
+            return self._delays.weighed(energies, ports, self._worth)
+        alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
+        outcomes = self._orders_of(alive)
+        energies = self._energies(pending, alive, outcomes)
+        if self._worth is not None:
+            return self._delays.weighed(energies, section.ports(outcomes, alive, kept), self._worth)
+        found = np.minimum.reduce(energies)
+        found[~section.fits(kept)] = np.inf
+        return found
+
+    def _energies(self, pending: Pending, alive: int, outcomes: list[Outcome]) -> Floats:
+        """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
+        level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
             tile = tuple(np.maximum(1, size // int(spread[d])) for d, size in enumerate(sizes_of(grid, high=True)))
             self._terms = Terms(self._tables, self._skeleton, level, tile)
-        alive = {t: low if low >= 0 else level for t, low in enumerate(pending) if low >= 0 or kept >> t & 1}
-        best = np.full(tuple(grid.size.tolist()), np.inf)
-        for outcome in self._orders_of(sum(1 << t for t in alive)):
-            total = np.zeros((1,) * self._dims)
-            if pending == self._nobody:
-                total = self._part.of(self._outer.energy(outcome, kept))
-            else:
-                for t, low in alive.items():
-                    if low == level:
-                        total = total + self._part.of(self._outer.term(t, *outcome[t]))
-                    else:
-                        total = total + self._terms.energy(t, low, *outcome[t], {}, whole=True)
-            if self._worth is not None:
-                total = total + self._worth.of(outcome)
-            np.minimum(best, total, out=best)
-        best[np.isinf(self._part.of(self._outer.energies(kept)))] = np.inf
-        return best
+        energies = np.zeros((len(outcomes), *self._section.shape))
+        for found, outcome in zip(energies, outcomes, strict=True):
+            for t, low in enumerate(pending):
+                if low >= 0:
+                    found += self._terms.energy(t, low, *outcome[t], {}, whole=True)
+                elif alive >> t & 1:
+                    found += self._section.term(t, *outcome[t])
+        return energies
 
     def _orders_of(self, tensors: int) -> list[Outcome]:
         if tensors not in self._outcomes:
@@ -125,13 +133,13 @@ class Ahead:
         begin: list[int] = skeleton.inside[level + 1].tolist()
         return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
 
-    def _step(self, level: int, like: Step | None = None) -> Step:
+    def _step(self, level: int) -> Step:
         following = level + 1
         while following < self._outer.last - 1 and self._idle(following):
             following += 1
         grids = self._grids[level], self._grids[following]
         after = partial(self._layer, following)
-        return Step(self._model, self._tables, self._skeleton, level, following, *grids, after, self._orders_of, like)
+        return Step(self._model, self._tables, self._skeleton, level, following, *grids, after, self._orders_of)
 
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `descend.idle`."""

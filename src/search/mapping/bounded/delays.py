@@ -12,14 +12,66 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .grids import part_of
-from .model import Floats, Model
-from .outcomes import Outcome
+from ....costs.compiled import bare, bare_entry
+from .model import Bools, Floats, Model
 from .outer import Outer
+from .sections import Section
 from .walk import Skeleton
 
 VARIETY = 1.001
 """Tiles whose cycles differ by less do not differ."""
+
+
+class Worth(NamedTuple):
+    """What cycles are worth in energy, as this module's text says: `bound` is V, `energy` E0, `least` C0."""
+
+    bound: float
+    energy: float
+    least: float
+
+
+@bare
+def cycles_with(ports: float, waiting: float, steady: float, fewest: float) -> float:
+    """Least cycles of a mapping whose ports are busy for so long."""
+    return max(max(ports, steady) + waiting, fewest)
+
+
+@bare_entry
+def least_product(
+    energies: Floats, ports: Floats, waiting: Floats, fits: Bools, energy: float, steady: float, fewest: float
+) -> float:
+    """The least product of cycles and `energy` with `energies` (K, N), over all N tiles that fit."""
+    found = np.inf
+    for way in range(energies.shape[0]):
+        for n in range(energies.shape[1]):
+            if fits[n]:
+                cycles = cycles_with(ports[way, n], waiting[n], steady, fewest)
+                found = min(found, (energy + energies[way, n]) * cycles)
+    return found
+
+
+@bare_entry
+def weigh(
+    energies: Floats,
+    ports: Floats,
+    waiting: Floats,
+    fits: Bools,
+    limits: tuple[float, float],
+    worth: Worth,
+    out: Floats,
+) -> None:
+    """Fill `out` (N,) with the least of `energies` (K, N) and what cycles are worth; inf for tiles that do not fit."""
+    steady, fewest = limits
+    least = worth.least
+    for n in range(out.shape[0]):
+        best = np.inf
+        for way in range(energies.shape[0] if fits[n] else 0):
+            if energies[way, n] < best:
+                cycles = cycles_with(ports[way, n], waiting[n], steady, fewest)
+                curve = worth.bound * (1.0 / least - 1.0 / max(cycles, least))
+                more = max(curve, worth.energy * max(0.0, cycles / least - 1.0))
+                best = min(best, energies[way, n] + more)
+        out[n] = best
 
 
 class Delays:
@@ -30,52 +82,43 @@ class Delays:
     """
 
     def __init__(
-        self, outer: Outer, model: Model, skeleton: Skeleton, limits: tuple[float, float], far: tuple[float, float]
+        self,
+        outer: Outer,
+        section: Section,
+        model: Model,
+        skeleton: Skeleton,
+        limits: tuple[float, float],
+        far: tuple[float, float],
     ) -> None:
-        self._outer, self._last = outer, outer.last
-        self._steady, self._fewest = limits
-        self._cycles: dict[Outcome, Floats] = {}
-        self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[outer.last - 1].tolist()) if keeps)
+        self._section, self.limits = section, limits
+        self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
-        inmost = sum(1 << t for t, memory in enumerate(own) if memory == outer.last - 1)
-        self._part = part_of(outer.grid, skeleton.inside[-1])
-        self.waiting = outer.waiting(inmost, far, self._part.tiles) + sum(
+        inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
+        waiting = outer.waiting(inmost, far, section.size) + sum(
             float(model.latency[min(mine) :].sum())
             for back in (False, True)
             if (mine := [memory for t, memory in enumerate(own) if bool(model.is_output[t]) == back])
         )
-        self._fits = np.isfinite(self._part.of(outer.energies(self._kept)))
-        fewest = np.where(self._fits, self._total(self._part.of(outer.fewest(self._kept))), np.inf)
-        self.least = float(fewest.min(initial=np.inf))
-        self.vary = bool(fewest[self._fits].max(initial=0.0) > self.least * VARIETY)
+        fits, fewest = section.fits(self._kept), section.fewest(self._kept)
+        cycles = np.maximum(np.maximum(fewest, limits[0]) + waiting, limits[1])[fits]
+        self._waiting = np.ascontiguousarray(np.broadcast_to(waiting, section.shape)).reshape(-1)
+        self._fits = fits.reshape(-1)
+        self.least = float(cycles.min(initial=np.inf))
+        self.vary = bool(cycles.max(initial=0.0) > self.least * VARIETY)
 
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""
-        found = np.inf
-        for more, ports in self._outer.ways(self._kept):
-            values = ((energy + self._part.of(more)) * self._total(self._part.of(ports)))[self._fits]
-            found = min(found, float(values.min(initial=np.inf)))
-        return found * (1 - 1e-9)
+        energies, ports = (_rows(table) for table in self._section.ways(self._kept))
+        return least_product(energies, ports, self._waiting, self._fits, energy, *self.limits) * (1 - 1e-9)
 
-    def cycles(self, outcome: Outcome) -> Floats:
-        """Least cycles by tile if loops mean that for tensors."""
-        if outcome not in self._cycles:
-            self._cycles[outcome] = self._total(self._part.of(self._outer.ports(outcome, self._kept)))
-        return self._cycles[outcome]
-
-    def _total(self, ports: Floats) -> Floats:
-        return np.maximum(np.maximum(ports, self._steady) + self.waiting, self._fewest)
+    def weighed(self, energies: Floats, ports: Floats, worth: tuple[float, float]) -> Floats:
+        """By tile the least of some `energies` and what the cycles are worth with `ports`, one by one; `worth` are a
+        bound of the product and the least energy.
+        """
+        out = np.empty(self._waiting.shape)
+        weigh(_rows(energies), _rows(ports), self._waiting, self._fits, self.limits, Worth(*worth, self.least), out)
+        return out.reshape(self._section.shape)
 
 
-class Worth(NamedTuple):
-    """What cycles are worth in energy, as this module's text says: `bound` is V, `energy` E0."""
-
-    delays: Delays
-    bound: float
-    energy: float
-
-    def of(self, outcome: Outcome) -> Floats:
-        """Energy by tile if loops mean that for tensors."""
-        cycles, least = self.delays.cycles(outcome), self.delays.least
-        curve = self.bound * (1.0 / least - 1.0 / np.maximum(cycles, least))
-        return np.maximum(curve, self.energy * np.maximum(0.0, cycles / least - 1.0))
+def _rows(tables: Floats) -> Floats:
+    return tables.reshape(len(tables), -1)

@@ -9,11 +9,12 @@ import numpy as np
 from ....costs.bounds import Bounds
 from .ahead import Ahead
 from .alike import Kept, Spread
-from .delays import Delays, Worth
+from .delays import Delays
 from .expand import expand, steady_and_far
 from .model import Ints, Model
 from .outer import Outer
 from .prefixes import Ways
+from .sections import Sections
 from .skeleton import fill, new_skeleton
 from .tables import Tables
 from .walk import Beyond
@@ -39,12 +40,14 @@ class Estimates:
         self.bounds: list[int] = model.bounds.tolist()
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
-        self.ahead = Ahead(model, tables, self.outer)
+        self.sections = Sections(self.outer)
+        self.ahead = Ahead(model, tables, self.outer, self.sections)
         self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], float] = {}
+        self._timing: tuple[tuple[Spread, Kept], Delays] | None = None
         self._latest = 0.0
 
     def value(self, energy: float, cycles: float) -> float:
@@ -82,7 +85,7 @@ class Estimates:
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
         energy = self.set_up(spread, kept)[1]
-        delays = self._delays()
+        delays = self._delays(spread, kept)
         return max(bound, delays.least if self.objective == 2 else delays.product(energy))
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
@@ -94,24 +97,23 @@ class Estimates:
             self.ahead.take(self.skeleton)
             self._latest = self._bounded[spread, kept]
         else:
-            self._latest = self._by_tables(base, inner, self._fewest(), bound, most)
+            delays = self._delays(spread, kept) if self.objective == 0 and self._by_tile else None
+            self._latest = self._by_tables(base, inner, delays, bound, most)
             if self._latest < most:
                 self._bounded[spread, kept] = self._latest
         return self._latest
 
-    def _by_tables(self, base: float, inner: float, fewest: float, bound: float, most: float) -> float:
+    def _by_tables(self, base: float, inner: float, delays: Delays | None, bound: float, most: float) -> float:
         self.ahead.take(self.skeleton)
-        delays = None
-        if self.objective == 0 and self._by_tile:
-            delays = self._delays()
-            if delays.vary and most < inf and self._weighed(Worth(delays, most, inner), base) >= most:
+        if delays is not None and delays.vary and most < inf:
+            if self._weighed(delays, most, inner, base) >= most:
                 return most
         energy = base + self.ahead.least()
         if delays is None or energy == inf:
-            return self.value(energy, fewest)
+            return self.value(energy, self._fewest())
         bound = max(bound, energy * delays.least)
         for _ in range(TURNS if delays.vary else 0):
-            more = self._weighed(Worth(delays, bound, energy), base)
+            more = self._weighed(delays, bound, energy, base)
             if bound >= most or more <= bound * GAIN:
                 break
             bound = more
@@ -131,16 +133,20 @@ class Estimates:
         self._known.pop((spread, kept), None)
         self._bounded.pop((spread, kept), None)
 
-    def _weighed(self, worth: Worth, base: float) -> float:
+    def _weighed(self, delays: Delays, bound: float, energy: float, base: float) -> float:
         """The larger bound that a smaller one leads to."""
-        return worth.delays.least * (base + self.ahead.weighed(worth)) * (1 - ROUNDING)
+        return delays.least * (base + self.ahead.weighed(delays, bound, energy)) * (1 - ROUNDING)
 
-    def _delays(self) -> Delays:
-        """Cycles by tile in the skeleton."""
-        far = np.empty(2)
-        steady = float(steady_and_far(self.model, self.skeleton, far))
-        limits = steady, float(self.limits.cycles)
-        return Delays(self.outer, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
+    def _delays(self, spread: Spread, kept: Kept) -> Delays:
+        """Cycles by tile in the skeleton, which is set up."""
+        if self._timing is None or self._timing[0] != (spread, kept):
+            far = np.empty(2)
+            steady = float(steady_and_far(self.model, self.skeleton, far))
+            limits = steady, float(self.limits.cycles)
+            section = self.sections.of(self.skeleton.inside[-1])
+            found = Delays(self.outer, section, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
+            self._timing = (spread, kept), found
+        return self._timing[1]
 
     def _fewest(self) -> float:
         """Least cycles of the skeleton."""

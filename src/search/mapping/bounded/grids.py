@@ -9,11 +9,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ....costs.compiled import bare_entry
 from ..factors import divisors_of
 from .model import Floats, Ints
 from .walk import Grid
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+KEY_CELLS = 64
+"""What it takes to keep one more table, in cells."""
 
 Sizes = tuple[Ints, ...]
 """Tile sizes by dimension, one per cell along it."""
@@ -85,6 +89,25 @@ def part_of(grid: Grid, begin: Ints) -> Part:
     return Part(Grid(size, low, low, stride, perfect=True), places, {})
 
 
+class Store:
+    """Tables that may be asked for again, of so many cells at most: one more, and all are dropped."""
+
+    def __init__(self, cells: int) -> None:
+        self._most, self._cells = cells, 0
+        self._found: dict[object, Floats] = {}
+
+    def get(self, key: object) -> Floats | None:
+        """The table, if it is there."""
+        return self._found.get(key)
+
+    def put(self, key: object, table: Floats) -> None:
+        """Keep a table."""
+        self._cells += table.size + KEY_CELLS
+        if self._cells > self._most:
+            self._found, self._cells = {}, table.size + KEY_CELLS
+        self._found[key] = table
+
+
 def distinct_tiles(bound: int) -> list[int]:
     """The smallest tile for every number of tiles that may cover `bound`."""
     found = {1}
@@ -119,33 +142,47 @@ def cells_of(grid: Grid, d: int, tiles: Ints) -> Ints:
 def grown(grid: Grid, table: Floats, fixed: int) -> Floats:
     """Per cell, the minimum of `table` (one axis per dimension) over tiles that contain the cell's and agree with it in
     the set `fixed`."""
-    for d in range(table.ndim):
-        if not fixed >> d & 1:
-            table = swept(grid, table, d)
-    return table
+    found = np.array(table, np.float64, order="C")
+    flat, inner = found.reshape(-1), found.size
+    for d, size in enumerate(table.shape):
+        inner //= size
+        if size > 1 and not fixed >> d & 1:
+            sweep(flat, inner, size, _larger(tuple(grid.low[d, :size].tolist()), grid.perfect))
+    return found
 
 
 def swept(grid: Grid, table: Floats, d: int) -> Floats:
     """Per cell, the minimum over tiles that may only be larger along `d`."""
-    if not grid.perfect:
-        return np.flip(np.minimum.accumulate(np.flip(table, d), axis=d), d)
-    found = table.copy()
-    rows = np.moveaxis(found, d, 0)
-    for place, more in _multiples(tuple(grid.low[d, : grid.size[d]].tolist())):
-        rows[place] = np.minimum(rows[place], rows[more])
-    return found
+    return grown(grid, table, (1 << table.ndim) - 1 & ~(1 << d))
+
+
+@bare_entry
+def sweep(table: Floats, inner: int, size: int, larger: Ints) -> None:
+    """Give cells of `table` (N,) the minimum with `larger` ones (P, 2) of an axis of length `size`, one pair after the
+    other; `inner` cells have the same place along it."""
+    for begin in range(0, table.shape[0], inner * size):
+        for pair in range(larger.shape[0]):
+            mine, other = begin + larger[pair, 0] * inner, begin + larger[pair, 1] * inner
+            for cell in range(inner):
+                if table[other + cell] < table[mine + cell]:
+                    table[mine + cell] = table[other + cell]
 
 
 @lru_cache(1024)
-def _multiples(tiles: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Places of tiles and of their prime multiples, one prime after the other, from the largest tile on."""
+def _larger(tiles: tuple[int, ...], perfect: bool) -> Ints:
+    """Places of tiles and of larger ones (P, 2), from the largest tile on: the next, or, for perfect tiles, the
+    multiples by each prime, one prime after the other."""
+    last = len(tiles) - 1
+    if not perfect:
+        return np.array([(place, place + 1) for place in range(last - 1, -1, -1)], np.int64).reshape(-1, 2)
     where = {tile: place for place, tile in enumerate(tiles)}
-    return tuple(
+    pairs = [
         (where[tile], where[tile * prime])
         for prime in primes_of(tuple(tile // tiles[0] for tile in tiles))
         for tile in reversed(tiles)
         if tile * prime in where
-    )
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def primes_of(numbers: tuple[int, ...]) -> list[int]:

@@ -8,6 +8,7 @@ whose tile of it rests.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from itertools import combinations
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ class Terms:
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
+        self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
 
     def energy(self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool) -> Floats:
         """Energy of tensor `t` between memories from `low` to `level` and their parents.
@@ -63,9 +65,35 @@ class Terms:
             total: Floats = np.zeros((1,) * self.dims)
             for memory in range(low, self.level + 1):
                 if self.skeleton.kept[memory, t]:
-                    total = total + self._settled(t, memory, run, first, tile, whole)
+                    total = total + self._between(t, memory, run, first, tile, whole)
             self._found[key] = total
         return self._found[key]
+
+    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+        """As `_settled`, which other skeletons may have asked for."""
+        if (t, memory) not in self._heads:
+            self._heads[t, memory] = self._head(t, memory)
+        matter = self.tables.matter[t]
+        ragged = 0 if self.tables.model.perfect else run
+        key = self._heads[t, memory], first, whole, ragged, *(tile[d].tobytes() for d in matter)
+        found = self.tables.known.get(key)
+        if found is None:
+            found = self._settled(t, memory, run, first, tile, whole)
+            self.tables.known.put(key, found)
+        return found
+
+    def _head(self, t: int, memory: int) -> tuple[object, ...]:
+        """What `_settled` reads of the skeleton."""
+        skeleton, inside, matter = self.skeleton, self.skeleton.inside, self.tables.matter[t]
+        parent = int(skeleton.parent[memory + 1, t])
+        costs = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t])
+        own = inside[self.level + 1, matter]
+        others = inside[parent + 1, matter], inside[memory + 1, matter]
+        ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
+        if not self.tables.model.perfect:
+            ratios += [inside[self.level + 2], inside[memory + 1]]
+        rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
+        return t, memory, parent, self.free, *costs, rows.tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
         inside, skeleton = self.skeleton.inside, self.skeleton
@@ -105,8 +133,7 @@ class Terms:
 class Step:
     """From memory `level`, with tiles of `grid`, to one outside it, whose layers are `after` by pending tensors.
 
-    That is the next one, or, where that has no loops of its own, the one `following`.  What tensors take in it is as in
-    a step `like` this one, where that is given.
+    That is the next one, or, where that has no loops of its own, the one `following`.
     """
 
     def __init__(
@@ -120,13 +147,12 @@ class Step:
         outer: Grid,
         after: Callable[[Pending], Floats],
         outcomes: Callable[[int], list[Outcome]],
-        like: Step | None = None,
     ) -> None:
         self.model, self.skeleton, self.level, self.grid, self.outer = model, skeleton, level, grid, outer
         self.after, self.outcomes = after, outcomes
         self.dims, last = tables.dims, len(skeleton.kept) - 1
         low, high = (sizes_of(grid, high=upper) for upper in (False, True))
-        self.terms = Terms(tables, skeleton, level, high) if like is None else like.terms
+        self.terms = Terms(tables, skeleton, level, high)
         scale = skeleton.spread[last] if following == last - 1 else np.ones(self.dims, np.int64)
         times = [int(s) for s in skeleton.spread[level + 1] * scale]
         self.map_low, self.map_high = (
@@ -134,8 +160,15 @@ class Step:
         )
         ends = sizes_of(outer, high=True)
         self.ends = {d: np.maximum(1, ends[d] // times[d]) for d in range(self.dims)}
+        self._nested = outer._replace(perfect=grid.perfect and outer.perfect)
         self._grown: dict[tuple[Pending, int], Floats] = {}
-        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {} if like is None else like._open
+        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {}
+
+    def afresh(self) -> Step:
+        """The same step where `after` is about to answer something else."""
+        other = copy(self)
+        other._grown = {}
+        return other
 
     def least(self, pending: Pending) -> Floats:
         """Least energy by cell of all that is not settled when this memory's loops are over."""
@@ -178,8 +211,7 @@ class Step:
             total = total + found.min(
                 axis=tuple(d for d in range(self.dims) if resting & ~rests & 1 << d), keepdims=True
             )
-        mixed = self._mixed(resting)
-        total = grown(mixed, total, (1 << self.dims) - 1 & ~resting)
+        total = grown(self._nested, total, (1 << self.dims) - 1 & ~resting)
         return total[self._cells(resting, back=True)]
 
     def _cells(self, resting: int, *, back: bool) -> tuple[Ints, ...]:
@@ -234,13 +266,3 @@ class Step:
         if (pending, fixed) not in self._grown:
             self._grown[pending, fixed] = grown(self.outer, self.after(pending), fixed)
         return self._grown[pending, fixed]
-
-    def _mixed(self, resting: int) -> Grid:
-        """A grid of this memory's tiles, but for dimensions of `resting`: of the next one's."""
-        chosen = [self.outer if resting >> d & 1 else self.grid for d in range(self.dims)]
-        size = np.array([grid.size[d] for d, grid in enumerate(chosen)], np.int64)
-        low = np.zeros((self.dims, int(size.max())), np.int64)
-        for d, grid in enumerate(chosen):
-            low[d, : size[d]] = grid.low[d, : size[d]]
-        stride = np.array([int(np.prod(size[d + 1 :])) for d in range(self.dims)], np.int64)
-        return Grid(size, low, low, stride, self.outer.perfect and self.grid.perfect)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -168,10 +169,20 @@ class Outer:
             slowest = np.maximum(slowest, most)
         return slowest * (1 - 1e-11)
 
-    def waiting(self, inmost: int, more: tuple[float, float] = (0.0, 0.0), tiles: Sizes | None = None) -> Floats:
-        """Least cycles until the first `tiles` of the tensors `inmost` are there, and until the last ones are back.
+    def sizes(self, t: int, tiles: Sizes) -> Floats:
+        """Elements of tensor `t` in tiles."""
+        return self._tables.size(t, tiles)
 
-        There are `more` words of the outermost memory on their way to others, and on the way back.
+    def waiting(
+        self,
+        inmost: int,
+        more: tuple[float, float] = (0.0, 0.0),
+        sizes: Callable[[int], Floats] | None = None,
+    ) -> Floats:
+        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
+
+        Tensors have `sizes`, of all tiles unless these are given.  There are `more` words of the outermost memory on
+        their way to others, and on the way back.
         """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
         if self._children > 1 and not model.perfect:
@@ -181,7 +192,7 @@ class Outer:
             far, near = np.full_like(total, more[back]), np.zeros_like(total)
             for t in range(len(model.full)):
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
-                    size = self._tables.size(t, self.tiles if tiles is None else tiles)
+                    size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self._children * model.weight[self.last - 1, t]
             rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])

@@ -12,11 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import compiled
-from .grids import Sizes
+from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .slides import kept_on_average
 from .windows import slid, together
 from .words import settle, slide
+
+MAX_KNOWN = 1 << 22
+"""Cells of tables that are kept for other skeletons."""
 
 SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
 """Columns of `window_rows`."""
@@ -87,7 +90,10 @@ def along(values: Floats | Ints, d: int, dims: int) -> Floats:
 
 
 class Tables:
-    """Tables of one problem's tensors; windows are kept for the next grid with the same tiles."""
+    """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
+
+    `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
+    """
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -96,6 +102,8 @@ class Tables:
         self.bounds: list[int] = model.bounds.tolist()
         self.dims = len(self.bounds)
         self._rows: dict[tuple[object, ...], Floats] = {}
+        self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
+        self.known = Store(MAX_KNOWN)
 
     def size(self, t: int, sizes: Sizes) -> Floats:
         """Elements of tensor `t` in tiles."""
