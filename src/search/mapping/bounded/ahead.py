@@ -10,12 +10,13 @@ are then bounded by those for loops of any length.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from .delays import Delays
 from .grids import Sizes, cells_of, grid_of, sizes_of, swept
-from .inward import Layer, Pending, Step, Terms, kept_at
+from .inward import Layer, Passage, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
@@ -31,6 +32,17 @@ MAX_CODES = 4096
 """Combinations of pending tensors that have a table at most."""
 
 
+MAX_ROOMS = 2048
+"""Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
+
+
+class Room(NamedTuple):
+    """An inner memory's tiles, and those of them that are too large (full)."""
+
+    grid: Grid
+    full: Bools
+
+
 class Ahead:
     """Makes the tables of one skeleton after another."""
 
@@ -43,6 +55,8 @@ class Ahead:
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
+        self._rooms: dict[tuple[int, int, bytes, bytes], Room] = {}
+        self._passages: dict[tuple[int, int, bytes], Passage] = {}
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
     def take(self, skeleton: Skeleton) -> None:
@@ -50,7 +64,10 @@ class Ahead:
         last = self._outer.last
         self._skeleton = skeleton
         self._section = self._sections.of(skeleton.inside[-1])
-        self._grids = [self._grid(level) for level in range(last - 1)] + [self._section.grid]
+        if len(self._rooms) + len(self._passages) > MAX_ROOMS:
+            self._rooms, self._passages = {}, {}
+        self._inner = [self._room(level) for level in range(last - 1)]
+        self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
@@ -79,9 +96,7 @@ class Ahead:
             kept = kept_at(self._skeleton, level)
             if level < self._outer.last - 1:
                 found = self._steps[level].least(pending)
-                found[
-                    np.broadcast_to(~self._fits(level, kept, sizes_of(self._grids[level], high=False)), found.shape)
-                ] = np.inf
+                found[self._inner[level].full] = np.inf
             else:
                 found = self._last(kept, pending)
             self._layers[level][pending] = found
@@ -125,21 +140,32 @@ class Ahead:
             self._outcomes[tensors] = outcomes_of(self._model, tensors)
         return self._outcomes[tensors]
 
-    def _grid(self, level: int) -> Grid:
-        skeleton, model = self._skeleton, self._model
-        outside: list[int] = (skeleton.inside[-1] // skeleton.inside[level + 1]).tolist()
-        reach = [-(-n // o) for n, o in zip(self._tables.bounds, outside, strict=True)]
-        most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
-        begin: list[int] = skeleton.inside[level + 1].tolist()
-        return grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
+    def _room(self, level: int) -> Room:
+        """A memory's tiles, which are those of other skeletons with the same instances inside and outside."""
+        skeleton, model, kept = self._skeleton, self._model, kept_at(self._skeleton, level)
+        inside, every = skeleton.inside[level + 1], skeleton.inside[-1]
+        key = level, kept, inside.tobytes(), every.tobytes()
+        if key not in self._rooms:
+            reach = [-(-n // o) for n, o in zip(self._tables.bounds, (every // inside).tolist(), strict=True)]
+            most = [self._most(kept, level, d, end) for d, end in enumerate(reach)]
+            begin: list[int] = inside.tolist()
+            grid = grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
+            full = ~self._fits(level, kept, sizes_of(grid, high=False))
+            self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))
+        return self._rooms[key]
 
     def _step(self, level: int) -> Step:
+        skeleton, last = self._skeleton, self._outer.last
         following = level + 1
-        while following < self._outer.last - 1 and self._idle(following):
+        while following < last - 1 and self._idle(following):
             following += 1
-        grids = self._grids[level], self._grids[following]
+        times = skeleton.spread[level + 1] * (skeleton.spread[last] if following == last - 1 else 1)
+        grid, outer = self._grids[level], self._grids[following]
+        key = id(grid), id(outer), times.tobytes()
+        if key not in self._passages:
+            self._passages[key] = Passage(grid, outer, times)
         after = partial(self._layer, following)
-        return Step(self._model, self._tables, self._skeleton, level, following, *grids, after, self._orders_of)
+        return Step(self._model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
 
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `descend.idle`."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .grids import Sizes, cells_of, grown, sizes_of
-from .model import PLAIN, UNRELATED, Floats, Ints, Model
+from .model import PLAIN, Floats, Ints, Model
 from .outcomes import Outcome
 from .tables import Boundary, Tables, along
 from .walk import Grid, Skeleton
@@ -130,10 +130,50 @@ class Terms:
         return most
 
 
-class Step:
-    """From memory `level`, with tiles of `grid`, to one outside it, whose layers are `after` by pending tensors.
+class Passage:
+    """Which cells of a memory's `grid` and of one further out, `outer`, belong together, if tiles count `times`."""
 
-    That is the next one, or, where that has no loops of its own, the one `following`.
+    def __init__(self, grid: Grid, outer: Grid, times: Ints) -> None:
+        self.grid, self.outer, self.dims = grid, outer, len(times)
+        self.low, self.high = sizes_of(grid, high=False), sizes_of(grid, high=True)
+        self.map_low, self.map_high = (
+            [cells_of(outer, d, sizes[d] * int(times[d])) for d in range(self.dims)] for sizes in (self.low, self.high)
+        )
+        self.alone = all((low == high).all() for low, high in zip(self.map_low, self.map_high, strict=True))
+        ends = sizes_of(outer, high=True)
+        self.ends = {d: np.maximum(1, ends[d] // int(times[d])) for d in range(self.dims)}
+        self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
+        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {}
+
+    def cells(self, resting: int, *, back: bool) -> tuple[Ints, ...]:
+        """Indices from the memory's cells to the outer one's, but for dimensions that are `resting`; or those `back`,
+        along the resting ones."""
+        if (back, resting) not in self._open:
+            size = self.grid.size if back else self.outer.size
+            places = [
+                self.map_low[d] if bool(resting >> d & 1) == back else np.arange(size[d]) for d in range(self.dims)
+            ]
+            self._open[back, resting] = np.ix_(*places)
+        return self._open[back, resting]
+
+    def exactly(self, table: Floats, looping: int) -> Floats:
+        """By cell, the least over the outer memory's cells where a tile of the cell may lie."""
+        if self.alone:
+            return table[self.cells(0, back=False)]
+        for d in range(self.dims):
+            low, high = self.map_low[d], self.map_high[d]
+            found = np.take(table, low, axis=d)
+            if not looping >> d & 1:
+                for more in range(1, int((high - low).max()) + 1):
+                    found = np.minimum(found, np.take(table, np.minimum(low + more, high), axis=d))
+            table = found
+        return table
+
+
+class Step:
+    """From memory `level` to one outside it, by a `passage`; its layers are `after` by pending tensors.
+
+    That is the next one, or, where that has no loops of its own, one further out.
     """
 
     def __init__(
@@ -142,27 +182,14 @@ class Step:
         tables: Tables,
         skeleton: Skeleton,
         level: int,
-        following: int,
-        grid: Grid,
-        outer: Grid,
+        passage: Passage,
         after: Callable[[Pending], Floats],
         outcomes: Callable[[int], list[Outcome]],
     ) -> None:
-        self.model, self.skeleton, self.level, self.grid, self.outer = model, skeleton, level, grid, outer
-        self.after, self.outcomes = after, outcomes
-        self.dims, last = tables.dims, len(skeleton.kept) - 1
-        low, high = (sizes_of(grid, high=upper) for upper in (False, True))
-        self.terms = Terms(tables, skeleton, level, high)
-        scale = skeleton.spread[last] if following == last - 1 else np.ones(self.dims, np.int64)
-        times = [int(s) for s in skeleton.spread[level + 1] * scale]
-        self.map_low, self.map_high = (
-            [cells_of(outer, d, sizes[d] * times[d]) for d in range(self.dims)] for sizes in (low, high)
-        )
-        ends = sizes_of(outer, high=True)
-        self.ends = {d: np.maximum(1, ends[d] // times[d]) for d in range(self.dims)}
-        self._nested = outer._replace(perfect=grid.perfect and outer.perfect)
+        self.model, self.skeleton, self.level, self.passage = model, skeleton, level, passage
+        self.after, self.outcomes, self.dims = after, outcomes, tables.dims
+        self.terms = Terms(tables, skeleton, level, passage.high)
         self._grown: dict[tuple[Pending, int], Floats] = {}
-        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {}
 
     def afresh(self) -> Step:
         """The same step where `after` is about to answer something else."""
@@ -186,7 +213,7 @@ class Step:
 
     def _settled(self, alive: dict[int, int], nobody: Pending) -> Floats:
         """All tensors are moved by loops of the next memory."""
-        best = np.full(tuple(self.grid.size.tolist()), np.inf)
+        best = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
         for outcome in self.outcomes(sum(1 << t for t in alive)):
             resting = 0
             fixed: Floats = np.zeros((1,) * self.dims)
@@ -202,28 +229,16 @@ class Step:
 
     def _run(self, running: list[tuple[int, int, int, int]], resting: int, nobody: Pending) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
-        total = self._table(nobody, resting)[self._cells(resting, back=False)]
+        total = self._table(nobody, resting)[self.passage.cells(resting, back=False)]
+        ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
         for t, low, run, first in running:
-            ends = {d: self.ends[d] for d in range(self.dims) if resting >> d & 1}
             rests = run | resting & self._unrelated(t)
             found = self.terms.energy(t, low, rests, first, ends, whole=False)
             # Loops that move it while others rest: `total` knows the next memory's tile there, not this one's.
-            total = total + found.min(
-                axis=tuple(d for d in range(self.dims) if resting & ~rests & 1 << d), keepdims=True
-            )
-        total = grown(self._nested, total, (1 << self.dims) - 1 & ~resting)
-        return total[self._cells(resting, back=True)]
-
-    def _cells(self, resting: int, *, back: bool) -> tuple[Ints, ...]:
-        """Indices from this memory's cells to the next one's, but for dimensions that are `resting`; or those `back`,
-        along the resting ones."""
-        if (back, resting) not in self._open:
-            size = self.grid.size if back else self.outer.size
-            places = [
-                self.map_low[d] if bool(resting >> d & 1) == back else np.arange(size[d]) for d in range(self.dims)
-            ]
-            self._open[back, resting] = np.ix_(*places)
-        return self._open[back, resting]
+            others = tuple(d for d in range(self.dims) if resting & ~rests & 1 << d)
+            total = total + (found.min(axis=others, keepdims=True) if others else found)
+        total = grown(self.passage.nested, total, (1 << self.dims) - 1 & ~resting)
+        return total[self.passage.cells(resting, back=True)]
 
     def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
         """The tensors `some` rest in all loops of the next memory, which move the others."""
@@ -232,7 +247,7 @@ class Step:
             looping &= self._unrelated(t)
         if looping == 0 and len(some) < len(alive):
             return np.inf
-        total = self._exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
+        total = self.passage.exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
         for t, low in alive.items():
             if t in some:
                 continue
@@ -244,25 +259,14 @@ class Step:
         return total
 
     def _unrelated(self, t: int) -> int:
-        return sum(1 << d for d in range(self.dims) if self.model.kind[t, d] == UNRELATED)
+        return self.terms.tables.unrelated[t]
 
     def _at_least(self, table: Floats) -> Floats:
         """By cell, from the next memory's cells of the smallest tile."""
-        return table[self._cells(0, back=False)]
-
-    def _exactly(self, table: Floats, looping: int) -> Floats:
-        """By cell, the least over the next memory's cells where a tile of the cell may lie."""
-        for d in range(self.dims):
-            low, high = self.map_low[d], self.map_high[d]
-            found = np.take(table, low, axis=d)
-            if not looping >> d & 1:
-                for more in range(1, int((high - low).max()) + 1):
-                    found = np.minimum(found, np.take(table, np.minimum(low + more, high), axis=d))
-            table = found
-        return table
+        return table[self.passage.cells(0, back=False)]
 
     def _table(self, pending: Pending, fixed: int) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""
         if (pending, fixed) not in self._grown:
-            self._grown[pending, fixed] = grown(self.outer, self.after(pending), fixed)
+            self._grown[pending, fixed] = grown(self.passage.outer, self.after(pending), fixed)
         return self._grown[pending, fixed]

@@ -93,6 +93,7 @@ class Tables:
     """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
 
     `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
+    Loops along those of the set `unrelated` leave it alone.
     """
 
     def __init__(self, model: Model) -> None:
@@ -103,6 +104,7 @@ class Tables:
         self.dims = len(self.bounds)
         self._rows: dict[tuple[object, ...], Floats] = {}
         self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
+        self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
         self.known = Store(MAX_KNOWN)
 
     def size(self, t: int, sizes: Sizes) -> Floats:
