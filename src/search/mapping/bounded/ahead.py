@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .delays import Delays
-from .grids import Sizes, cells_of, grid_of, sizes_of, swept
+from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, Terms, kept_at
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
@@ -34,6 +34,10 @@ MAX_CODES = 4096
 
 MAX_ROOMS = 2048
 """Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
+
+
+MAX_PLACES = 1 << 22
+"""Cells of indices from one grid to another that are kept."""
 
 
 class Room(NamedTuple):
@@ -57,6 +61,7 @@ class Ahead:
         self._worth: tuple[float, float] | None = None
         self._rooms: dict[tuple[int, int, bytes, bytes], Room] = {}
         self._passages: dict[tuple[int, int, bytes], Passage] = {}
+        self._places: Store[np.int64] = Store(MAX_PLACES)
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
     def take(self, skeleton: Skeleton) -> None:
@@ -65,7 +70,7 @@ class Ahead:
         self._skeleton = skeleton
         self._section = self._sections.of(skeleton.inside[-1])
         if len(self._rooms) + len(self._passages) > MAX_ROOMS:
-            self._rooms, self._passages = {}, {}
+            self._rooms, self._passages, self._places = {}, {}, Store(MAX_PLACES)
         self._inner = [self._room(level) for level in range(last - 1)]
         self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
@@ -163,7 +168,7 @@ class Ahead:
         grid, outer = self._grids[level], self._grids[following]
         key = id(grid), id(outer), times.tobytes()
         if key not in self._passages:
-            self._passages[key] = Passage(grid, outer, times)
+            self._passages[key] = Passage(grid, outer, times, self._places)
         after = partial(self._layer, following)
         return Step(self._model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,19 +56,10 @@ def grid_of(
 
 
 class Part(NamedTuple):
-    """Some cells of a grid: their numbers by dimension, and a grid of them alone; indices by shape are `known`."""
+    """Some cells of a grid: their numbers by dimension, and a grid of them alone."""
 
     grid: Grid
     places: Sizes
-    known: dict[tuple[int, ...], tuple[Ints, ...]]
-
-    def of(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
-        """The part of a table by cells, some axes of which may have length 1."""
-        if table.shape not in self.known:
-            none = np.zeros(1, np.int64)
-            places = [none if n == 1 else found for n, found in zip(table.shape, self.places, strict=True)]
-            self.known[table.shape] = np.ix_(*places)
-        return table[self.known[table.shape]]
 
     @property
     def tiles(self) -> Sizes:
@@ -75,32 +67,42 @@ class Part(NamedTuple):
         return sizes_of(self.grid, high=False)
 
 
+def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
+    """For cells at `places` by axis, where they are in a table of that shape; at 0, where an axis has length 1."""
+    found = np.zeros((1,) * len(shape), np.int64)
+    for d, (size, mine) in enumerate(zip(shape, places, strict=True)):
+        if size > 1:
+            along = [-1 if e == d else 1 for e in range(len(shape))]
+            found = found + (mine * prod(shape[d + 1 :])).reshape(along)
+    return found
+
+
 def part_of(grid: Grid, begin: Ints) -> Part:
     """The cells of tiles that are multiples of `begin` (D,); all cells, where tiles share some or do not nest."""
     lists = sizes_of(grid, high=False)
     if not grid.perfect:
-        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists), {})
+        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
     size = np.array([len(found) for found in places], np.int64)
     low = np.zeros((len(size), int(size.max())), np.int64)
     for d, (tiles, found) in enumerate(zip(lists, places, strict=True)):
         low[d, : size[d]] = tiles[found]
     stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(size))], np.int64)
-    return Part(Grid(size, low, low, stride, perfect=True), places, {})
+    return Part(Grid(size, low, low, stride, perfect=True), places)
 
 
-class Store:
+class Store(Generic[Scalar]):
     """Tables that may be asked for again, of so many cells at most: one more, and all are dropped."""
 
     def __init__(self, cells: int) -> None:
         self._most, self._cells = cells, 0
-        self._found: dict[object, Floats] = {}
+        self._found: dict[object, NDArray[Scalar]] = {}
 
-    def get(self, key: object) -> Floats | None:
+    def get(self, key: object) -> NDArray[Scalar] | None:
         """The table, if it is there."""
         return self._found.get(key)
 
-    def put(self, key: object, table: Floats) -> None:
+    def put(self, key: object, table: NDArray[Scalar]) -> None:
         """Keep a table."""
         self._cells += table.size + KEY_CELLS
         if self._cells > self._most:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .grids import Sizes, cells_of, grown, sizes_of
+from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
 from .model import PLAIN, Floats, Ints, Model
 from .outcomes import Outcome
 from .tables import Boundary, Tables, along
@@ -133,7 +133,7 @@ class Terms:
 class Passage:
     """Which cells of a memory's `grid` and of one further out, `outer`, belong together, if tiles count `times`."""
 
-    def __init__(self, grid: Grid, outer: Grid, times: Ints) -> None:
+    def __init__(self, grid: Grid, outer: Grid, times: Ints, store: Store[np.int64]) -> None:
         self.grid, self.outer, self.dims = grid, outer, len(times)
         self.low, self.high = sizes_of(grid, high=False), sizes_of(grid, high=True)
         self.map_low, self.map_high = (
@@ -143,23 +143,32 @@ class Passage:
         ends = sizes_of(outer, high=True)
         self.ends = {d: np.maximum(1, ends[d] // int(times[d])) for d in range(self.dims)}
         self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
-        self._open: dict[tuple[bool, int], tuple[Ints, ...]] = {}
+        self._store, self._key = store, (id(grid), id(outer), times.tobytes())
 
-    def cells(self, resting: int, *, back: bool) -> tuple[Ints, ...]:
-        """Indices from the memory's cells to the outer one's, but for dimensions that are `resting`; or those `back`,
-        along the resting ones."""
-        if (back, resting) not in self._open:
-            size = self.grid.size if back else self.outer.size
-            places = [
-                self.map_low[d] if bool(resting >> d & 1) == back else np.arange(size[d]) for d in range(self.dims)
-            ]
-            self._open[back, resting] = np.ix_(*places)
-        return self._open[back, resting]
+    def inwards(self, table: Floats, resting: int) -> Floats:
+        """From the outer memory's cells to this one's, but for dimensions that are `resting`."""
+        return table.reshape(-1)[self._places(table.shape, resting, back=False)]
+
+    def back(self, table: Floats, resting: int) -> Floats:
+        """The same along the `resting` dimensions of what `inwards` answered."""
+        return table.reshape(-1)[self._places(table.shape, resting, back=True)]
+
+    def _places(self, shape: tuple[int, ...], resting: int, *, back: bool) -> Ints:
+        key = self._key, resting, back
+        found = self._store.get(key)
+        if found is None:
+            same = [np.arange(size) for size in shape]
+            mapped = [bool(resting >> d & 1) == back for d in range(self.dims)]
+            found = places_in(shape, [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)])
+            full = [len(self.map_low[d]) if moves else shape[d] for d, moves in enumerate(mapped)]
+            found = np.ascontiguousarray(np.broadcast_to(found, full))
+            self._store.put(key, found)
+        return found
 
     def exactly(self, table: Floats, looping: int) -> Floats:
         """By cell, the least over the outer memory's cells where a tile of the cell may lie."""
         if self.alone:
-            return table[self.cells(0, back=False)]
+            return self.inwards(table, 0)
         for d in range(self.dims):
             low, high = self.map_low[d], self.map_high[d]
             found = np.take(table, low, axis=d)
@@ -229,7 +238,7 @@ class Step:
 
     def _run(self, running: list[tuple[int, int, int, int]], resting: int, nobody: Pending) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
-        total = self._table(nobody, resting)[self.passage.cells(resting, back=False)]
+        total = self.passage.inwards(self._table(nobody, resting), resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
         for t, low, run, first in running:
             rests = run | resting & self._unrelated(t)
@@ -238,7 +247,7 @@ class Step:
             others = tuple(d for d in range(self.dims) if resting & ~rests & 1 << d)
             total = total + (found.min(axis=others, keepdims=True) if others else found)
         total = grown(self.passage.nested, total, (1 << self.dims) - 1 & ~resting)
-        return total[self.passage.cells(resting, back=True)]
+        return self.passage.back(total, resting)
 
     def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
         """The tensors `some` rest in all loops of the next memory, which move the others."""
@@ -263,7 +272,7 @@ class Step:
 
     def _at_least(self, table: Floats) -> Floats:
         """By cell, from the next memory's cells of the smallest tile."""
-        return table[self.passage.cells(0, back=False)]
+        return self.passage.inwards(table, 0)
 
     def _table(self, pending: Pending, fixed: int) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .grids import Part, Store, part_of
+from .grids import Part, Store, part_of, places_in
 from .model import Bools, Floats, Ints
 from .outcomes import Outcome
 from .outer import Outer
@@ -24,8 +24,11 @@ MAX_PARTS = 1024
 class Section:
     """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
 
-    def __init__(self, outer: Outer, part: Part, begin: bytes, store: Store) -> None:
-        self._outer, self._begin, self._store, self._of = outer, begin, store, part.of
+    def __init__(
+        self, outer: Outer, part: Part, begin: bytes, store: Store[np.float64], places: Store[np.int64]
+    ) -> None:
+        self._outer, self._begin, self._store, self._places = outer, begin, store, places
+        self._part, self._all = part, bool((part.grid.size == outer.grid.size).all())
         self.grid, self.tiles = part.grid, part.tiles
         self.shape: tuple[int, ...] = tuple(part.grid.size.tolist())
 
@@ -52,18 +55,32 @@ class Section:
     def ways(self, kept: int) -> tuple[Floats, Floats]:
         """For each thing that loops may mean for the tensors `kept`, first axis: energy and cycles of ports."""
         return (
-            self._kept(("energy", kept), lambda: np.stack([self._of(table) for table, _ in self._outer.ways(kept)])),
-            self._kept(("ports", kept), lambda: np.stack([self._of(table) for _, table in self._outer.ways(kept)])),
+            self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self._outer.ways(kept)])),
+            self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
         )
 
     def ports(self, outcomes: list[Outcome], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
 
-        def found() -> Floats:
-            tables = [self._of(self._outer.ports(outcome, kept)) for outcome in outcomes]
-            return np.stack([np.broadcast_to(table, self.shape) for table in tables])
+        return self._kept(
+            ("some ports", alive, kept),
+            lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
+        )
 
-        return self._kept(("some ports", alive, kept), found)
+    def _stacked(self, tables: list[Floats]) -> Floats:
+        return np.stack([np.broadcast_to(self._of(table), self.shape) for table in tables])
+
+    def _of(self, table: Floats) -> Floats:
+        """The tiles' part of a table; axes along which it does not change have length 1."""
+        table = table[tuple(slice(None) if stride else slice(1) for stride in table.strides)]
+        if self._all:
+            return table
+        key = self._begin, table.shape
+        index = self._places.get(key)
+        if index is None:
+            index = places_in(table.shape, self._part.places)
+            self._places.put(key, index)
+        return table.reshape(-1)[index]
 
     def _kept(self, what: object, make: Callable[[], Floats]) -> Floats:
         key = self._begin, what
@@ -78,7 +95,9 @@ class Sections:
     """The sections of one problem's tables."""
 
     def __init__(self, outer: Outer) -> None:
-        self._outer, self._store = outer, Store(MAX_CUT)
+        self._outer = outer
+        self._store: Store[np.float64] = Store(MAX_CUT)
+        self._places: Store[np.int64] = Store(MAX_CUT)
         self._found: dict[bytes, Section] = {}
 
     def of(self, begin: Ints) -> Section:
@@ -87,5 +106,6 @@ class Sections:
         if key not in self._found:
             if len(self._found) >= MAX_PARTS:
                 self._found.clear()
-            self._found[key] = Section(self._outer, part_of(self._outer.grid, begin), key, self._store)
+            part = part_of(self._outer.grid, begin)
+            self._found[key] = Section(self._outer, part, key, self._store, self._places)
         return self._found[key]

@@ -105,7 +105,7 @@ class Tables:
         self._rows: dict[tuple[object, ...], Floats] = {}
         self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
         self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
-        self.known = Store(MAX_KNOWN)
+        self.known: Store[np.float64] = Store(MAX_KNOWN)
 
     def size(self, t: int, sizes: Sizes) -> Floats:
         """Elements of tensor `t` in tiles."""
