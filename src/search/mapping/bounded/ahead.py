@@ -126,19 +126,26 @@ class Ahead:
 
     def _energies(self, pending: Pending, alive: int, outcomes: list[Outcome]) -> Floats:
         """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
+        energies = np.zeros((len(outcomes), *self._section.shape))
+        for t, low in enumerate(pending):
+            if low < 0 and not alive >> t & 1:
+                continue
+            known: dict[tuple[int, int], Floats] = {}
+            for found, outcome in zip(energies, outcomes, strict=True):
+                if outcome[t] not in known:
+                    term = self._section.term(t, *outcome[t]) if low < 0 else self._resting(t, low, outcome[t])
+                    known[outcome[t]] = term
+                found += known[outcome[t]]
+        return energies
+
+    def _resting(self, t: int, low: int, way: tuple[int, int]) -> Floats:
+        """Energy of a tensor that rests in a tile of the last memory, where loops mean that for it."""
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
             tile = tuple(np.maximum(1, size // int(spread[d])) for d, size in enumerate(sizes_of(grid, high=True)))
             self._terms = Terms(self._tables, self._skeleton, level, tile)
-        energies = np.zeros((len(outcomes), *self._section.shape))
-        for found, outcome in zip(energies, outcomes, strict=True):
-            for t, low in enumerate(pending):
-                if low >= 0:
-                    found += self._terms.energy(t, low, *outcome[t], {}, whole=True)
-                elif alive >> t & 1:
-                    found += self._section.term(t, *outcome[t])
-        return energies
+        return self._terms.energy(t, low, *way, {}, whole=True)
 
     def _orders_of(self, tensors: int) -> list[Outcome]:
         if tensors not in self._outcomes:

@@ -130,6 +130,15 @@ class Tables:
         The sliding loop `first` has all iterations that are left; or, where `loops`, any number, and what it falls back
         to is all there.
         """
+        sizes = (sizes[d].tobytes() for sizes in box[:3] for d in self.matter[t])
+        key = t, first, loops, box.free, box.once, *sizes
+        found = self.known.get(key)
+        if found is None:
+            found = self._sent(t, box, first, loops=loops)
+            self.known.put(key, found)
+        return found
+
+    def _sent(self, t: int, box: Boundary, first: int, *, loops: bool) -> Floats:
         plain = prod(n for n, k in zip(self.bounds, self.kind[t], strict=True) if k == PLAIN)
         total = np.full((1,) * self.dims, float(plain))
         for d, kind in enumerate(self.kind[t]):
