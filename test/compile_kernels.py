@@ -10,18 +10,19 @@ import tempfile
 from pathlib import Path
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
-CONV = "O[k,p] += I[c,p+r] * W[k,c,r]; k=4 c=4 p=8 r=3"
+CONV = "O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]; k=8 c=8 p=8 q=8 r=3 s=3"
+DECODE = ("gpt2_small_decode", "--tokens", "17", "--rounds", "2")
 FIRST = (
     ("map", GEMM, "--target", "conventional", "--model", "timeloop"),
-    ("map", CONV, "--target", "eyeriss_like", "--time-limit", "1"),
+    ("map", CONV, "--target", "eyeriss_like", "--factors", "perfect", "--time-limit", "1"),
 )
 SECOND = (
-    ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2"),
-    ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2", "--model", "soma"),
-    ("partition", "vgg16"),
+    ("partition", "randwire_small", "--time-limit", "1"),
     ("explore", "vgg16"),
+    ("schedule", *DECODE),
+    ("schedule", *DECODE, "--method", "soma", "--model", "soma"),
     ("run", GEMM, "--target", "hvx"),
-    ("map", GEMM, "--target", "eyeriss_like", "--factors", "perfect"),
+    ("map", CONV, "--target", "eyeriss_like", "--time-limit", "1"),
 )
 
 

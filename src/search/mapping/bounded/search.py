@@ -251,7 +251,7 @@ class Search:
         """
         base = self.set_up(spread, kept)[0]
         layouts = [self.layouts(spread, kept) or []]
-        best = Best(np.array([target]), np.zeros(1, np.int64))
+        best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
         self.leaves.number[0] = 0
         task = Task(
