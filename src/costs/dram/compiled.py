@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ..compiled import FOR_COMPILED_CODE, compile_with
+from ..compiled import bare, compile_with
 
 compiled = compile_with(nogil=True)
 """Other Python threads go on while the function runs."""
 
-inner = compile_with(**FOR_COMPILED_CODE, _nrt=False)
-"""For functions that only compiled code calls and that make no arrays.
-
-References to arrays are not counted, which takes more time than all else in small functions.
-"""
+inner = bare
+"""For functions that only compiled code calls and that make no arrays."""
