@@ -23,7 +23,12 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-prove", action="store_true", help="skip the proofs about addresses")
     parser.add_argument("--dump-ir", type=Path, metavar="DIR", help="write the IR after each pass to DIR")
     group = parser.add_argument_group("groups of layers that run tile by tile on chip (see `tilewright partition`)")
-    group.add_argument("--partition", metavar="METHOD", default="", help="how layers are grouped (default: not at all)")
+    group.add_argument(
+        "--partition",
+        metavar="METHOD",
+        default="",
+        help="how layers are grouped (default: not at all); best: the fastest of some methods and layer by layer",
+    )
     group.add_argument("--tile-rows", type=int, default=32, metavar="N", help="rows of a tile at most (default: 32)")
     group.add_argument("--tile-columns", type=int, default=0, metavar="N", help="columns, where full rows do not fit")
     group.add_argument("--time-limit", type=float, default=0, metavar="SECONDS", help="CPU seconds of the search")
@@ -36,10 +41,11 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     method, rows, limit = arguments.partition, arguments.tile_rows, arguments.time_limit
     columns = arguments.tile_columns
     if method:
+        from ..driver.groups import BEST
         from ..search.fusion import METHODS
 
-        if method not in METHODS:
-            raise UsageError("usage", "--partition", f"one of {', '.join(METHODS)}", repr(method))
+        if method not in (BEST, *METHODS):
+            raise UsageError("usage", "--partition", f"one of {', '.join((BEST, *METHODS))}", repr(method))
     if rows < 1:
         raise UsageError("usage", "--tile-rows", "at least 1", str(rows))
     if columns < 0:

@@ -17,7 +17,7 @@ from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
 
 from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
-from ..errors import InfeasibleError, TilewrightError
+from ..errors import TilewrightError
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
@@ -42,8 +42,9 @@ class CompileOptions:
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
     the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
-    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.  Where full rows do
-    not fit, tiles have `tile_columns` columns at most (0: only if a layer does not fit otherwise).
+    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program
+    of fewest predicted cycles, with groups or layer by layer.  Where full rows do not fit, tiles have `tile_columns`
+    columns at most (0: only if a layer does not fit otherwise).
     """
 
     keep_intermediates: bool = False
@@ -209,32 +210,17 @@ def compile_module(module: ModuleOp, target: str, options: CompileOptions, progr
     if not load_target(target).mnemonics:
         lever = "map kernels on it, or choose a target with mnemonics"
         raise TilewrightError("target", target, "mnemonics, which programs consist of", "none", lever)
+    from .groups import BEST, best_groups, lower_groups
+
+    if options.partition == BEST:
+        return best_groups(module, target, options, progress)
     if options.partition:
-        return _compile_groups(module, target, options, progress)
-    return _lower(module, pipeline_text(target, options), options, progress)
+        return lower_groups(module, target, options, progress)
+    return lower(module, pipeline_text(target, options), options, progress)
 
 
-GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
-"""Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
-
-
-def _compile_groups(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
-    """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
-    from ..costs.fusion import platform_of
-    from ..frontends.acg import load_target
-
-    room = platform_of(load_target(target)).buffers.global_bytes
-    errors: list[InfeasibleError] = []
-    for share in GROUP_SHARES:
-        try:
-            text = pipeline_text(target, options, int(room * share))
-            return _lower(load_model(module), text, options, progress)
-        except InfeasibleError as error:
-            errors.append(error)
-    raise errors[0]
-
-
-def _lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
+def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
+    """Lower `module` in place by the passes that `text` names, and take the program out of it."""
     from ..backends.link import link
 
     watch = _Watch(options, text.count(",") + 1, progress)

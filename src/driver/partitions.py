@@ -131,7 +131,8 @@ def program_work(
     """
     from ..passes.fusion_platform import platform_in
     from ..passes.row_groups import RowGroups
-    from .models import GROUP_SHARES, load_model, make_context, parse_passes
+    from .groups import GROUP_SHARES
+    from .models import load_model, make_context, parse_passes
 
     context, module = make_context(), load_model(Path(name))
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
@@ -148,7 +149,7 @@ def program_partition(
 
     As there, groups that leave too little room beside their maps are searched anew with a smaller share of the buffer.
     """
-    from .models import GROUP_SHARES
+    from .groups import GROUP_SHARES
 
     errors: list[InfeasibleError] = []
     for share in GROUP_SHARES:

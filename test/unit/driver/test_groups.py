@@ -1,0 +1,89 @@
+"""The choice between groups of layers and layer by layer."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright
+from tilewright.backends.program import Program
+from tilewright.driver import CompileOptions, groups
+from tilewright.driver.models import parse_mlir
+from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.frontends.acg import load_target
+from tilewright.resources import Resources
+
+POOLS = """
+func.func @main(%x : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %a = graph.pool max %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %b = graph.pool max %a kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  func.return %b : tensor<1x4x8x8xf32>
+}
+"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory: pytest.TempPathFactory) -> ModuleOp:
+    path = tmp_path_factory.mktemp("pools") / "pools.mlir"
+    path.write_text(POOLS)
+    return parse_mlir(path)
+
+
+def test_the_best_has_the_fewest_predicted_cycles_and_runs_in_as_many(pools: ModuleOp):
+    ways = {
+        method: tilewright.compile(pools, "cocco_npu", options=CompileOptions(partition=method))
+        for method in ("", *groups.CANDIDATES, groups.BEST)
+    }
+    best = ways.pop(groups.BEST)
+    assert best.predicted["cycles"] == min(way.predicted["cycles"] for way in ways.values())
+    assert best.predicted["cycles"] < ways[""].predicted["cycles"]  # the map between the pools stays on chip
+    x = np.random.default_rng(0).standard_normal((1, 4, 8, 8), np.float32)
+    (name,) = (tensor.name for tensor in best.tensors if tensor.role == "input")
+    results = [tilewright.simulate(program, {name: x}) for program in (best, ways[""])]
+    assert results[0].cycles == best.predicted["cycles"]
+    for name, values in results[0].outputs.items():
+        assert (values == results[1].outputs[name]).all()
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> list[CompileOptions]:
+    """Let each method have so many cycles, and those that are not there no room; what was asked for."""
+    asked: list[CompileOptions] = []
+
+    def compiled(module: ModuleOp, target: str, options: CompileOptions, progress: None) -> Program:
+        asked.append(options)
+        if options.partition not in cycles:
+            raise InfeasibleError("GBUF", 2, 1, "bytes", "take a larger one", f"the way {options.partition!r}")
+        return Program(
+            load_target(target), b"", (), Resources({}), {"cycles": cycles[options.partition], "energy_pj": 1.0}, 0
+        )
+
+    monkeypatch.setattr(groups, "compile_module", compiled)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("cycles", "chosen"),
+    [({"": 3, "ours": 2, "greedy": 1}, "greedy"), ({"": 1, "ours": 1}, ""), ({"ours": 5}, "ours")],
+)
+def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
+    monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str
+):
+    asked = pretend(monkeypatch, cycles)
+    options = CompileOptions(partition=groups.BEST)
+    groups.best_groups(pools, "cocco_npu", options, None)
+    assert asked[-1] == replace(options, partition=chosen)
+    assert not any(way.prove for way in asked[:-1])
+
+
+def test_where_no_way_has_room_the_error_is_that_of_layer_by_layer(monkeypatch: pytest.MonkeyPatch, pools: ModuleOp):
+    pretend(monkeypatch, {})
+    with pytest.raises(TilewrightError, match="the way ''"):
+        groups.best_groups(pools, "cocco_npu", CompileOptions(partition=groups.BEST), None)
+
+
+def test_the_module_stays_as_it_is(pools: ModuleOp):
+    before = str(pools)
+    tilewright.compile(pools, "cocco_npu", options=CompileOptions(partition=groups.BEST, prove=False))
+    assert str(pools) == before
