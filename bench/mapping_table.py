@@ -13,6 +13,7 @@ below.  The first command takes less than twelve minutes on two cores, the secon
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -77,6 +78,8 @@ def main() -> None:
         for row in rows.make(found.out, tasks, _row, found.jobs, found.seconds):
             done.append(row)
             print(" ".join(f"{_text(value):>12}" for value in row.values()), flush=True)
+    if found.csv is not None:
+        write_csv(found.csv, done)
     for line in markdown(done):
         print(line)
 
@@ -92,6 +95,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="seconds after which no row is begun")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--out", type=Path, default=ROOT / "out/mapping_table.jsonl", help="the table")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write all rows of the table as CSV, too")
     parser.add_argument("--summary", action="store_true", help="make no rows; print what is there as markdown")
     return parser.parse_args()
 
@@ -142,6 +146,26 @@ def _row(task: Task) -> Row:
         "gap": found.edp / found.lower_bound - 1 if found.lower_bound else None,
         "limit": found.edp / bounds_of(machine, task.problem).edp_j_cycle - 1,
     }
+
+
+COLUMNS = "machine,layer,count,factors,limit_s,edp_j_cycle,energy_pj,cycles,cpu_s,proven,valid,gap,limit,error".split(
+    ","
+)
+"""Of the CSV file."""
+
+
+def write_csv(path: Path, table: list[Row]) -> None:
+    """All rows, by factors, layer and machine; numbers to nine digits, shares to five and seconds to two places."""
+    places = {"cpu_s": ".2f", "gap": ".5f", "limit": ".5f"}
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in sorted(table, key=lambda row: (row["factors"], row["layer"], row["machine"], row["limit_s"])):
+            cells = [row.get(column) for column in COLUMNS]
+            writer.writerow(
+                format(cell, places.get(column, ".9g")) if isinstance(cell, float) else cell
+                for column, cell in zip(COLUMNS, cells, strict=True)
+            )
 
 
 def markdown(table: list[Row]) -> Iterator[str]:
