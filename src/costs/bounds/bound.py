@@ -7,7 +7,7 @@ from math import ceil
 
 from ..hierarchy.values import Architecture, Problem
 from .compute import fewest_steps
-from .keeping import Counter, Demand, choices
+from .keeping import Counter, choices, everything
 from .values import Bounds
 
 MAX_CHOICES = 4096
@@ -22,21 +22,18 @@ def bounds_of(arch: Architecture, problem: Problem) -> Bounds:
     nor words that neighbours pass on.  Each choice of the levels that keep each tensor is bounded by itself; where
     there are more than `MAX_CHOICES`, levels inside the outermost are taken to cost nothing.
     """
-    counter = Counter(arch, problem, fewest_steps(arch, problem))
     found = choices(arch, problem, MAX_CHOICES)
-    if found is None:
-        return _least([counter.outermost()])
-    return _least([counter.demand(kept) for kept in found])
-
-
-def _least(demands: list[Demand]) -> Bounds:
-    least = min(demands, key=lambda demand: demand.energy_pj * demand.cycles)
-    fastest = min(demands, key=lambda demand: demand.cycles)
-    fewest = min(demands, key=lambda demand: demand.dram_words)
+    kept = everything(arch, problem) if found is None else found
+    demands = Counter(arch, problem, fewest_steps(arch, problem), kept, streams=found is None).demands()
+    energy, cycles, words = demands.energy_pj, demands.cycles, demands.dram_words
+    least, fastest, fewest = int((energy * cycles).argmin()), int(cycles.argmin()), int(words.argmin())
     return Bounds(
-        least.energy_pj * 1e-12 * ceil(least.cycles),
-        min(demand.energy_pj for demand in demands),
-        ceil(fastest.cycles),
-        ceil(fewest.dram_words),
-        {"cycles": fastest.slowest, "dram_words": fewest.scarcest},
+        float(energy[least]) * 1e-12 * ceil(cycles[least]),
+        float(energy.min()),
+        ceil(cycles[fastest]),
+        ceil(words[fewest]),
+        {
+            "cycles": demands.terms[int(demands.slowest[fastest])],
+            "dram_words": "every element once" if demands.once[fewest] else "reuse in the memories inside",
+        },
     )

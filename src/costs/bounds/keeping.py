@@ -1,247 +1,275 @@
-"""Which memories keep which tensor, and what words, energy and time cost at least with such a choice."""
+"""Which memories keep which tensor, and what words, energy and time cost at least with such a choice.
+
+All choices are bounded at once: arrays have one column (N) per choice, and a row per tensor (T) or level (L).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, product
-from math import ceil, prod
+from itertools import combinations
+from math import prod
+
+import numpy as np
 
 from ..exact.axes import axes_of
+from ..exact.compiled import Bools, Floats, Ints
 from ..exact.validity import bits_of_word
 from ..hierarchy.values import Architecture, Level, Problem, Tensor
-from .reuse import Crossing, least_cost, sharing, step_cost, touched
+from .reuse import least_costs, sharing, step_cost, touched
 from .steps import best_shapes
 
 ROUNDING = 1 - 1e-9
 """What floating-point error may add to a bound is taken off."""
 
-Kept = tuple[tuple[int, ...], ...]
-"""For each tensor, the levels that keep it, innermost first; the last is always the outermost."""
+AT_ONCE = 1 << 20
+"""Products of shapes and choices that are made together."""
 
 
-def choices(arch: Architecture, problem: Problem, limit: int) -> Iterator[Kept] | None:
-    """All choices of levels for all tensors; None if there are more than `limit`."""
+def choices(arch: Architecture, problem: Problem, limit: int) -> Bools | None:
+    """Whether a level keeps a tensor (L, T, N), for all choices of levels for all tensors; None beyond the limit."""
     last = len(arch.levels) - 1
     allowed = [arch.may_hold(level, problem) for level in range(last)]
     options: list[list[tuple[int, ...]]] = []
     for t in range(len(problem.tensors)):
         levels = [level for level in range(last) if allowed[level][t]]
         options.append([(*kept, last) for size in range(len(levels) + 1) for kept in combinations(levels, size)])
-    return product(*options) if prod(len(option) for option in options) <= limit else None
+    count = prod(len(option) for option in options)
+    if count > limit:
+        return None
+    at, number = np.zeros((last + 1, len(options), count), np.bool_), np.arange(count)
+    for t in reversed(range(len(options))):
+        table = np.array([[level in kept for level in range(last + 1)] for kept in options[t]])
+        at[:, t], number = table[number % len(table)].T, number // len(table)
+    return at
+
+
+def everything(arch: Architecture, problem: Problem) -> Bools:
+    """The choice that all levels keep all tensors."""
+    return np.ones((len(arch.levels), len(problem.tensors), 1), np.bool_)
 
 
 @dataclass(frozen=True)
-class Demand:
-    """Least energy, cycles and words for one choice, and which port or unit the cycles are of."""
+class Demands:
+    """Least energy, cycles and words of choices (N,), which of `terms` the cycles are, and of which words every element
+    crosses once."""
 
-    energy_pj: float
-    cycles: float
-    dram_words: float
-    slowest: str
-    scarcest: str
+    energy_pj: Floats
+    cycles: Floats
+    dram_words: Floats
+    slowest: Ints
+    once: Bools
+    terms: list[str]
 
 
 class Counter:
-    """Least words of a problem on a machine."""
+    """Least words of a problem on a machine, for choices of levels that keep tensors, `kept` (L, T, N).
 
-    def __init__(self, arch: Architecture, problem: Problem, steps: int) -> None:
-        self._arch = arch
-        self._problem = problem
-        self._steps = steps
-        self._last = len(arch.levels) - 1
-        self._costs: dict[tuple[tuple[Crossing, ...], float], float] = {}
-        self._step_costs: list[dict[tuple[tuple[int, float], ...], float]] = [{} for _ in arch.levels]
+    With `streams` they are those of the outermost level only: words of any tensor may pass the levels inside.
+    """
 
-    def demand(self, kept: Kept) -> Demand:
-        """What the choice `kept` demands at least."""
-        cycles, slowest = float(self._steps), "compute"
-        for index, level in enumerate(self._arch.levels):
-            for port, found in self._ports(kept, index, level):
-                if found > cycles:
-                    cycles, slowest = found, f"{port} bandwidth of {level.name}"
-        innermost = [levels[0] for levels in kept]
-        for outward in (False, True):
-            used = [i for i, t in zip(innermost, self._problem.tensors, strict=True) if t.is_output == outward]
-            cycles += sum(level.latency_cycles for level in self._arch.levels[min(used, default=self._last + 1) :])
-        words, scarcest = self._dram_words(kept)
-        return Demand(self._total_energy(kept), cycles, words, slowest, scarcest)
+    def __init__(self, arch: Architecture, problem: Problem, steps: int, kept: Bools, *, streams: bool = False) -> None:
+        self._arch, self._problem, self._steps, self._streams = arch, problem, steps, streams
+        self._last, tensors = len(arch.levels) - 1, problem.tensors
+        self._output = np.array([tensor.is_output for tensor in tensors])
+        self._at = kept
+        self._innermost = self._at.argmax(axis=0)
+        self._bits = np.array([[float(bits_of_word(tensor, level)) for tensor in tensors] for level in arch.levels])
+        self._touched = np.array([float(touched(problem, tensor)) for tensor in tensors])
+        self._units = [prod(prod(arch.fan_out(inner)) for inner in range(level + 1)) for level in range(self._last + 1)]
+        self._straight = np.array([[self._to_units(tensor, units) for tensor in tensors] for units in self._units])
+        self._word_energy = self._energies()
 
-    def outermost(self) -> Demand:
-        """What every choice demands: words of the outermost level, all memories inside may hold everything."""
-        kept: Kept = tuple(tuple(range(self._last + 1)) for _ in self._problem.tensors)
-        level = self._arch.levels[self._last]
-        energy = self._problem.macs * self._arch.mac_energy_pj - self._unread(self._last)
-        costs = {t: self._word_energy(((self._last,),) * len(kept), t, self._last) for t in range(len(kept))}
-        apart = sum(cost * words for cost, words in zip(costs.values(), self._touched, strict=True))
-        energy += max(apart, self._together(kept, self._last, costs, streams=True))
-        cycles, slowest = float(self._steps), "compute"
-        for port, found in self._ports(kept, self._last, level, streams=True):
-            if found > cycles:
-                cycles, slowest = found, f"{port} bandwidth of {level.name}"
-        words, scarcest = self._dram_words(kept, streams=True)
-        return Demand(energy, cycles + 2 * level.latency_cycles, words, slowest, scarcest)
+    def demands(self) -> Demands:
+        """What the choices demand at least."""
+        levels = self._arch.levels
+        cycles, slowest = np.full(self._at.shape[2], float(self._steps)), np.zeros(self._at.shape[2], np.int64)
+        terms = ["compute"]
+        for index in range(self._last if self._streams else 0, self._last + 1):
+            for port, found in self._ports(index, levels[index]):
+                slowest[found > cycles] = len(terms)
+                cycles = np.maximum(cycles, found)
+                terms.append(f"{port} bandwidth of {levels[index].name}")
+        if self._streams:
+            cycles = cycles + 2 * levels[-1].latency_cycles
+        else:
+            later = np.array([sum(level.latency_cycles for level in levels[index:]) for index in range(len(levels))])
+            for way in self._output, ~self._output:
+                cycles = cycles + later[self._innermost[way]].max(axis=0, initial=0)
+        words, once = self._dram_words()
+        return Demands(self._total_energy(), cycles, words, slowest, once, terms)
 
-    @cached_property
-    def _touched(self) -> list[int]:
-        return [touched(self._problem, tensor) for tensor in self._problem.tensors]
+    def _to_units(self, tensor: Tensor, units: int) -> float:
+        """Least words of a tensor that leave a level for the arithmetic, one per operation for as many of its `units`
+        as may share it."""
+        unrelated = axes_of(tensor, self._problem.bounds).unrelated
+        sharers = prod(self._problem.bounds[dim] for dim in unrelated) * sharing(self._problem, tensor)
+        return float(max(touched(self._problem, tensor), -(-self._problem.macs // min(units, sharers))))
 
-    def sent(self, kept: Kept, t: int, level: int) -> int:
-        """Least words of tensor `t` that leave `level`, each once per step for all that need it.
+    def _sent(self, level: int) -> Floats:
+        """Least words (T, N) that leave `level`, each once per step for all that need it.
 
         Every element at least once; to the arithmetic, a word per operation and as many units as may share it.
         """
-        if kept[t][0] < level:
-            return self._touched[t]
-        units = prod(prod(self._arch.fan_out(inner)) for inner in range(level + 1))
-        tensor = self._problem.tensors[t]
-        unrelated = axes_of(tensor, self._problem.bounds).unrelated
-        sharers = prod(self._problem.bounds[dim] for dim in unrelated) * sharing(self._problem, tensor)
-        return max(self._touched[t], -(-self._problem.macs // min(units, sharers)))
+        return np.where(self._innermost < level, self._touched[:, None], self._straight[level][:, None])
 
-    def _child(self, kept: Kept, t: int, level: int) -> int | None:
-        """The level inside `level` that keeps tensor `t` next; None for the arithmetic."""
-        inner = [found for found in kept[t] if found < level]
-        return inner[-1] if inner else None
+    def _energies(self) -> Floats:
+        """Energy (L, T, N) per word that leaves a level: an input's is read and fills the next level inside.
 
-    def _total_energy(self, kept: Kept) -> float:
+        An output's is updated and read: it is added to or it leaves again; only first updates of the outermost level
+        need no read (`_unread`).
+        """
+        levels, tensors = self._arch.levels, self._problem.tensors
+        read = np.array([[_energy(level, tensor, write=False) for tensor in tensors] for level in levels])
+        write = np.array([[_energy(level, tensor, write=True) for tensor in tensors] for level in levels])
+        found = np.zeros(self._at.shape)
+        child = np.full(self._at.shape[1:], -1, np.int64)
+        for index in range(self._last + 1):
+            fills = np.where(child < 0, 0.0, write[child, np.arange(len(tensors))[:, None]])
+            more = np.where(self._output[:, None], write[index][:, None], 0.0 if self._streams else fills)
+            found[index] = read[index][:, None] + more
+            child = np.where(self._at[index], index, child)
+        return found
+
+    def _total_energy(self) -> Floats:
         """Energy of all words, where they leave and where they arrive, and of the operations.
 
         Bounded level by level, and with what goes to the arithmetic directly taken together, whatever its level.
         """
-        by_level = inside = 0.0
+        written = [_energy(self._arch.levels[-1], tensor, write=False) for tensor in self._problem.tensors]
+        base = self._problem.macs * self._arch.mac_energy_pj - float(self._touched @ (written * self._output))
+        by_level = inside = np.zeros(self._at.shape[2])
+        if self._streams:
+            costs = self._word_energy[-1]
+            apart = (costs * self._touched[:, None]).sum(axis=0)
+            return base + np.maximum(apart, self._together(self._last, costs, self._at[-1]))
         for index in range(self._last + 1):
-            costs = {t: self._word_energy(kept, t, index) for t in range(len(kept)) if index in kept[t]}
-            by_level += self._least(kept, index, costs)
-            inside += self._least(kept, index, {t: cost for t, cost in costs.items() if kept[t][0] < index})
-        words = max(by_level, inside + self._direct(kept))
-        return self._problem.macs * self._arch.mac_energy_pj + words - self._unread(self._last)
+            here, further = self._at[index], self._innermost < index
+            by_level = by_level + self._least(index, self._word_energy[index], here)
+            inside = inside + self._least(index, self._word_energy[index], here & further)
+        return base + np.maximum(by_level, inside + self._direct())
 
-    def _direct(self, kept: Kept) -> float:
+    def _direct(self) -> Floats:
         """Energy of words between the arithmetic and the innermost levels that keep them.
 
         Those of all levels from `level` on pass its network at least; a word that leaves an outer level does so for as
         many instances of `level` as are below.
         """
-        costs = [self._word_energy(kept, t, levels[0]) for t, levels in enumerate(kept)]
-        apart = [cost * self.sent(kept, t, kept[t][0]) for t, cost in enumerate(costs)]
-        best = sum(apart)
-        for level in range(self._last + 1):
-            passing = tuple(
-                (t, cost / prod(prod(self._arch.fan_out(i)) for i in range(level + 1, kept[t][0] + 1)))
-                for t, cost in enumerate(costs)
-                if kept[t][0] >= level
-            )
-            others = sum(cost for t, cost in enumerate(apart) if kept[t][0] < level)
-            best = max(best, others + self._shared_steps(level, passing))
+        innermost = self._innermost
+        costs = np.take_along_axis(self._word_energy, innermost[None], axis=0)[0]
+        apart = costs * self._straight[innermost, np.arange(len(costs))[:, None]]
+        best = apart.sum(axis=0)
+        for level, units in enumerate(self._units):
+            below = np.array([max(1, outer // units) for outer in self._units], np.float64)
+            passing = np.where(innermost >= level, costs / below[innermost], 0.0)
+            others = np.where(innermost < level, apart, 0.0).sum(axis=0)
+            best = np.maximum(best, others + self._shared_steps(level, passing))
         return best
 
-    def _least(self, kept: Kept, index: int, costs: dict[int, float], *, streams: bool = False) -> float:
-        """Least cost of the words of some tensors that leave a level, at `costs` per word."""
-        apart = sum(cost * self.sent(kept, t, index) for t, cost in costs.items())
-        return max(apart, self._stepwise(kept, index, costs), self._together(kept, index, costs, streams=streams))
+    def _least(self, index: int, costs: Floats, which: Bools) -> Floats:
+        """Least cost of the words of the tensors `which` (T, N) that leave a level, at `costs` (T, N) per word."""
+        apart = (np.where(which, costs, 0.0) * self._sent(index)).sum(axis=0)
+        return np.maximum.reduce([apart, self._stepwise(index, costs, which), self._together(index, costs, which)])
 
-    def _stepwise(self, kept: Kept, index: int, costs: dict[int, float]) -> float:
+    def _stepwise(self, index: int, costs: Floats, which: Bools) -> Floats:
         """The same, where tensors that go to the arithmetic directly must share the units of the array."""
-        direct = tuple((t, cost) for t, cost in costs.items() if kept[t][0] >= index)
-        rest = sum(cost * self._touched[t] for t, cost in costs.items() if kept[t][0] < index)
-        return rest + self._shared_steps(index, direct)
+        further = self._innermost < index
+        rest = (np.where(which & further, costs, 0.0) * self._touched[:, None]).sum(axis=0)
+        return rest + self._shared_steps(index, np.where(which & ~further, costs, 0.0))
 
-    def _shared_steps(self, level: int, costs: tuple[tuple[int, float], ...]) -> float:
-        """Least cost of all words of (tensor, cost) that pass the network of `level` for one step each."""
-        if costs not in self._step_costs[level]:
-            units = prod(prod(self._arch.fan_out(inner)) for inner in range(level + 1))
-            shapes = best_shapes(self._problem, units)
+    def _shared_steps(self, level: int, costs: Floats) -> Floats:
+        """Least cost of all words that pass the network of `level` for one step each, at `costs` (T, N)."""
+        units, problem = self._units[level], self._problem
+        shapes = best_shapes(problem, units)
+
+        def each(rows: Floats) -> Floats:
             if shapes is None:
-                each = step_cost(self._problem, costs, units)
-            else:
-                each = float((shapes[:, [t for t, _ in costs]] @ [cost for _, cost in costs]).min()) if costs else 0.0
-            self._step_costs[level][costs] = ROUNDING * self._problem.macs * each
-        return self._step_costs[level][costs]
+                return np.array([step_cost(problem, tuple(enumerate(row)), units) for row in rows.tolist()])
+            pieces = np.array_split(rows, 1 + len(rows) * len(shapes) // AT_ONCE)
+            return np.concatenate([(shapes @ piece.T).min(axis=0) for piece in pieces])
 
-    def _word_energy(self, kept: Kept, t: int, index: int) -> float:
-        """Energy per word that leaves a level: an input's is read and fills the next level inside.
+        return ROUNDING * problem.macs * _of_distinct(costs, each)
 
-        An output's is updated and read: it is added to or it leaves again; only first updates of the outermost level
-        need no read (`_unread`).
-        """
-        level, tensor = self._arch.levels[index], self._problem.tensors[t]
-        if tensor.is_output:
-            return _energy(level, tensor, write=False) + _energy(level, tensor, write=True)
-        child = self._child(kept, t, index)
-        filled = 0.0 if child is None else _energy(self._arch.levels[child], tensor, write=True)
-        return _energy(level, tensor, write=False) + filled
-
-    def _unread(self, index: int) -> float:
-        if index != self._last:
-            return 0.0
-        return sum(
-            words * _energy(self._arch.levels[index], tensor, write=False)
-            for words, tensor in zip(self._touched, self._problem.tensors, strict=True)
-            if tensor.is_output
-        )
-
-    def _together(self, kept: Kept, index: int, costs: dict[int, float], *, streams: bool = False) -> float:
-        """Least cost of words that leave a level, given what is inside it in all.
+    def _together(self, index: int, costs: Floats, which: Bools) -> Floats:
+        """Least cost of the words of the tensors `which` that leave a level, given what is inside it in all.
 
         Words that go to the arithmetic directly are there for a step; with `streams` any tensor's may.
         """
-        storage, crossings = 0.0, list[Crossing]()
-        inside = {t: [level for level in kept[t] if level < index] for t in costs}
-        for level in sorted({level for levels in inside.values() for level in levels}):
-            memory = self._arch.levels[level]
+        storage, unlimited = np.zeros(which.shape[1]), np.zeros(which.shape[1], np.bool_)
+        bits = np.full(which.shape, np.inf)
+        for level, memory in enumerate(self._arch.levels[:index]):
+            inside = which & self._at[level]
+            bits[inside] = np.minimum(bits, self._bits[level][:, None])[inside]
             if memory.entries is None:
-                return 0.0
-            storage += memory.instances * memory.entries * memory.word_bits / memory.multiple_buffering
-        for t, cost in costs.items():
-            tensor = self._problem.tensors[t]
-            bits = min(bits_of_word(tensor, self._arch.levels[level]) for level in inside[t] or [index])
-            if streams or not inside[t]:
-                storage += bits * self._arch.mac_instances
-            crossings.append(Crossing(t, float(bits), cost))
-        key = tuple(crossings), storage
-        if key not in self._costs:
-            self._costs[key] = ROUNDING * least_cost(self._problem, tuple(crossings), storage)
-        return self._costs[key]
+                unlimited |= inside.any(axis=0)
+            else:
+                size = memory.instances * memory.entries * memory.word_bits / memory.multiple_buffering
+                storage += np.where(inside.any(axis=0), size, 0.0)
+        direct = np.isinf(bits)
+        bits = np.where(direct, self._bits[index][:, None], bits)
+        passing = which if self._streams else which & direct
+        storage += np.where(passing, bits, 0.0).sum(axis=0) * self._arch.mac_instances
+        costs = np.where(which & ~unlimited, costs, 0.0)
+        tensors, problem = len(costs), self._problem
 
-    def _dram_words(self, kept: Kept, *, streams: bool = False) -> tuple[float, str]:
-        """Elements read from and written to the outermost level: results come in once more than they go out."""
-        results = sum(w for w, t in zip(self._touched, self._problem.tensors, strict=True) if t.is_output)
-        weights = {t: 2.0 if tensor.is_output else 1.0 for t, tensor in enumerate(self._problem.tensors)}
-        apart = sum(weight * self.sent(kept, t, self._last) for t, weight in weights.items()) - results
-        once = self._together(kept, self._last, dict.fromkeys(weights, 1.0), streams=streams)
-        twice = self._together(kept, self._last, weights, streams=streams) - results
-        best = max(apart, once, twice)
-        return best, "every element once" if best == apart else "reuse in the memories inside"
+        def each(rows: Floats) -> Floats:
+            return least_costs(problem, rows[:, :tensors], rows[:, tensors:-1], rows[:, -1])
 
-    def _ports(self, kept: Kept, index: int, level: Level, *, streams: bool = False) -> Iterator[tuple[str, float]]:
-        """Least cycles of each port of a level."""
+        return ROUNDING * _of_distinct(np.concatenate([costs, np.where(costs > 0, bits, 1.0), storage[None]]), each)
+
+    def _dram_words(self) -> tuple[Floats, Bools]:
+        """Elements read from and written to the outermost level, and whether that is every one once.
+
+        Results come in once more than they go out.
+        """
+        results = self._touched[self._output].sum()
+        which, weights = np.ones_like(self._at[-1]), np.where(self._output, 2.0, 1.0)[:, None]
+        apart = (weights * self._sent(self._last)).sum(axis=0) - results
+        once = self._together(self._last, np.ones(which.shape), which)
+        twice = self._together(self._last, np.broadcast_to(weights, which.shape), which) - results
+        best = np.maximum.reduce([apart, once, twice])
+        return best, best == apart
+
+    def _ports(self, index: int, level: Level) -> Iterator[tuple[str, Floats]]:
+        """Least cycles (N,) of each port of a level."""
         ports = (level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth)
-        demands = (0.0, 0.0, 0.0)
+        demands: tuple[Floats | float, ...] = (0.0, 0.0, 0.0)
         if any(port is not None for port in ports):
-            demands = self._port_bits(kept, index, level, streams=streams)
+            demands = self._port_bits(index)
         names = ("read", "write", "shared", "network")
-        network = self._network_bits(kept, index, level) if level.network_bandwidth is not None else 0.0
+        network = self._network_bits(index) if level.network_bandwidth is not None else 0.0
         for name, demand, bandwidth in zip(names, (*demands, network), (*ports, level.network_bandwidth), strict=True):
             if bandwidth is not None:
-                yield name, ceil(demand * ROUNDING / (level.word_bits * bandwidth * level.instances) * ROUNDING)
+                served = level.word_bits * bandwidth * level.instances
+                yield name, np.ceil(demand * ROUNDING / served * ROUNDING)
 
-    def _port_bits(self, kept: Kept, index: int, level: Level, *, streams: bool) -> tuple[float, float, float]:
-        """Least bits that are read from a level, that are written to it, and both."""
-        tensors = self._problem.tensors
-        here = {t: float(bits_of_word(tensor, level)) for t, tensor in enumerate(tensors) if index in kept[t]}
-        outer = index == self._last
-        unread = sum(bits * self._touched[t] for t, bits in here.items() if tensors[t].is_output) if outer else 0.0
-        read = self._least(kept, index, here, streams=streams) - unread
-        updates = sum(bits * self.sent(kept, t, index) for t, bits in here.items() if tensors[t].is_output)
-        fills = 0.0 if outer else sum(bits * self._touched[t] for t, bits in here.items() if not tensors[t].is_output)
+    def _port_bits(self, index: int) -> tuple[Floats, Floats, Floats]:
+        """Least bits (N,) that are read from a level, that are written to it, and both."""
+        bits, at, outer = self._bits[index][:, None], self._at[index], index == self._last
+        output = self._output[:, None]
+        once = np.where(at, bits, 0.0) * self._touched[:, None]
+        unread = np.where(output & outer, once, 0.0).sum(axis=0)
+        read = self._least(index, np.broadcast_to(bits, at.shape), at) - unread
+        updates = np.where(at & output, bits * self._sent(index), 0.0).sum(axis=0)
+        fills = np.where(output | outer, 0.0, once).sum(axis=0)
         return read, updates + fills, read + updates + fills
 
-    def _network_bits(self, kept: Kept, index: int, level: Level) -> float:
-        """Least bits that go to or past a level's network."""
-        bits = {t: float(bits_of_word(tensor, level)) for t, tensor in enumerate(self._problem.tensors)}
-        return max(sum(b * self.sent(kept, t, index) for t, b in bits.items()), self._stepwise(kept, index, bits))
+    def _network_bits(self, index: int) -> Floats:
+        """Least bits (N,) that go to or past a level's network."""
+        bits = np.broadcast_to(self._bits[index][:, None], self._at[index].shape)
+        apart = (bits * self._sent(index)).sum(axis=0)
+        return np.maximum(apart, self._stepwise(index, bits, np.ones_like(self._at[index])))
+
+
+def _of_distinct(columns: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """What a function of rows answers for each of `columns` (K, N), asked for different ones once; (N,)."""
+    words = np.ascontiguousarray(columns).view(np.int64)
+    hashes = np.random.default_rng(0).integers(1 << 60, size=len(words)) * 2 + 1
+    _, first, which = np.unique((words * hashes[:, None]).sum(axis=0), return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    if not (words == words[:, first][:, which]).all():  # two that differ have the same hash
+        first = which = np.arange(columns.shape[1])
+    return function(np.ascontiguousarray(columns[:, first].T))[which]
 
 
 def _energy(level: Level, tensor: Tensor, *, write: bool) -> float:

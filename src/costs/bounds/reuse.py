@@ -14,22 +14,22 @@ serves at most `R` pairs, `z_t` grows by `R` (arXiv 1911.05662).  With one width
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import ceil, gcd, log, prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from ..exact.axes import Window, axes_of, distinct
+from ..exact.compiled import Floats, compiled
 from ..hierarchy.values import Problem, Tensor
 
-Floats = NDArray[np.float64]
+BUDGETS = np.logspace(-3, 3, 97)
+"""Values of `X` that are tried, in units of what fits."""
 
-STEPS = 97
-"""Values of `X` that are tried."""
+BETWEEN = 7
+"""Numbers between the least and the largest ratio of two tensors' bits and costs that are tried."""
 
 FRACTIONS = (0.0, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0)
 MAX_GRID = 4
@@ -60,35 +60,90 @@ def _window_sharing(window: Window, bounds: tuple[int, ...]) -> int:
     return min(ceil(n * common / v), ceil(m * common / u))
 
 
-@dataclass(frozen=True)
-class Crossing:
-    """One tensor at a boundary: bits of an element inside, and the cost of an element that crosses."""
+def least_costs(problem: Problem, costs: Floats, bits: Floats, storage_bits: Floats) -> Floats:
+    """Least cost of the elements that cross into a memory, for many cases (N,) of `storage_bits` in all.
 
-    tensor: int
-    bits: float
-    cost: float
-
-
-def least_cost(problem: Problem, crossings: tuple[Crossing, ...], storage_bits: float) -> float:
-    """Least cost of the elements of `crossings` that cross into `storage_bits` in all.
-
-    Other tensors may cross freely.
+    An element of each tensor costs `costs` (N, T) to cross, and takes `bits` (N, T) inside; those of tensors that cost
+    nothing may cross freely.
     """
-    paid = [c for c in crossings if c.cost > 0]
-    if not paid or storage_bits <= 0 or problem.macs == 1:
-        return 0.0
-    exponents = _exponents(problem, tuple(c.tensor for c in paid))
-    powers, fixed = exponents[:, : len(paid)], exponents[:, len(paid)]
-    bits, cost = np.array([c.bits for c in paid]), np.array([c.cost for c in paid])
-    shared = np.log([sharing(problem, problem.tensors[c.tensor]) for c in paid])
-    budget = storage_bits * float((cost / bits).mean()) * np.logspace(-3, 3, STEPS)
-    most = np.full(STEPS, np.inf)
-    for price in _prices(bits, cost):
-        worth = np.minimum(bits, price * cost)
-        total = np.log(storage_bits + price * budget)
-        most = np.minimum(most, _log_operations(powers, fixed, total, shared - np.log(worth)).min(axis=0))
-    pieces = np.exp(log(problem.macs) - most)
-    return max(0.0, float((budget * (pieces - 1)).max()))
+    found = np.zeros(len(costs))
+    shared = np.log([float(sharing(problem, tensor)) for tensor in problem.tensors])
+    able = (costs > 0).any(axis=1) & (storage_bits > 0) & (problem.macs > 1)
+    sets, which = np.unique(costs > 0, axis=0, return_inverse=True)
+    for number, paid in enumerate(sets):
+        rows = np.flatnonzero(able & (which.reshape(-1) == number))
+        if len(rows):
+            tensors = np.flatnonzero(paid)
+            powers, fixed = _parts(_exponents(problem, tuple(tensors.tolist())))
+            part = np.zeros(len(rows))
+            cost, inside = (np.ascontiguousarray(table[rows][:, tensors]) for table in (costs, bits))
+            _crossed(cost, inside, storage_bits[rows], powers, fixed, shared[tensors], log(problem.macs), BUDGETS, part)
+            found[rows] = part
+    return found
+
+
+@compiled
+def _crossed(
+    costs: Floats,
+    bits: Floats,
+    storage: Floats,
+    powers: Floats,
+    fixed: Floats,
+    shared: Floats,
+    operations: float,
+    budgets: Floats,
+    out: Floats,
+) -> None:
+    """Fill `out` (N,) with least costs of tensors (N, T) that all cost something; `operations` is a logarithm.
+
+    A unit of cost may be worth any number of bits inside: the best lies among or between the ratios of the tensors.
+    """
+    tensors, prices = costs.shape[1], np.empty(costs.shape[1] + BETWEEN)
+    most, total, sums = np.empty(len(budgets)), np.empty(len(budgets)), np.zeros(len(powers))
+    for t in range(tensors):
+        sums += powers[:, t]
+    for n in range(len(out)):
+        count, scale = _prices(bits[n], costs[n], prices), storage[n] * (costs[n] / bits[n]).mean()
+        most[:] = np.inf
+        for price in prices[:count]:
+            for x in range(len(budgets)):
+                total[x] = np.log(storage[n] + price * scale * budgets[x])
+            for e in range(len(powers)):
+                known = fixed[e]
+                for t in range(tensors):
+                    known += powers[e, t] * (shared[t] - np.log(min(bits[n, t], price * costs[n, t])))
+                for x in range(len(budgets)):
+                    most[x] = min(most[x], sums[e] * total[x] + known)
+        for x in range(len(budgets)):
+            out[n] = max(out[n], scale * budgets[x] * (np.exp(operations - most[x]) - 1))
+
+
+@compiled
+def _prices(bits: Floats, cost: Floats, out: Floats) -> int:
+    """Fill `out` with the ratios of `bits` and `cost`, and numbers between them, each once; how many."""
+    ratios = np.sort(bits / cost)
+    count = 0
+    for ratio in ratios:
+        if count == 0 or ratio > out[count - 1]:
+            out[count] = ratio
+            count += 1
+    if count > 1:
+        step = (ratios[-1] / ratios[0]) ** (1 / (BETWEEN + 1))
+        for k in range(BETWEEN):
+            out[count] = ratios[0] * step ** (k + 1)
+            count += 1
+    return count
+
+
+def _parts(exponents: Floats) -> tuple[Floats, Floats]:
+    """Powers (E, T) of rows of exponents, and what is added to the logarithm of operations whatever the sizes (E,).
+
+    With `sum w_t z_t <= T` the product of `z_t^s_t` is largest where `w_t z_t` is the share `s_t / sum s` of `T`.
+    """
+    powers = np.ascontiguousarray(exponents[:, :-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(powers > 0, powers * np.log(powers / powers.sum(axis=1)[:, None]), 0.0)
+    return powers, shares.sum(axis=1) + exponents[:, -1]
 
 
 def step_cost(problem: Problem, costs: tuple[tuple[int, float], ...], units: int) -> float:
@@ -102,30 +157,11 @@ def step_cost(problem: Problem, costs: tuple[tuple[int, float], ...], units: int
         return 0.0
     exponents = _exponents(problem, tuple(t for t, _ in paid))
     exponents = exponents[exponents[:, : len(paid)].sum(axis=1) >= 1]
-    powers, fixed = exponents[:, : len(paid)], exponents[:, len(paid)]
+    powers, fixed = _parts(exponents)
     shared = np.log([sharing(problem, problem.tensors[t]) for t, _ in paid])
-    offset = shared - np.log([cost for _, cost in paid])
-    most = _log_operations(powers, fixed, np.zeros(1), offset)[:, 0]
+    most = fixed + powers @ (shared - np.log([cost for _, cost in paid]))
     steps = log(min(units, problem.macs))
     return float(np.exp((steps - most) / powers.sum(axis=1) - steps).max(initial=0.0))
-
-
-def _prices(bits: Floats, cost: Floats) -> Floats:
-    """What a unit of crossing cost is worth in bits inside: any gives a bound; the best lies among or between these."""
-    ratios = np.sort(bits / cost)
-    between = np.logspace(np.log10(ratios[0]), np.log10(ratios[-1]), 9)
-    return np.unique(np.concatenate([ratios, between]))
-
-
-def _log_operations(powers: Floats, fixed: Floats, total: Floats, offset: Floats) -> Floats:
-    """Logarithm of the most operations per row of exponents (E) and budget (X): (E, X).
-
-    With `sum w_t z_t <= T` the product of `z_t^s_t` is largest where `w_t z_t` is the share `s_t / sum s` of `T`.
-    """
-    sums = powers.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(powers > 0, powers * np.log(powers / sums[:, None]), 0.0)
-    return (sums[:, None] * total[None, :]) + (shares.sum(axis=1) + powers @ offset + fixed)[:, None]
 
 
 @lru_cache(maxsize=1024)

@@ -40,6 +40,7 @@ def best_shapes(problem: Problem, units: int) -> Floats | None:
     if count < 0:
         return None
     touched = _touched(shapes[:count], axes)
+    touched = touched[np.argsort(touched.sum(axis=1), kind="stable")]
     return touched[: _undominated(touched)]
 
 
@@ -96,25 +97,20 @@ def _touched(shapes: Ints, axes: Ints) -> Floats:
 
 @compiled
 def _undominated(rows: Floats) -> int:
-    """Move rows that no other is below in every column to the front; how many."""
+    """Move rows that no other is below in every column to the front; how many.  Their sums must not fall."""
     kept = 0
     for n in range(len(rows)):
-        beaten = False
-        k = 0
+        beaten, k = False, 0
         while k < kept and not beaten:
-            below, above = True, True
+            beaten = True
             for t in range(rows.shape[1]):
-                below = below and rows[k, t] <= rows[n, t]
-                above = above and rows[k, t] >= rows[n, t]
-            beaten = below
-            if above and not below:
-                kept -= 1
-                for t in range(rows.shape[1]):
-                    rows[k, t] = rows[kept, t]
-            else:
-                k += 1
+                beaten = beaten and rows[k, t] <= rows[n, t]
+            k += 1
         if not beaten:
             for t in range(rows.shape[1]):
                 rows[kept, t] = rows[n, t]
             kept += 1
+        elif k > 1:  # the next ones are probably beaten by the same
+            for t in range(rows.shape[1]):
+                rows[k - 1, t], rows[k // 2, t] = rows[k // 2, t], rows[k - 1, t]
     return kept

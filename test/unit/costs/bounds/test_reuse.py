@@ -3,10 +3,11 @@
 from dataclasses import replace
 from math import sqrt
 
+import numpy as np
 import pytest
 
 from tilewright.costs.bounds import reuse
-from tilewright.costs.bounds.reuse import Crossing, least_cost, sharing, step_cost, touched
+from tilewright.costs.bounds.reuse import least_costs, sharing, step_cost, touched
 from tilewright.costs.hierarchy import Problem, Tensor
 
 
@@ -26,8 +27,14 @@ def layer(channels: int, size: int, kernel: int, stride: int) -> Problem:
     return Problem("layer", tuple("KCPQRS"), (channels, channels, size, size, kernel, kernel), tensors)
 
 
-def even(bits: float = 16.0, cost: float = 1.0) -> tuple[Crossing, ...]:
-    return tuple(Crossing(t, bits, cost) for t in range(3))
+def even(bits: float = 16.0, cost: float = 1.0) -> list[tuple[float, float]]:
+    return [(bits, cost)] * 3
+
+
+def least_cost(problem: Problem, crossings: list[tuple[float, float]], storage_bits: float) -> float:
+    """Of one case: bits of an element inside, and the cost of one that crosses, for each tensor."""
+    bits, costs = np.array(crossings).T
+    return float(least_costs(problem, costs[None], bits[None], np.array([storage_bits]))[0])
 
 
 @pytest.mark.parametrize("words", [1000, 92_760, 1_000_000])
@@ -47,7 +54,7 @@ def test_a_window_shares_elements_between_its_taps(stride: int, shared: int):
 
 def test_widths_count_by_their_geometric_mean():
     problem = gemm(2048, 2048, 2048)
-    crossings = tuple(Crossing(t, bits, bits) for t, bits in enumerate((8.0, 8.0, 32.0)))
+    crossings = [(bits, bits) for bits in (8.0, 8.0, 32.0)]
     bits = 8.0 * 65536
     known = 2 * problem.macs * sqrt(8 * 8 * 32) / sqrt(bits) - 2 * bits
     assert known * 0.995 < least_cost(problem, crossings, bits) <= known * (1 + 1e-9)
@@ -62,7 +69,7 @@ def test_a_short_dimension_lessens_what_can_be_shared():
 
 def test_tensors_that_cost_nothing_may_cross_freely():
     problem = gemm(256, 256, 256)
-    paid = (Crossing(0, 16.0, 1.0), Crossing(1, 16.0, 0.0), Crossing(2, 16.0, 0.0))
+    paid = [(16.0, 1.0), (16.0, 0.0), (16.0, 0.0)]
     assert least_cost(problem, paid, 16.0 * 64) <= touched(problem, problem.tensors[0])
     assert least_cost(problem, even(cost=0.0), 1.0) == 0
 
@@ -77,6 +84,21 @@ def test_a_step_of_an_array_needs_its_operands():
     assert step_cost(problem, ((2, 1.0),), 1024) == pytest.approx(1 / 512)
     assert step_cost(gemm(512, 4, 512), ((0, 1.0),), 1024) == pytest.approx(1 / 4)
     assert step_cost(problem, (), 1024) == 0
+
+
+def test_many_cases_are_as_each_by_itself():
+    problem = layer(64, 28, 3, 1)
+    random = np.random.default_rng(0)
+    costs = random.choice([0.0, 1.0, 2.5], (40, 3))
+    bits, storage = random.choice([8.0, 16.0], (40, 3)), random.choice([0.0, 1e3, 1e6], 40)
+    found = least_costs(problem, costs, bits, storage)
+    each = [
+        least_cost(problem, list(zip(b, c, strict=True)), s)
+        for b, c, s in zip(bits, costs, storage.tolist(), strict=True)
+    ]
+    assert found.tolist() == pytest.approx(each)
+    assert 0 < np.count_nonzero(found) < 40
+    assert not found[(storage == 0) | (costs == 0).all(axis=1)].any()
 
 
 @pytest.mark.parametrize("words", [100, 10_000])
