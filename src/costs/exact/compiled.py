@@ -21,6 +21,10 @@ bare = compile_with(**FOR_COMPILED_CODE, error_model="numpy", _nrt=False)
 bare_entry = compile_with(error_model="numpy", _nrt=False)
 """The last two for functions that make no arrays: see `costs.compiled.bare`."""
 
+part = compile_with(**FOR_COMPILED_CODE, error_model="numpy", _nrt=False, inline="always")
+"""Like `bare`, for a function that is called in one place: it becomes part of its caller.  Numba optimises all that a
+function calls together with it once more, so a chain of many takes that many times as long to compile."""
+
 
 class Shape(NamedTuple):
     """A problem: D bounds, what each dimension is to each tensor (T, D: `UNRELATED`, `PLAIN`, `SLIDING`), windows.

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....costs.compiled import inner
+from ....costs.exact.compiled import bare, part
 from .model import Floats, Ints, Model
+from .numbered import clear, place_of
 from .price import cycles_of
+from .room import Room
 from .words import extents, fresh_words
 
 
@@ -55,29 +57,28 @@ def new_inner(tensors: int, dims: int, axes: int) -> Inner:
     return Inner(by_dim[0], by_dim[1], by_dim[2], box, words, part, groups, linkable, ideal, sure, visits)
 
 
-@inner
-def set_inner(inner: Inner, model: Model, spread: Spread, tile: Ints) -> None:
+@bare
+def set_inner(inner: Inner, model: Model, spread: Spread, tile: Ints, room: Room) -> None:
     """Fill `inner` for an inner tile."""
-    inner.tile[:] = tile
-    inner.together[:] = tile * spread.far
-    inner.left[:] = model.bounds // inner.together
     visits = 1
     for d in range(tile.shape[0]):
+        inner.tile[d] = tile[d]
+        inner.together[d] = tile[d] * spread.far[d]
+        inner.left[d] = model.bounds[d] // inner.together[d]
         visits *= inner.left[d]
     inner.visits[0] = visits
-    box = np.empty(model.axes, np.int64)
     for t in range(model.axis.shape[0]):
         inner.words[t] = extents(model, t, tile, inner.box[t])
-        together = extents(model, t, inner.together, box)
+        together = extents(model, t, inner.together, room.box)
         inner.part[t] = model.full[t] * inner.words[t] // together if spread.scale[0] > 1 else model.full[t]
-        inner.groups[t], inner.linkable[t] = groups_of(model, t, tile, spread.far)
+        inner.groups[t], inner.linkable[t] = groups_of(model, t, tile, spread.far, room)
         inner.sure[t] = inner.words[t] * inner.groups[t] * far_steps(model, t, inner.left)
         if inner.linkable[t]:
             for d in range(tile.shape[0]):
-                inner.ideal[t, d] = ideal_groups(model, t, d, inner, spread.far)
+                inner.ideal[t, d] = ideal_groups(model, t, d, inner, spread.far, room)
 
 
-@inner
+@bare
 def far_steps(model: Model, t: int, bounds: Ints) -> int:
     """Visits, at least, for which loops of `bounds` (D,) move tensor `t` to where no neighbour has been.
 
@@ -91,19 +92,19 @@ def far_steps(model: Model, t: int, bounds: Ints) -> int:
     return steps
 
 
-@inner
-def groups_of(model: Model, t: int, child: Ints, spatial: Ints) -> tuple[int, int]:
+@part
+def groups_of(model: Model, t: int, child: Ints, spatial: Ints, room: Room) -> tuple[int, int]:
     """Distinct boxes among the children, and whether any lie closer than a loop may move."""
     groups, linkable = 1, 0
     for a in range(model.axes):
-        count, sliding = axis_offsets(model, t, a, child, spatial, 0)
+        count, sliding = axis_offsets(model, t, a, child, spatial, 0, room)
         groups *= count
         linkable = max(linkable, sliding)
     return groups, linkable
 
 
-@inner
-def axis_offsets(model: Model, t: int, axis: int, child: Ints, spatial: Ints, move: int) -> tuple[int, int]:
+@bare
+def axis_offsets(model: Model, t: int, axis: int, child: Ints, spatial: Ints, move: int, room: Room) -> tuple[int, int]:
     """Distinct offsets along one axis less those that lie `move` before another one; 1 if a sliding dimension is
     spread."""
     span, many, sliding, last = 0, 0, 0, 1
@@ -119,32 +120,49 @@ def axis_offsets(model: Model, t: int, axis: int, child: Ints, spatial: Ints, mo
     if many == 1:
         fed = 0 if move == 0 or move % last else max(0, span // last + 1 - move // last)
         return span // last + 1 - fed, sliding
-    reached = np.zeros(span + 1, np.bool_)
-    reached[0] = True
+    places, count = _list_offsets(model, t, axis, child, spatial, room)
+    fed = 0
+    for i in range(count if move > 0 else 0):
+        key = room.keys[1, i] + move
+        fed += 1 if room.keys[0, place_of(room.keys[0], places, key)] == key else 0
+    return count - fed, sliding
+
+
+@bare
+def _list_offsets(model: Model, t: int, axis: int, child: Ints, spatial: Ints, room: Room) -> tuple[int, int]:
+    """List the distinct offsets along an axis in `room.keys[1]`, and hash them in `room.keys[0]`; returns the places of
+    that table and how many offsets there are."""
+    children, table, listed = 1, room.keys[0], room.keys[1]
     for d in range(child.shape[0]):
-        if model.axis[t, d] == axis and spatial[d] > 1:
-            stride = model.step[t, d] * child[d]
-            before = reached.copy()
-            for i in range(1, spatial[d]):
-                reached[i * stride :] |= before[: span + 1 - i * stride]
-    count = 0
-    for o in range(span + 1):
-        if reached[o] and not (0 < move <= span - o and reached[o + move]):
-            count += 1
-    return count, sliding
+        if model.axis[t, d] == axis:
+            children *= spatial[d]
+    places = clear(table, children)
+    table[0], listed[0], count = 0, 0, 1
+    for d in range(child.shape[0]):
+        if model.axis[t, d] != axis:
+            continue
+        before = count
+        for i in range(1, spatial[d]):
+            for p in range(before):
+                key = listed[p] + i * model.step[t, d] * child[d]
+                place = place_of(table, places, key)
+                if table[place] < 0:
+                    table[place], listed[count] = key, key
+                    count += 1
+    return places, count
 
 
-@inner
-def ideal_groups(model: Model, t: int, d: int, inner: Inner, spatial: Ints) -> int:
+@part
+def ideal_groups(model: Model, t: int, d: int, inner: Inner, spatial: Ints, room: Room) -> int:
     """Groups that the parent must serve when loop `d` moves the tensor by one step."""
     groups = 1
     for a in range(model.axes):
         move = model.step[t, d] * inner.together[d] if model.axis[t, d] == a else 0
-        groups *= axis_offsets(model, t, a, inner.tile, spatial, move)[0]
+        groups *= axis_offsets(model, t, a, inner.tile, spatial, move, room)[0]
     return groups
 
 
-@inner
+@bare
 def tensor_bound(
     model: Model, spread: Spread, inner: Inner, t: int, words: int, served: int, maybe: int, read: Floats, write: Floats
 ) -> float:
@@ -185,7 +203,7 @@ def tensor_bound(
     return energy + maybe * min(each, spread.copies[t] * model.energy[0])
 
 
-@inner
+@bare
 def level_cycles(model: Model, spread: Spread, read: Floats, write: Floats) -> int:
     """Least cycles for words per memory (divided by the iterations here)."""
     compute = spread.scale[1]
@@ -195,7 +213,7 @@ def level_cycles(model: Model, spread: Spread, read: Floats, write: Floats) -> i
     return cycles_of(model, compute, read, write)
 
 
-@inner
+@bare
 def contents(model: Model, spread: Spread, inner: Inner, t: int, words: int) -> int:
     """Words that the parent hands out for tensor `t` without neighbours' help."""
     if spread.kept[0, t]:
@@ -213,7 +231,7 @@ def contents(model: Model, spread: Spread, inner: Inner, t: int, words: int) -> 
     return spread.operands[t] * inner.groups[t]
 
 
-@inner
+@bare
 def free_words(model: Model, inner: Inner, t: int, middle: Ints) -> int:
     """Least words into one inner tile under a middle tile, whatever the orders (`middle` are loop bounds there)."""
     moved = False
@@ -235,7 +253,7 @@ def free_words(model: Model, inner: Inner, t: int, middle: Ints) -> int:
     return inner.words[t] if least < 0 else max(inner.words[t], int(np.ceil(least * visits - 1e-6)))
 
 
-@inner
+@part
 def _sliding_words(model: Model, inner: Inner, t: int, d: int, bound: int) -> float:
     """Words per visit, at least, when loop `d` of `bound` iterations is the innermost that moves the tensor."""
     whole = inner.words[t]

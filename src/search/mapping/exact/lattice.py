@@ -8,11 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....costs.compiled import compiled, inner
+from ....costs.exact.compiled import bare, bare_entry, part
 from ....errors import TilewrightError
 from .model import Floats, Ints, Model
 from .patterns import Patterns
+from .room import Room
 from .words import extents, prefix_words
+
+Bytes = NDArray[np.uint8]
 
 MAX_TILES = 1 << 22
 """Largest lattice that is searched."""
@@ -63,18 +66,21 @@ def lattice_of(model: Model) -> Lattice:
     return Lattice(tile, rank, stride, multiples, multiple_count, times)
 
 
-@compiled
 def footprints(model: Model, lattice: Lattice) -> Ints:
     """Words of every tensor (L, T) in every tile."""
     found = np.empty((lattice.tile.shape[0], model.axis.shape[0]), np.int64)
-    box = np.empty(model.axes, np.int64)
-    for i in range(found.shape[0]):
-        for t in range(found.shape[1]):
-            found[i, t] = extents(model, t, lattice.tile[i], box)
+    _footprints(model, lattice, np.empty(model.axes, np.int64), found)
     return found
 
 
-@inner
+@bare_entry
+def _footprints(model: Model, lattice: Lattice, box: Ints, found: Ints) -> None:
+    for i in range(found.shape[0]):
+        for t in range(found.shape[1]):
+            found[i, t] = extents(model, t, lattice.tile[i], box)
+
+
+@bare
 def outer_energy(model: Model, t: int, words: int) -> float:
     """Energy of `words` that move between the outermost memory and a middle one that holds the tensor."""
     inner, outer = words, words
@@ -86,74 +92,81 @@ def outer_energy(model: Model, t: int, words: int) -> float:
     return energy - (-inner // model.block[1]) * model.energy[1] - (-outer // model.block[2]) * model.energy[2]
 
 
-@inner
-def outer_words(model: Model, lattice: Lattice, patterns: Patterns, tile: int, p: int, out: Ints) -> bool:
-    """Words of each tensor into middle tile number `tile` under pattern `p` (False where a loop of it has bound 1)."""
-    bounds = model.bounds // lattice.tile[tile]
-    visits = 1
-    for d in range(bounds.shape[0]):
-        visits *= bounds[d]
-    for i in range(patterns.length[p]):
-        if bounds[patterns.order[p, i]] == 1:
+@bare
+def outer_words(model: Model, lattice: Lattice, tile: int, order: Ints, length: int, room: Room) -> bool:
+    """Fill `room.words` of each tensor into middle tile number `tile` if `order[:length]` are the innermost loops
+    beyond it (False where one of them has bound 1)."""
+    child, visits = lattice.tile[tile], 1
+    for d in range(child.shape[0]):
+        room.outer[d] = model.bounds[d] // child[d]
+        visits *= room.outer[d]
+    for i in range(length):
+        if room.outer[order[i]] == 1:
             return False
-    box = np.empty(model.axes, np.int64)
-    for t in range(out.shape[0]):
-        whole = extents(model, t, lattice.tile[tile], box)
-        out[t] = prefix_words(
-            model, t, box, whole, patterns.order[p], patterns.length[p], bounds, lattice.tile[tile], visits
-        )[0]
+    for t in range(room.words.shape[0]):
+        whole = extents(model, t, child, room.box)
+        room.words[t] = prefix_words(model, t, room.box, whole, order, length, room.outer, child, visits)[0]
     return True
 
 
-@compiled
-def outer_tables(model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints) -> tuple[Floats, Ints]:
+def outer_tables(
+    model: Model, lattice: Lattice, patterns: Patterns, sizes: Ints, kept: Ints, room: Room
+) -> tuple[Floats, Ints]:
     """Per choice of kept tensors (`kept` (C, T)) and middle tile, the least energy beyond the middle memory (C, L).
 
     It is inf where a tile does not fit.  Also the least words of each tensor into any tile that fits (C, T).
     """
-    found = np.full((kept.shape[0], lattice.tile.shape[0]), np.inf)
+    fits = np.stack([sizes @ row <= model.capacity[1] for row in kept])
+    found = np.full(fits.shape, np.inf)
     least = np.full(kept.shape, np.iinfo(np.int64).max)
-    room = np.empty(kept.shape[0], np.bool_)
-    words, energy = np.empty(sizes.shape[1], np.int64), np.empty(sizes.shape[1])
-    for i in range(found.shape[1]):
-        for c in range(room.shape[0]):
-            room[c] = (sizes[i] * kept[c]).sum() <= model.capacity[1]
-        if not room.any():
-            continue
-        for p in range(patterns.length.shape[0]):
-            if not outer_words(model, lattice, patterns, i, p, words):
-                continue
-            for t in range(words.shape[0]):
-                energy[t] = outer_energy(model, t, words[t])
-            _lower(found[:, i], room, kept, energy)
-            for c in range(room.shape[0]):
-                if room[c]:
-                    least[c] = np.minimum(least[c], words)
+    _outer_tables(model, lattice, patterns, kept, fits.view(np.uint8), room, found, least)
     return found, least
 
 
-@inner
-def _lower(found: Floats, room: NDArray[np.bool_], kept: Ints, energy: Floats) -> None:
-    for c in range(room.shape[0]):
-        if room[c]:
-            total = 0.0
-            for t in range(energy.shape[0]):
-                if kept[c, t]:
-                    total += energy[t]
-            found[c] = min(found[c], total)
+@bare_entry
+def _outer_tables(
+    model: Model, lattice: Lattice, patterns: Patterns, kept: Ints, fits: Bytes, room: Room, found: Floats, least: Ints
+) -> None:
+    for i in range(found.shape[1]):
+        fit = 0
+        for c in range(fits.shape[0]):
+            fit += fits[c, i]
+        if fit == 0:
+            continue
+        for p in range(patterns.length.shape[0]):
+            if not outer_words(model, lattice, i, patterns.order[p], patterns.length[p], room):
+                continue
+            for t in range(room.words.shape[0]):
+                room.energy[t] = outer_energy(model, t, room.words[t])
+            for c in range(fits.shape[0]):
+                if fits[c, i]:
+                    found[c, i] = min(found[c, i], _lower(kept[c], least[c], room))
 
 
-@compiled
+@part
+def _lower(kept: Ints, least: Ints, room: Room) -> float:
+    """The energy of the tensors that are `kept` (T,); lowers the `least` words (T,)."""
+    total = 0.0
+    for t in range(kept.shape[0]):
+        if kept[t]:
+            total += room.energy[t]
+        least[t] = min(least[t], room.words[t])
+    return total
+
+
 def spread(lattice: Lattice, table: Floats, fixed: Ints) -> Floats:
     """Per tile, the minimum of `table` over tiles that contain it and agree with it in the `fixed` (D,) dimensions."""
     found = table.copy()
+    _spread(lattice, found, fixed)
+    return found
+
+
+@bare_entry
+def _spread(lattice: Lattice, found: Floats, fixed: Ints) -> None:
     for d in range(fixed.shape[0]):
         if fixed[d]:
             continue
-        before = found.copy()
         for i in range(found.shape[0]):
             r = lattice.rank[i, d]
             for m in range(1, lattice.multiple_count[d, r]):
-                other = before[i + (lattice.multiples[d, r, m] - r) * lattice.stride[d]]
-                found[i] = min(found[i], other)
-    return found
+                found[i] = min(found[i], found[i + (lattice.multiples[d, r, m] - r) * lattice.stride[d]])

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....costs.compiled import compiled, inner
+from ....costs.exact.compiled import bare, bare_entry, part
 from .model import Ints, Model
+from .numbered import clear, place_of
 
 REMEMBERED = 64
 """Steps whose deliveries are remembered, per tensor."""
@@ -18,6 +19,7 @@ class Links(NamedTuple):
 
     `active` (T,) tells for which tensors neighbours are looked at; `groups` (T,) holds for all.  `shape` is
     (children, decoded width, columns in use).  `steps`, `answers`, `known` remember (groups, served, linked) by step.
+    `moves` (3, A), `stride` (D,), `keys` and `labels` are for intermediate results.
     """
 
     offset: Ints
@@ -30,9 +32,13 @@ class Links(NamedTuple):
     steps: Ints
     answers: Ints
     known: Ints
+    moves: Ints
+    stride: Ints
+    keys: Ints
+    labels: Ints
 
 
-def new_links(tensors: int, axes: int, children: int) -> Links:
+def new_links(tensors: int, dims: int, axes: int, children: int) -> Links:
     """Room for placements of at most `children` children."""
     return Links(
         np.zeros((tensors, children, axes), np.int64),
@@ -45,10 +51,14 @@ def new_links(tensors: int, axes: int, children: int) -> Links:
         np.zeros((tensors, REMEMBERED, axes), np.int64),
         np.zeros((tensors, REMEMBERED, 3), np.int64),
         np.zeros(tensors, np.int64),
+        np.zeros((3, axes), np.int64),
+        np.zeros(dims, np.int64),
+        np.zeros(2 * children + 1, np.int64),
+        np.zeros(2 * children + 1, np.int64),
     )
 
 
-@compiled
+@bare_entry
 def place(links: Links, model: Model, child: Ints, layout: Ints, width: int) -> None:
     """Set up the children of tile `child` spread as `layout` (4, D): factors along X, their order, the same for Y."""
     columns, size = 1, 1
@@ -63,45 +73,45 @@ def place(links: Links, model: Model, child: Ints, layout: Ints, width: int) -> 
             _label(links, t, size)
 
 
-@inner
+@part
 def _offsets(links: Links, model: Model, child: Ints, layout: Ints, t: int) -> None:
-    offset = links.offset[t]
-    offset[0, :] = 0
+    offset, span, stride = links.offset[t], links.span[t], links.stride
+    for a in range(span.shape[0]):
+        offset[0, a], span[a] = 0, 0
+    for d in range(child.shape[0]):
+        stride[d] = child[d]
     count = 1
-    stride = child.copy()
     for kind in range(0, 4, 2):
         for position in range(layout.shape[1]):
             d = layout[kind + 1, position]
             bound = layout[kind, d]
-            if bound == 1:
-                continue
-            a = model.axis[t, d]
-            for i in range(1, bound):
-                for p in range(count):
-                    offset[i * count + p] = offset[p]
-                    if a >= 0:
-                        offset[i * count + p, a] += i * model.step[t, d] * stride[d]
+            for a in range(span.shape[0]):
+                move = model.step[t, d] * stride[d] if a == model.axis[t, d] else 0
+                for p in range(count, count * bound):
+                    offset[p, a] = offset[p % count, a] + p // count * move
+                span[a] += (bound - 1) * move
             count *= bound
             stride[d] *= bound
-    for a in range(model.axes):
-        links.span[t, a] = offset[:count, a].max()
 
 
-@inner
+@part
 def _label(links: Links, t: int, size: int) -> None:
-    key = np.zeros(size, np.int64)
-    for a in range(links.span.shape[1]):
-        key = key * (links.span[t, a] + 1) + links.offset[t, :size, a]
-    order = np.argsort(key)
-    label = -1
-    for i in range(size):
-        if i == 0 or key[order[i]] != key[order[i - 1]]:
+    """Number the children's offsets: equal ones are one group."""
+    places = clear(links.keys, size)
+    label = 0
+    for p in range(size):
+        key = 0
+        for a in range(links.span.shape[1]):
+            key = key * (links.span[t, a] + 1) + links.offset[t, p, a]
+        i = place_of(links.keys, places, key)
+        if links.keys[i] < 0:
+            links.keys[i], links.labels[i] = key, label
             label += 1
-        links.label[t, order[i]] = label
-    links.groups[t] = label + 1
+        links.label[t, p] = links.labels[i]
+    links.groups[t] = label
 
 
-@inner
+@bare
 def deliver(links: Links, t: int, step: Ints) -> tuple[int, int, int]:
     """Groups that the parent serves, children in them, and children served by neighbours, for a visit of `step`."""
     groups, size = links.groups[t], links.shape[0]
@@ -117,16 +127,18 @@ def deliver(links: Links, t: int, step: Ints) -> tuple[int, int, int]:
     found = _deliver(links, t, step)
     if links.known[t] < REMEMBERED:
         i = links.known[t]
-        links.steps[t, i] = step
+        for a in range(step.shape[0]):
+            links.steps[t, i, a] = step[a]
         links.answers[t, i, 0], links.answers[t, i, 1], links.answers[t, i, 2] = found
         links.known[t] += 1
     return found
 
 
-@inner
+@part
 def _deliver(links: Links, t: int, step: Ints) -> tuple[int, int, int]:
     size, width = links.shape[0], links.shape[1]
-    links.mark[: links.groups[t]] = 0
+    for group in range(links.groups[t]):
+        links.mark[group] = 0
     groups, fed = 0, 0
     for p in range(size):
         if _served(links, t, step, p, size, width):
@@ -139,7 +151,7 @@ def _deliver(links: Links, t: int, step: Ints) -> tuple[int, int, int]:
     return groups, size - fed, fed
 
 
-@inner
+@part
 def _served(links: Links, t: int, step: Ints, p: int, size: int, width: int) -> bool:
     column = p % width
     for side in range(4):

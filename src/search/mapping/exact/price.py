@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import ceil
 from typing import NamedTuple
 
-import numpy as np
-
-from ....costs.compiled import compiled, inner
+from ....costs.exact.compiled import bare, part
 from .links import Links
 from .model import Floats, Ints, Model
-from .words import extents, operand_traffic, traffic
+from .room import Room
+from .words import extents, moved_words, operand_traffic, traffic
 
 
 class Choice(NamedTuple):
@@ -23,66 +22,45 @@ class Choice(NamedTuple):
     kept: Ints
 
 
-@inner
-def temporal_loops(choice: Choice) -> tuple[Ints, Ints, Ints, Ints]:
-    """Dimension, bound and stride of all loops of bound > 1, inner to outer, and where each memory's begin (4,)."""
-    dim_count = choice.tiles.shape[1]
-    dims, bounds, stride = (
-        np.empty(3 * dim_count, np.int64),
-        np.empty(3 * dim_count, np.int64),
-        np.empty(3 * dim_count, np.int64),
-    )
-    starts = np.zeros(4, np.int64)
+@part
+def temporal_loops(choice: Choice, room: Room) -> int:
+    """List dimension, bound and stride of all loops of bound > 1, inner to outer, in `room.loops`, and where each
+    memory's begin in `room.starts`; returns how many there are."""
+    dims, bounds, stride = room.loops[0], room.loops[1], room.loops[2]
     count = 0
     for level in range(3):
         inner, outer = (0, 1) if level == 0 else (2, 3) if level == 1 else (3, 4)
-        for i in range(dim_count):
+        for i in range(choice.tiles.shape[1]):
             d = choice.order[level, i]
             bound = choice.tiles[outer, d] // choice.tiles[inner, d]
             if bound > 1:
                 dims[count], bounds[count], stride[count] = d, bound, choice.tiles[inner, d]
                 count += 1
-        starts[level + 1] = count
-    return dims[:count], bounds[:count], stride[:count], starts
+        room.starts[level + 1] = count
+    return count
 
 
-@inner
-def product(values: Ints) -> int:
-    """The product of a row of integers."""
-    total = 1
-    for i in range(values.shape[0]):
-        total *= values[i]
-    return total
-
-
-@inner
+@bare
 def nearest(words: float) -> int:
     """Rounded as the tool does, never negative."""
     return max(0, int(words + 0.5))
 
 
-@inner
+@part
 def tensor_counts(
-    model: Model,
-    choice: Choice,
-    t: int,
-    loops: tuple[Ints, Ints, Ints, Ints],
-    near: Links,
-    far: Links,
-    box: Ints,
-    out: Ints,
+    model: Model, choice: Choice, t: int, count: int, compute: int, near: Links, far: Links, room: Room
 ) -> None:
-    """Reads, fills and updates of tensor `t` per memory and instance, into `out` (3, 3)."""
-    dims, bounds, stride, starts = loops
-    visits = product(bounds)
+    """Reads, fills and updates of tensor `t` per memory and instance, into `room.counts`, under `count` loops."""
+    dims, bounds, stride = room.loops[0, :count], room.loops[1, :count], room.loops[2, :count]
+    box, out = room.box, room.counts
     children = far.shape[0]
-    read0 = float(operand_traffic(model, t, dims, bounds, stride, visits, near))
+    read0 = float(operand_traffic(model, t, dims, bounds, stride, compute, near))
     child = extents(model, t, choice.tiles[1], box)
-    found = traffic(model, t, box, child, dims, bounds, stride, starts[1], far)
+    found = traffic(model, t, box, child, dims, bounds, stride, room.starts[1], far)
     read1, arrived1, linked, received0 = float(found[0]), float(found[1]), found[2], found[1] / children
     together = extents(model, t, choice.tiles[2], box)
     tile = extents(model, t, choice.tiles[3], box)
-    words2 = _outer_words(model, t, box, tile, dims, bounds, stride, starts[2])
+    words2 = moved_words(model, t, box, tile, dims, bounds, stride, room.starts[2])
     read2 = float(words2)
     peer = linked / children
     if choice.kept[0, t] == 0:
@@ -90,7 +68,9 @@ def tensor_counts(
         read1, arrived1, peer = read1 * scale, arrived1 * scale, 0.0
     if choice.kept[1, t] == 0:
         read2 = read2 * (read1 / max(float(words2), 1.0))
-    out[:] = 0
+    for level in range(3):
+        for kind in range(3):
+            out[level, kind] = 0
     owned = model.full[t]
     part = owned * child // together if children > 1 else owned
     if choice.kept[0, t]:
@@ -100,24 +80,7 @@ def tensor_counts(
     _count(out[2], model.is_output[t], read2, 0.0, 0.0, owned, True)
 
 
-@inner
-def _outer_words(model: Model, t: int, box: Ints, tile: int, dims: Ints, bounds: Ints, stride: Ints, start: int) -> int:
-    alone = Links(
-        box.reshape((1, 1, box.shape[0])),
-        dims.reshape((1, dims.shape[0])),
-        np.ones(t + 1, np.int64),
-        box.reshape((1, box.shape[0])),
-        np.zeros(t + 1, np.int64),
-        np.ones(3, np.int64),
-        dims,
-        box.reshape((1, 1, box.shape[0])),
-        box.reshape((1, 1, box.shape[0])),
-        dims,
-    )
-    return traffic(model, t, box, tile, dims, bounds, stride, start, alone)[3]
-
-
-@inner
+@bare
 def _count(out: Ints, is_output: bool, content: float, received: float, peer: float, part: int, last: bool) -> None:
     if is_output:
         out[0] = nearest(content + peer - part)
@@ -128,16 +91,19 @@ def _count(out: Ints, is_output: bool, content: float, received: float, peer: fl
         out[1] = int(received)
 
 
-@compiled
-def price(model: Model, choice: Choice, near: Links, far: Links) -> tuple[float, int]:
+@part
+def price(model: Model, choice: Choice, near: Links, far: Links, room: Room) -> tuple[float, int]:
     """Energy in pJ and cycles of a mapping that fits; `near` and `far` place MACs and innermost memories."""
-    loops = temporal_loops(choice)
-    compute = product(loops[1])
-    box, counts = np.empty(model.axes, np.int64), np.empty((3, 3), np.int64)
-    read, write = np.zeros(3), np.zeros(3)
+    count = temporal_loops(choice, room)
+    compute = 1
+    for i in range(count):
+        compute *= room.loops[1, i]
+    counts, read, write = room.counts, room.flows[0], room.flows[1]
+    for level in range(3):
+        read[level], write[level] = 0.0, 0.0
     energy = model.macs * model.mac_energy
     for t in range(model.axis.shape[0]):
-        tensor_counts(model, choice, t, loops, near, far, box, counts)
+        tensor_counts(model, choice, t, count, compute, near, far, room)
         for level in range(3):
             instances = far.shape[0] if level == 0 else 1
             blocks = 0
@@ -149,7 +115,7 @@ def price(model: Model, choice: Choice, near: Links, far: Links) -> tuple[float,
     return energy, cycles_of(model, compute, read, write)
 
 
-@inner
+@bare
 def cycles_of(model: Model, compute: int, read: Floats, write: Floats) -> int:
     """Cycles under every memory's bandwidth, from words per compute cycle."""
     cycles = compute

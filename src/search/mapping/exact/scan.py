@@ -7,28 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....costs.compiled import compiled, inner
+from ....costs.exact.compiled import bare, bare_entry, part
 from ..objective import value_of
 from .bound import set_inner
+from .least import FIRST, FREE, PATTERN, Task, least
 from .links import place
 from .model import Floats, Ints
-from .visit import (
-    Best,
-    Task,
-    first_bound,
-    free_bound,
-    level_cycles,
-    objective_of,
-    pattern_bound,
-    visit_all,
-    visit_known,
-)
+from .numbered import rank
+from .visit import Best, visit_all, visit_known
 
 
 class Field(NamedTuple):
     """Where to search: inner tile numbers `tiles`, `table` (L,) of energy beyond the middle memory, its superset
-    minimum `any` and those with a pattern's dimensions fixed `fixed` (G, L), `cross` masks (M, D), `layouts`
-    (Y, 2, 4, D), room for `marks` (L,) and a list of tiles `waiting` (L,) with bounds `lows` (L,)."""
+    minimum `any` and those with a pattern's dimensions fixed `fixed` (G, L), `cross` masks (M, D) of dimensions that
+    do not loop at the middle memory, `layouts` (Y, 2, 4, D), room for `marks` (L,) and a list of tiles `waiting` (L,)
+    with bounds `lows` (L,); `ranked` (4, L) are ranks of inner tiles and of waiting ones, and spares; `lowest` (L,) is
+    by inner tile."""
 
     tiles: Ints
     table: Floats
@@ -39,35 +33,35 @@ class Field(NamedTuple):
     marks: Ints
     waiting: Ints
     lows: Floats
+    ranked: Ints
+    lowest: Floats
 
 
-@compiled
+@bare_entry
 def scan(best: Best, task: Task, field: Field) -> None:
     """Search all inner tiles of `field`."""
     model, lattice = task.model, task.lattice
-    read, write = np.zeros(3), np.zeros(3)
-    lowest = np.empty(field.tiles.shape[0])
     for n in range(field.tiles.shape[0]):
-        lowest[n] = np.inf
+        field.lowest[n] = np.inf
         number: int = field.tiles[n]
         together = _together(task, number)
         if together < 0 or field.any[together] == np.inf:
             continue
-        set_inner(task.inner, model, task.spread, lattice.tile[number])
-        energy = free_bound(task, task.inner.left, read, write) + field.any[together]
-        lowest[n] = objective_of(task, energy, read, write)
-    ranked = np.argsort(lowest, kind="mergesort")
-    for i in range(ranked.shape[0]):
-        best_first: int = ranked[i]
-        if lowest[best_first] >= best.value[0]:
+        set_inner(task.inner, model, task.spread, lattice.tile[number], task.room)
+        energy, cycles = least(task, FREE, 0, task.inner.left)
+        field.lowest[n] = value_of(task.objective, energy + field.any[together], cycles)
+    rank(field.lowest, field.tiles.shape[0], field.ranked[0], field.ranked[2])
+    for i in range(field.tiles.shape[0]):
+        best_first: int = field.ranked[0, i]
+        if field.lowest[best_first] >= best.value[0]:
             break
         tile: int = field.tiles[best_first]
-        set_inner(task.inner, model, task.spread, lattice.tile[tile])
+        set_inner(task.inner, model, task.spread, lattice.tile[tile], task.room)
         waiting = _scan_middle(best, task, field, _together(task, tile))
         _visit_waiting(best, task, field, waiting)
 
 
-@inner
+@bare
 def _together(task: Task, tile: int) -> int:
     """The number of the tile of all inner memories together; -1 where factors do not divide."""
     lattice, number = task.lattice, 0
@@ -86,7 +80,7 @@ def _together(task: Task, tile: int) -> int:
     return number
 
 
-@inner
+@part
 def _scan_middle(best: Best, task: Task, field: Field, start: int) -> int:
     """Visit middle tiles whose price is known by pattern; list the others in `field.waiting` (returns how many)."""
     any_link = task.near.shape[0] > 1
@@ -101,7 +95,7 @@ def _scan_middle(best: Best, task: Task, field: Field, start: int) -> int:
     return waiting
 
 
-@inner
+@part
 def _prepare_far(task: Task) -> None:
     task.far.shape[0] = task.spread.scale[0]
     for t in range(task.inner.groups.shape[0]):
@@ -109,20 +103,19 @@ def _prepare_far(task: Task) -> None:
         task.far.groups[t] = task.inner.groups[t]
 
 
-@inner
+@part
 def _scan_pattern(best: Best, task: Task, field: Field, start: int, p: int, linked: bool, waiting: int) -> int:
     patterns, inner, lattice = task.patterns, task.inner, task.lattice
-    length = patterns.length[p]
-    read, write = np.zeros(3), np.zeros(3)
+    length, turn, bounds = patterns.length[p], task.room.turns[0], task.room.middle
+    for d in range(bounds.shape[0]):
+        turn[d], bounds[d] = 1, 1
     for i in range(length):
         if inner.left[patterns.order[p, i]] == 1:
             return waiting
     if patterns.monotone[p]:
-        energy = pattern_bound(task, p, inner.left, read, write) + field.any[start]
-        if objective_of(task, energy, read, write) >= best.value[0]:
+        energy, cycles = least(task, PATTERN, p, inner.left)
+        if value_of(task.objective, energy + field.any[start], cycles) >= best.value[0]:
             return waiting
-    turn = np.ones(length, np.int64)
-    bounds = np.ones(inner.left.shape[0], np.int64)
     while True:
         tile = start
         for i in range(length):
@@ -132,8 +125,7 @@ def _scan_pattern(best: Best, task: Task, field: Field, start: int, p: int, link
             bounds[d] = lattice.tile[tile, d] // inner.together[d]
         beyond = field.fixed[patterns.group[p], tile]
         if beyond < np.inf:
-            energy = pattern_bound(task, p, bounds, read, write)
-            cycles = float(level_cycles(task.model, task.spread, read, write))
+            energy, cycles = least(task, PATTERN, p, bounds)
             if value_of(task.objective, energy + beyond, cycles) < best.value[0]:
                 waiting = _expand(best, task, field, tile, p, energy, cycles, linked, waiting)
         i = length - 1
@@ -148,13 +140,14 @@ def _scan_pattern(best: Best, task: Task, field: Field, start: int, p: int, link
             return waiting
 
 
-@inner
+@part
 def _expand(
     best: Best, task: Task, field: Field, tile: int, p: int, energy: float, cycles: float, linked: bool, waiting: int
 ) -> int:
     """Middle tiles that agree with `tile` in the pattern's dimensions and contain it."""
-    free = ~task.patterns.members[task.patterns.group[p]]
-    turn = np.zeros(free.shape[0], np.int64)
+    fixed, turn = task.patterns.members[task.patterns.group[p]], task.room.turns[1]
+    for d in range(turn.shape[0]):
+        turn[d] = 0
     while True:
         other = tile_at(task, tile, turn)
         low = value_of(task.objective, energy + field.table[other], cycles)
@@ -163,11 +156,11 @@ def _expand(
                 waiting = _wait(field, other, low, waiting)
             else:
                 visit_known(best, task, other, p, energy, cycles, field.layouts[0])
-        if not step_turn(task, tile, turn, free):
+        if not step_turn(task, tile, turn, fixed):
             return waiting
 
 
-@inner
+@bare
 def _wait(field: Field, tile: int, low: float, waiting: int) -> int:
     if field.marks[tile] == 0:
         field.marks[tile] = waiting + 1
@@ -178,7 +171,7 @@ def _wait(field: Field, tile: int, low: float, waiting: int) -> int:
     return waiting
 
 
-@inner
+@bare
 def tile_at(task: Task, start: int, turn: Ints) -> int:
     """The tile whose divisors are the `turn`-th multiples of those of `start`."""
     lattice, number = task.lattice, start
@@ -188,11 +181,11 @@ def tile_at(task: Task, start: int, turn: Ints) -> int:
     return number
 
 
-@inner
-def step_turn(task: Task, start: int, turn: Ints, free: NDArray[np.bool_]) -> bool:
-    """The next combination of multiples in the `free` dimensions."""
+@bare
+def step_turn(task: Task, start: int, turn: Ints, fixed: NDArray[np.bool_]) -> bool:
+    """The next combination of multiples in the dimensions that are not `fixed`."""
     for d in range(turn.shape[0] - 1, -1, -1):
-        if free[d]:
+        if not fixed[d]:
             turn[d] += 1
             if turn[d] < task.lattice.multiple_count[d, task.lattice.rank[start, d]]:
                 return True
@@ -200,36 +193,38 @@ def step_turn(task: Task, start: int, turn: Ints, free: NDArray[np.bool_]) -> bo
     return False
 
 
-@inner
+@part
 def _scan_cross(best: Best, task: Task, field: Field, start: int, m: int, waiting: int) -> int:
-    read, write = np.zeros(3), np.zeros(3)
-    free = field.cross[m]
-    turn = np.zeros(free.shape[0], np.int64)
+    turn, middle = task.room.turns[0], task.room.middle
+    for d in range(turn.shape[0]):
+        turn[d] = 0
     while True:
         tile = tile_at(task, start, turn)
         if field.table[tile] < np.inf:
-            low = _lowest(task, task.lattice.tile[tile] // task.inner.together, field.table[tile], read, write)
+            for d in range(turn.shape[0]):
+                middle[d] = task.lattice.tile[tile, d] // task.inner.together[d]
+            low = _lowest(task, middle, field.table[tile])
             if low < best.value[0]:
                 waiting = _wait(field, tile, low, waiting)
-        if not step_turn(task, start, turn, free):
+        if not step_turn(task, start, turn, field.cross[m]):
             return waiting
 
 
-@inner
-def _lowest(task: Task, middle: Ints, beyond: float, read: Floats, write: Floats) -> float:
+@part
+def _lowest(task: Task, middle: Ints, beyond: float) -> float:
     """The bound of a middle tile with loop bounds `middle` (D,): that of the best loop to be the innermost there."""
     low = np.inf
     for d in range(middle.shape[0]):
         if middle[d] > 1:
-            energy = first_bound(task, middle, d, read, write)
-            low = min(low, objective_of(task, energy + beyond, read, write))
+            energy, cycles = least(task, FIRST, d, middle)
+            low = min(low, value_of(task.objective, energy + beyond, cycles))
     if low == np.inf:
-        energy = free_bound(task, middle, read, write)
-        low = objective_of(task, energy + beyond, read, write)
+        energy, cycles = least(task, FREE, 0, middle)
+        low = value_of(task.objective, energy + beyond, cycles)
     return low
 
 
-@inner
+@part
 def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
     if waiting == 0:
         return
@@ -237,7 +232,8 @@ def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
     links = every
     for t in range(task.inner.linkable.shape[0]):
         links = links or task.inner.linkable[t] > 0
-    order = np.argsort(field.lows[:waiting], kind="mergesort")
+    order = field.ranked[1]
+    rank(field.lows, waiting, order, field.ranked[3])
     for y in range(field.layouts.shape[0] if links else 1):
         if field.lows[order[0]] >= best.value[0]:
             break
@@ -246,11 +242,12 @@ def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
                 task.far.active[t] = task.inner.linkable[t]
                 task.near.active[t] = 1 if every else 0
             place(task.far, task.model, task.inner.tile, field.layouts[y, 1], task.model.mesh[1, 0])
-            place(task.near, task.model, np.ones_like(task.inner.tile), field.layouts[y, 0], task.model.mesh[0, 0])
+            place(task.near, task.model, task.room.ones, field.layouts[y, 0], task.model.mesh[0, 0])
         for i in range(waiting):
             n: int = order[i]
             if field.lows[n] >= best.value[0]:
                 break
             tile: int = field.waiting[n]
             visit_all(best, task, tile, field.table[tile], field.layouts[y], links)
-    field.marks[field.waiting[:waiting]] = 0
+    for i in range(waiting):
+        field.marks[field.waiting[i]] = 0

@@ -18,13 +18,16 @@ from ..refine import solve as refine
 from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
 from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
+from .least import Task
 from .links import Links, new_links, place
 from .model import Floats, Ints, Model, model_of
 from .patterns import Patterns, cross_masks, patterns_of
+from .price import Choice
+from .room import new_room
 from .scan import Field, scan
 from .spatial import Factors, Layout, layouts_by_product, ordered
 from .spreads import Candidate, Kept, Spreads
-from .visit import Best, Task
+from .visit import Best
 
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
@@ -42,18 +45,23 @@ class _Search:
         self.patterns: Patterns = patterns_of(self.model)
         self.lattice: Lattice = lattice_of(self.model)
         self.sizes: Ints = footprints(self.model, self.lattice)
-        self.cross = cross_masks(self.model)
+        self.cross = ~cross_masks(self.model)
         bounds = tuple(self.model.bounds.tolist())
         meshes: list[list[int]] = self.model.mesh.tolist()
         self.layouts = [layouts_by_product(bounds, x, y, space.split_axes) for x, y in meshes]
         self.tensors, self.dim_count = self.model.axis.shape
         self.kept = list(product((1, 0), repeat=self.tensors)) if space.bypass else [(1,) * self.tensors]
-        self.inner = new_inner(self.tensors, self.dim_count, self.model.axes)
-        self.links = [
-            new_links(self.tensors, self.model.axes, max(prod(factors) for factors in table)) for table in self.layouts
-        ]
+        shape = self.tensors, self.dim_count, self.model.axes
+        children = [max(prod(factors) for factors in table) for table in self.layouts]
+        self.inner = new_inner(*shape)
+        self.links = [new_links(*shape, count) for count in children]
+        self.room = new_room(*shape, children[1])
         tiles = len(self.lattice.tile)
-        self.room = np.zeros(tiles, np.int64), np.zeros(tiles, np.int64), np.zeros(tiles)
+        self.lists = (
+            np.zeros(tiles, np.int64), np.zeros(tiles, np.int64), np.zeros(tiles), np.zeros((4, tiles), np.int64),
+            np.zeros(tiles),
+        )  # fmt: skip
+        self.tiles, self.order = np.zeros((5, self.dim_count), np.int64), np.zeros((3, self.dim_count), np.int64)
         self.beyond: dict[Kept, tuple[Floats, Floats]] = {}
         self.least: dict[Kept, Ints] = {}
         self.helped = False
@@ -74,7 +82,7 @@ class _Search:
         """Energy beyond the middle memory by its tile, and the superset minimum."""
         if not self.beyond:
             kept_rows = np.array(self.kept, np.int64)
-            energies, least = outer_tables(self.model, self.lattice, self.patterns, self.sizes, kept_rows)
+            energies, least = outer_tables(self.model, self.lattice, self.patterns, self.sizes, kept_rows, self.room)
             self.least = dict(zip(self.kept, least, strict=True))
             free = np.zeros(self.dim_count, np.int64)
             for which, table in zip(self.kept, energies, strict=True):
@@ -105,12 +113,15 @@ class _Search:
         near, far = self.links
         self._place_near(near, candidate.near)
         model = self.model
-        base = model.macs * model.mac_energy
-        task = Task(model, self.lattice, self.patterns, candidate.spread, self.inner, near, far, self.objective, base)
+        spread, base = candidate.spread, model.macs * model.mac_energy
+        choice = Choice(self.tiles, self.order, spread.kept)
+        task = Task(
+            model, self.lattice, self.patterns, spread, self.inner, near, far, self.objective, base, choice, self.room
+        )
         table, lowest = self.tables(kept1)
         field = Field(
             self._fitting(kept0), table, lowest, self._fixed(kept1), self.cross,
-            self._ordered(candidate.near, candidate.far), *self.room,
+            self._ordered(candidate.near, candidate.far), *self.lists,
         )  # fmt: skip
         scan(self.best, task, field)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....costs.compiled import inner
+from ....costs.exact.compiled import bare, part
 from .links import Links, deliver
 from .model import Ints, Model
 
 
-@inner
+@bare
 def extents(model: Model, t: int, tile: Ints, out: Ints) -> int:
     """Extents of tensor `t`'s box for an iteration tile, into `out` (A,); returns the words in it."""
-    out[:] = 1
+    for a in range(out.shape[0]):
+        out[a] = 1
     for d in range(tile.shape[0]):
         if model.axis[t, d] >= 0:
             out[model.axis[t, d]] += model.step[t, d] * (tile[d] - 1)
@@ -22,13 +21,13 @@ def extents(model: Model, t: int, tile: Ints, out: Ints) -> int:
     return words
 
 
-@inner
+@bare
 def fresh_words(box: Ints, whole: int, axis: int, shift: int) -> int:
     """Words of a box that it does not share with itself moved by `shift` along `axis`."""
     return whole - whole // box[axis] * max(0, box[axis] - shift)
 
 
-@inner
+@bare
 def prefix_words(
     model: Model, t: int, box: Ints, whole: int, order: Ints, length: int, bounds: Ints, stride: Ints, visits: int
 ) -> tuple[int, int, bool]:
@@ -67,40 +66,32 @@ def prefix_words(
     return total + whole * left, inner, alike
 
 
-@inner
+@bare
 def traffic(
     model: Model, t: int, box: Ints, whole: int, dims: Ints, bounds: Ints, stride: Ints, start: int, links: Links
 ) -> tuple[int, int, int, int]:
     """Words into a child under loops `start:` (inner to outer): those read from the parent (groups counted), those
     that arrive from it (copies counted), those that neighbours pass on, and those that arrive in one child."""
-    count = dims.shape[0]
-    plain, copies = links.groups[t], links.shape[0]
-    inner = start
-    while inner < count and model.axis[t, dims[inner]] < 0:
-        inner += 1
+    inner = _first_moving(model, t, dims, start)
+    if inner == start and inner < dims.shape[0] and links.active[t] == 1:
+        return _linked(model, t, box, whole, dims, bounds, stride, inner, links)
+    total = moved_words(model, t, box, whole, dims, bounds, stride, start)
+    return total * links.groups[t], total * links.shape[0], 0, total
+
+
+@bare
+def moved_words(model: Model, t: int, box: Ints, whole: int, dims: Ints, bounds: Ints, stride: Ints, start: int) -> int:
+    """Words that arrive in one child under loops `start:` (inner to outer)."""
+    inner, count = _first_moving(model, t, dims, start), dims.shape[0]
     if inner == count:
-        return whole * plain, whole * copies, 0, whole
+        return whole
     axis, shift = model.axis[t, dims[inner]], model.step[t, dims[inner]] * stride[inner]
     fresh = fresh_words(box, whole, axis, shift)
-    linked = inner == start and links.active[t] == 1
-    outer = 1
+    left, fall = 1, shift
     for k in range(inner + 1, count):
-        outer *= bounds[k]
-    first = bounds[inner] - 1
-    if not linked:
-        total = whole + fresh * first * outer + _later(model, t, whole, fresh, dims, bounds, stride, inner)
-        return total * plain, total * copies, 0, total
-    return _linked(model, t, whole, fresh, dims, bounds, stride, inner, links)
-
-
-@inner
-def _later(model: Model, t: int, whole: int, fresh: int, dims: Ints, bounds: Ints, stride: Ints, inner: int) -> int:
-    """Words of steps of the loops outside the innermost moving one."""
-    axis, shift = model.axis[t, dims[inner]], model.step[t, dims[inner]] * stride[inner]
-    fall, left, total = shift, 1, 0
-    for k in range(inner + 1, dims.shape[0]):
         left *= bounds[k]
-    for k in range(inner + 1, dims.shape[0]):
+    total = whole + fresh * (bounds[inner] - 1) * left
+    for k in range(inner + 1, count):
         d = dims[k]
         if model.axis[t, d] >= 0 and model.axis[t, d] != axis:
             return total + whole * (left - 1)
@@ -114,14 +105,26 @@ def _later(model: Model, t: int, whole: int, fresh: int, dims: Ints, bounds: Int
     return total
 
 
-@inner
+@bare
+def _first_moving(model: Model, t: int, dims: Ints, start: int) -> int:
+    """The innermost of the loops `start:` that moves tensor `t`; past the last one if none does."""
+    inner = start
+    while inner < dims.shape[0] and model.axis[t, dims[inner]] < 0:
+        inner += 1
+    return inner
+
+
+@part
 def _linked(
-    model: Model, t: int, whole: int, fresh: int, dims: Ints, bounds: Ints, stride: Ints, inner: int, links: Links
+    model: Model, t: int, box: Ints, whole: int, dims: Ints, bounds: Ints, stride: Ints, inner: int, links: Links
 ) -> tuple[int, int, int, int]:
     plain, copies = links.groups[t], links.shape[0]
-    step, first, fall = np.zeros(model.axes, np.int64), np.zeros(model.axes, np.int64), np.zeros(model.axes, np.int64)
-    first[model.axis[t, dims[inner]]] = model.step[t, dims[inner]] * stride[inner]
-    fall[:] = first
+    first, fall, step = links.moves[0], links.moves[1], links.moves[2]
+    axis, shift = model.axis[t, dims[inner]], model.step[t, dims[inner]] * stride[inner]
+    fresh = fresh_words(box, whole, axis, shift)
+    for a in range(first.shape[0]):
+        first[a] = shift if a == axis else 0
+        fall[a] = first[a]
     left = 1
     for k in range(inner + 1, dims.shape[0]):
         left *= bounds[k]
@@ -135,17 +138,13 @@ def _linked(
     else:
         read, arrived = read + amount * plain, arrived + amount * copies
     for k in range(inner + 1, dims.shape[0]):
-        d = dims[k]
         left //= bounds[k]
         weight = (bounds[k] - 1) * left
-        step[:] = -fall
-        if model.axis[t, d] >= 0:
-            step[model.axis[t, d]] += model.step[t, d] * stride[k]
-            fall[model.axis[t, d]] += model.step[t, d] * stride[k]
+        _fall_back(model, t, dims[k], stride[k], fall, step)
         words = whole
-        if not step.any():
+        if _equal(step, first, 0):
             words = 0
-        elif (step == first).all():
+        elif _equal(step, first, 1):
             words = fresh
         amount = weight * steps * fresh
         if words == fresh:
@@ -160,19 +159,35 @@ def _linked(
     return read, arrived, link, total
 
 
-@inner
+@bare
+def _fall_back(model: Model, t: int, d: int, stride: int, fall: Ints, step: Ints) -> None:
+    """Set `step` (A,) to that of loop `d`, where all loops inside it fall back by `fall` (A,); adds the loop to it."""
+    for a in range(step.shape[0]):
+        move = model.step[t, d] * stride if a == model.axis[t, d] else 0
+        step[a] = move - fall[a]
+        fall[a] += move
+
+
+@bare
+def _equal(step: Ints, other: Ints, times: int) -> bool:
+    """Whether `step` (A,) is so many times the `other` one."""
+    for a in range(step.shape[0]):
+        if step[a] != times * other[a]:
+            return False
+    return True
+
+
+@bare
 def operand_traffic(model: Model, t: int, dims: Ints, bounds: Ints, stride: Ints, visits: int, links: Links) -> int:
     """Words that the innermost memory hands to its multiply-accumulate units, groups counted."""
     if links.active[t] == 0:
         return visits * links.groups[t]
-    step, fall = np.zeros(model.axes, np.int64), np.zeros(model.axes, np.int64)
+    fall, step = links.moves[0], links.moves[1]
+    for a in range(fall.shape[0]):
+        fall[a] = 0
     left, total = visits, links.groups[t]
     for k in range(dims.shape[0]):
         left //= bounds[k]
-        step[:] = -fall
-        if model.axis[t, dims[k]] >= 0:
-            move = model.step[t, dims[k]] * stride[k]
-            step[model.axis[t, dims[k]]] += move
-            fall[model.axis[t, dims[k]]] += move
+        _fall_back(model, t, dims[k], stride[k], fall, step)
         total += (bounds[k] - 1) * left * deliver(links, t, step)[0]
     return total
