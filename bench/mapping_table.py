@@ -33,6 +33,7 @@ from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Factors, Request, Space
 from tilewright.zoo.mapping_layers import layers
+from tilewright.zoo.mapping_layers.tables import KERNELS
 
 ROOT = Path(__file__).parents[1]
 
@@ -63,17 +64,19 @@ class Task:
     factors: Factors
     limit_s: float
     mapper: str
+    batch: int | None
 
     @property
-    def key(self) -> tuple[str | float, ...]:
-        return self.machine, self.layer, self.factors, self.limit_s, self.mapper
+    def key(self) -> tuple[str | float | None, ...]:
+        return self.machine, self.layer, self.factors, self.limit_s, self.mapper, self.batch
 
 
 def main() -> None:
     found = _options()
     done = rows.read(found.out)
     if not found.summary:
-        known = {(row["machine"], row["layer"], row["factors"], row["limit_s"], row["mapper"]) for row in done}
+        parts = "machine", "layer", "factors", "limit_s", "mapper", "batch"
+        known = {tuple(row.get(part) for part in parts) for row in done}
         tasks = [task for task in _tasks(found) if task.key not in known]
         for row in rows.make(found.out, tasks, _row, found.jobs, found.seconds):
             done.append(row)
@@ -89,6 +92,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="REGEX", help="machine/network:layer must match")
     parser.add_argument("--machines", default=MACHINES, help="names, by commas")
     parser.add_argument("--networks", default=USUAL, help=f"names, by commas, or all: {', '.join(NETWORKS)}")
+    parser.add_argument("--batch", type=int, choices=range(1, 4097), metavar="N", help="of networks (default: theirs)")
     parser.add_argument("--factors", choices=(*LIMITS_S, "both"), default="both")
     parser.add_argument("--mapper", default="exact", help="default: exact")
     parser.add_argument("--time-limit", type=float, help="processor seconds per layer (default 3, imperfect 2)")
@@ -103,22 +107,23 @@ def _options() -> argparse.Namespace:
 def _tasks(found: argparse.Namespace) -> Iterator[Task]:
     names = tuple(NETWORKS) if found.networks == "all" else tuple(found.networks.split(","))
     kinds: list[Factors] = [kind for kind in LIMITS_S if found.factors in (kind, "both")]
-    for layer, problem, count in in_turns(names):
+    for layer, problem, count in in_turns(names, found.batch):
         for machine in found.machines.split(","):
             if re.search(found.only, f"{machine}/{layer}"):
                 for kind in kinds:
                     limit = LIMITS_S[kind] if found.time_limit is None else found.time_limit
-                    yield Task(machine, layer, problem, count, kind, limit, found.mapper)
+                    yield Task(machine, layer, problem, count, kind, limit, found.mapper, found.batch)
 
 
 def _text(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def in_turns(networks: Iterable[str]) -> Iterator[tuple[str, Problem, int]]:
+def in_turns(networks: Iterable[str], batch: int | None = None) -> Iterator[tuple[str, Problem, int]]:
     """Different layers of all networks, one of each network, then the next ones: (name, problem, how often)."""
     seen: set[Problem] = set()
-    tables = [[(f"{name}:{layer[0]}", *layer[1:]) for layer in layers(name, NETWORKS[name])] for name in networks]
+    batches = {name: NETWORKS[name] if batch is None or name in KERNELS else batch for name in networks}
+    tables = [[(f"{name}:{layer[0]}", *layer[1:]) for layer in layers(name, batches[name])] for name in networks]
     for turn in zip_longest(*tables):
         for layer in turn:
             if layer is not None and (alike := replace(layer[1], name="")) not in seen:
@@ -129,7 +134,7 @@ def in_turns(networks: Iterable[str]) -> Iterator[tuple[str, Problem, int]]:
 def _row(task: Task) -> Row:
     machine = find_architecture(task.machine)
     row: Row = {"machine": task.machine, "layer": task.layer, "count": task.count, "factors": task.factors}
-    row |= {"limit_s": task.limit_s, "mapper": task.mapper}
+    row |= {"limit_s": task.limit_s, "mapper": task.mapper, "batch": task.batch}
     space = Space(bypass=True, split_axes=True, factors=task.factors)
     try:
         found = map_problem(machine, task.problem, task.mapper, Request(space=space, time_limit_s=task.limit_s))
@@ -148,8 +153,9 @@ def _row(task: Task) -> Row:
     }
 
 
-COLUMNS = "machine,layer,count,factors,limit_s,edp_j_cycle,energy_pj,cycles,cpu_s,proven,valid,gap,limit,error".split(
-    ","
+COLUMNS = (
+    *("machine", "layer", "batch", "count", "factors", "limit_s", "edp_j_cycle", "energy_pj", "cycles", "cpu_s"),
+    *("proven", "valid", "gap", "limit", "error"),
 )
 """Of the CSV file."""
 
@@ -160,7 +166,9 @@ def write_csv(path: Path, table: list[Row]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for row in sorted(table, key=lambda row: (row["factors"], row["layer"], row["machine"], row["limit_s"])):
+        for row in sorted(
+            table, key=lambda row: (row["factors"], row["layer"], row["machine"], row["limit_s"], row.get("batch") or 0)
+        ):
             cells = [row.get(column) for column in COLUMNS]
             writer.writerow(
                 format(cell, places.get(column, ".9g")) if isinstance(cell, float) else cell
