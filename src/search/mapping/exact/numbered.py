@@ -5,11 +5,16 @@ from __future__ import annotations
 from ....costs.exact.compiled import bare
 from .model import Floats, Ints
 
+SCATTER = 2654435761
+"""2^32 divided by the golden ratio: numbers in even steps fall far apart (Knuth, TAOCP 3, section 6.4)."""
+
 
 @bare
 def clear(table: Ints, count: int) -> int:
-    """Empty a hash table for `count` keys; returns the places that are used, at most `table.shape[0]`."""
-    places = 2 * count + 1
+    """Empty a hash table for `count` keys; returns the places that are used, a power of two below `4 * count`."""
+    places = 1
+    while places < 2 * count:
+        places *= 2
     for i in range(places):
         table[i] = -1
     return places
@@ -18,9 +23,9 @@ def clear(table: Ints, count: int) -> int:
 @bare
 def place_of(table: Ints, places: int, key: int) -> int:
     """Where `key`, which is not negative, stands in the table, or the empty place where it belongs."""
-    place = key % places
+    place = (key * SCATTER >> 32) & (places - 1)
     while table[place] >= 0 and table[place] != key:
-        place = place + 1 if place + 1 < places else 0
+        place = (place + 1) & (places - 1)
     return place
 
 

@@ -13,7 +13,7 @@ class Room(NamedTuple):
     """`words` and `energy` (T,) per tensor, its `box` (A,), its `counts` (3, 3), and the words that each memory reads
     and writes, `flows` (2, 3).  `loops` (3, 3 D) are dimensions, bounds and strides, from `starts` (4,) on per memory;
     `middle`, `rest`, `outer` (D,) the bounds at a memory, `ordered` (2, D) bounds and strides by order, `turns` (2, D)
-    numbers of multiples, `ones` (D,) a tile of one point.  `keys` (2, 2 P + 1) are offsets of at most P children."""
+    numbers of multiples, `ones` (D,) a tile of one point.  `keys` (2, 4 P) are offsets of at most P children."""
 
     words: Ints
     energy: Floats
@@ -48,5 +48,5 @@ def new_room(tensors: int, dims: int, axes: int, children: int) -> Room:
         np.zeros((2, dims), np.int64),
         np.zeros((2, dims), np.int64),
         np.ones(dims, np.int64),
-        np.zeros((2, 2 * children + 1), np.int64),
+        np.zeros((2, 4 * children), np.int64),
     )

@@ -19,7 +19,7 @@ from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
 from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
 from .least import Task
-from .links import Links, new_links, place
+from .links import Links, new_links, place_and_group
 from .model import Floats, Ints, Model, model_of
 from .patterns import Patterns, cross_masks, patterns_of
 from .price import Choice
@@ -32,8 +32,9 @@ from .visit import Best
 ROUNDING = 1e-9
 """Relative slack of bounds, for rounding in sums."""
 
-HELP_PRICES, HELP_SHARE, HELP_MOST_S = 5_000, 0.3, 3.0
-"""Mappings priced before `refine` is asked for a good one, and the part of a time limit, and the most, for it."""
+HELP_PRICES, HELP_AFTER_S, HELP_MOST_S, HELP_SHARE = 30_000, 2.0, 0.5, 0.3
+"""Mappings priced, or processor seconds, before `refine` is asked for a good one; the most for that; and the part of a
+time limit that neither exceeds."""
 
 
 class _Search:
@@ -129,7 +130,7 @@ class _Search:
         near.active[:] = 1 if prod(factors) > 1 else 0
         near.groups[:] = 1
         layout = next(ordered(self.layouts[0][factors], self.dim_count))
-        place(near, self.model, np.ones(self.dim_count, np.int64), layout, int(self.model.mesh[0, 0]))
+        place_and_group(near, self.model, np.ones(self.dim_count, np.int64), layout, int(self.model.mesh[0, 0]))
 
     def _fixed(self, kept: Kept) -> Floats:
         if kept not in self.fixed:
@@ -198,7 +199,7 @@ def solve(
     for candidate in search.candidates():
         if candidate.low * (1 + ROUNDING) >= search.best.value[0]:
             break
-        late = search.best.counts[0] > HELP_PRICES or process_time() - start > min(HELP_MOST_S, HELP_SHARE * limit)
+        late = search.best.counts[0] > HELP_PRICES or process_time() - start > min(HELP_AFTER_S, HELP_SHARE * limit)
         if late and not search.helped:
             search.help(arch, problem, Request(objective, "timeloop", space, time_limit_s=time_limit_s))
         if process_time() - start > limit and search.best.value[0] < np.inf:

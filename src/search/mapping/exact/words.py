@@ -129,7 +129,7 @@ def _linked(
     for k in range(inner + 1, dims.shape[0]):
         left *= bounds[k]
     steps = bounds[inner] - 1
-    served, parts, passed = deliver(links, t, first)
+    served, parts, passed = deliver(links, model, t, first)
     amount = fresh * steps
     total = whole + amount
     read, arrived, link = whole * plain, whole * copies, 0
@@ -148,7 +148,7 @@ def _linked(
             words = fresh
         amount = weight * steps * fresh
         if words == fresh:
-            here, near, by = deliver(links, t, step)
+            here, near, by = deliver(links, model, t, step)
             read += amount * served + weight * words * here
             arrived += amount * parts + weight * words * near
             link += amount * passed + weight * words * by
@@ -189,5 +189,5 @@ def operand_traffic(model: Model, t: int, dims: Ints, bounds: Ints, stride: Ints
     for k in range(dims.shape[0]):
         left //= bounds[k]
         _fall_back(model, t, dims[k], stride[k], fall, step)
-        total += (bounds[k] - 1) * left * deliver(links, t, step)[0]
+        total += (bounds[k] - 1) * left * deliver(links, model, t, step)[0]
     return total
