@@ -17,7 +17,7 @@ import numpy as np
 from .delays import Delays
 from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, Terms, kept_at
-from .model import Bools, Floats, Ints, Model
+from .model import WINDOW, Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
 from .sections import Sections
@@ -54,8 +54,9 @@ class Ahead:
         self._model, self._tables, self._outer, self._sections = model, tables, outer, sections
         self._dims, self._tensors = tables.dims, len(model.full)
         self._every = (1 << self._dims) - 1
+        self._slides = (model.kind == WINDOW).any(axis=0)
         self._orders = Orders(model)
-        self._outcomes: dict[int, list[Outcome]] = {}
+        self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
@@ -116,7 +117,7 @@ class Ahead:
             energies, ports = section.ways(kept)
             return self._delays.weighed(energies, ports, self._worth)
         alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
-        outcomes = self._orders_of(alive)
+        outcomes = self._orders_of(alive, self._every)
         energies = self._energies(pending, alive, outcomes)
         if self._worth is not None:
             return self._delays.weighed(energies, section.ports(outcomes, alive, kept), self._worth)
@@ -147,10 +148,10 @@ class Ahead:
             self._terms = Terms(self._tables, self._skeleton, level, tile)
         return self._terms.energy(t, low, *way, {}, whole=True)
 
-    def _orders_of(self, tensors: int) -> list[Outcome]:
-        if tensors not in self._outcomes:
-            self._outcomes[tensors] = outcomes_of(self._model, tensors)
-        return self._outcomes[tensors]
+    def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
+        if (tensors, dims) not in self._outcomes:
+            self._outcomes[tensors, dims] = outcomes_of(self._model, tensors, dims)
+        return self._outcomes[tensors, dims]
 
     def _room(self, level: int) -> Room:
         """A memory's tiles, which are those of other skeletons with the same instances inside and outside."""
@@ -171,7 +172,8 @@ class Ahead:
         following = level + 1
         while following < last - 1 and self._idle(following):
             following += 1
-        times = skeleton.spread[level + 1] * (skeleton.spread[last] if following == last - 1 else 1)
+        times = skeleton.spread[level + 1 : following + 1].prod(axis=0)
+        times = times * (skeleton.spread[last] if following == last - 1 else 1)
         grid, outer = self._grids[level], self._grids[following]
         key = id(grid), id(outer), times.tobytes()
         if key not in self._passages:
@@ -184,7 +186,7 @@ class Ahead:
         skeleton, model = self._skeleton, self._model
         sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
         nothing = not skeleton.kept[level].any() and not sliding.any()
-        return model.perfect and nothing and int(skeleton.spread[level + 1].max()) == 1
+        return model.perfect and nothing and not (self._slides & (skeleton.spread[level + 1] > 1)).any()
 
     def beyond(self) -> Beyond:
         """The tables that a walk of the skeleton reads."""

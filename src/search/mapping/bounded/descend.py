@@ -45,21 +45,22 @@ def slides(task: Task, killed: int, d: int) -> bool:
 
 @bare
 def idle(task: Task, level: int) -> bool:
-    """Whether loops of a memory can as well be those of the next one: it keeps nothing, no spatial loop lies between.
+    """Whether loops of a memory can as well be those of the next one: it keeps nothing.
 
-    One loop of both factors rests no tensor less, but for windows that slide.
+    One loop of both factors rests no tensor less, but for windows that slide; and where spatial loops lie between, it
+    is all the same to tiles whether loops are inside or outside of these, but for windows.
     """
     model, skeleton = task.model, task.skeleton
     if not model.perfect:
         return False
-    for d in range(model.bounds.shape[0]):
-        if skeleton.spread[level + 1, d] > 1:
-            return False
     for t in range(model.kind.shape[0]):
         if skeleton.kept[level, t]:
             return False
         for inner in range(level):
             if skeleton.kept[inner, t] and model.windows[t] > 0:
+                return False
+        for d in range(model.bounds.shape[0]):
+            if skeleton.spread[level + 1, d] > 1 and model.kind[t, d] == WINDOW:
                 return False
     return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -49,10 +50,14 @@ def grid_of(
     high = low.copy()
     for d, found in enumerate(lists):
         low[d, : len(found)] = found
-        high[d, : len(found)] = [*(n - 1 for n in found[1:]), ends[d]]
+        high[d, : len(found)] = [*(_before(n, whole[d]) if perfect else n - 1 for n in found[1:]), ends[d]]
     exact = perfect and lists == whole
     stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lists))], np.int64)
     return Grid(size, low, low.copy() if exact else high, stride, exact)
+
+
+def _before(tile: int, tiles: list[int]) -> int:
+    return tiles[bisect_left(tiles, tile) - 1]
 
 
 class Part(NamedTuple):

@@ -193,7 +193,7 @@ class Step:
         level: int,
         passage: Passage,
         after: Callable[[Pending], Floats],
-        outcomes: Callable[[int], list[Outcome]],
+        outcomes: Callable[[int, int], list[Outcome]],
     ) -> None:
         self.model, self.skeleton, self.level, self.passage = model, skeleton, level, passage
         self.after, self.outcomes, self.dims = after, outcomes, tables.dims
@@ -223,7 +223,7 @@ class Step:
     def _settled(self, alive: dict[int, int], nobody: Pending) -> Floats:
         """All tensors are moved by loops of the next memory."""
         best = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
-        for outcome in self.outcomes(sum(1 << t for t in alive)):
+        for outcome in self.outcomes(sum(1 << t for t in alive), (1 << self.dims) - 1):
             resting = 0
             fixed: Floats = np.zeros((1,) * self.dims)
             for t, low in alive.items():
@@ -257,15 +257,16 @@ class Step:
         if looping == 0 and len(some) < len(alive):
             return np.inf
         total = self.passage.exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
-        for t, low in alive.items():
-            if t in some:
-                continue
-            run = looping & self._unrelated(t)
-            firsts = [-1, *(d for d in range(self.dims) if looping >> d & 1 and self.model.window[t, d] >= 0)]
-            total = total + np.minimum.reduce(
-                np.broadcast_arrays(*(self.terms.energy(t, low, run, first, {}, whole=False) for first in firsts))
-            )
-        return total
+        moved = {t: low for t, low in alive.items() if t not in some}
+        if not moved:
+            return total
+        ways = list[Floats]()
+        for outcome in self.outcomes(sum(1 << t for t in moved), looping):
+            way: Floats = np.zeros((1,) * self.dims)
+            for t, low in moved.items():
+                way = way + self.terms.energy(t, low, *outcome[t], {}, whole=False)
+            ways.append(way)
+        return total + np.minimum.reduce(np.broadcast_arrays(*ways))
 
     def _unrelated(self, t: int) -> int:
         return self.terms.tables.unrelated[t]

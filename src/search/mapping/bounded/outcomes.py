@@ -8,8 +8,8 @@ Outcome = tuple[tuple[int, int], ...]
 """Per tensor, the set of dimensions whose loops it rests in, and the sliding dimension that moves it first (or -1)."""
 
 
-def outcomes_of(model: Model, kept: int) -> list[Outcome]:
-    """What an order of loops may mean for the tensors `kept` (a set): all maximal outcomes."""
+def outcomes_of(model: Model, kept: int, looping: int = -1) -> list[Outcome]:
+    """What orders of loops of the dimensions `looping` may mean for the tensors `kept` (sets): all maximal outcomes."""
     tensors, dims = model.kind.shape
     kind, window = model.kind.tolist(), model.window.tolist()
     found: dict[Outcome, None] = {}
@@ -34,7 +34,7 @@ def outcomes_of(model: Model, kept: int) -> list[Outcome]:
             ends = {t: (rested, d if window[t][d] >= 0 else -1) for t in range(tensors) if killed >> t & 1}
             go(alive & ~killed, remaining & ~(1 << d), rested | 1 << d, so_far | ends)
 
-    go(kept, (1 << dims) - 1, 0, {})
+    go(kept, (1 << dims) - 1 & looping, 0, {})
     relevant = [sum(1 << d for d in range(dims) if kind[t][d] == UNRELATED) for t in range(tensors)]
     cleaned = {
         tuple((run & relevant[t] if kept >> t & 1 else 0, first) for t, (run, first) in enumerate(outcome)): None

@@ -8,9 +8,10 @@ from math import prod
 import numpy as np
 
 from .grids import Sizes, distinct_tiles, grid_of, sizes_of
-from .model import UNRELATED, Bools, Floats, Ints, Model
+from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from .outcomes import Outcome, outcomes_of
 from .tables import Boundary, Tables
+from .walk import Grid
 
 FRONT, COARSE, MARKS = 48, 1.1, 5
 """Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
@@ -19,7 +20,7 @@ first compared with all others."""
 MAX_CELLS = 1 << 14
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
 
-MAX_PERFECT = 1 << 19
+MAX_PERFECT = 1 << 15
 """Cells of a grid of perfect tiles, which nest."""
 
 MAX_KEPT = 1 << 20
@@ -32,10 +33,11 @@ class Outer:
     A tile is that of all `children` instances of the last memory together.
     """
 
-    def __init__(self, model: Model, tables: Tables, children: int) -> None:
+    def __init__(self, model: Model, tables: Tables, children: int, grid: Grid | None = None) -> None:
         self._model, self._tables, self._children = model, tables, children
-        self.last = len(model.capacity) - 1
-        self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=MAX_PERFECT if model.perfect else MAX_CELLS)
+        self.last, self.perfect = len(model.capacity) - 1, model.perfect
+        cells = MAX_PERFECT if model.perfect else MAX_CELLS
+        self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells) if grid is None else grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1
@@ -47,11 +49,34 @@ class Outer:
         self._fewest: dict[int, Floats] = {}
         self._related = model.kind != UNRELATED
         self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
-        self._fronts: dict[tuple[int, int], Floats] = {}
+        self._bests: dict[int, Outer] = {}
+
+    def multiples(self, begin: list[int]) -> Outer:
+        """The same for the multiples of a perfect tile alone."""
+        grid = grid_of(self._tables.bounds, perfect=True, cells=MAX_PERFECT, least=begin)
+        return Outer(self._model, self._tables, self._children, grid)
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
-        return float(self.energies(kept).min())
+        return float(self._best(kept).energies(kept).min())
+
+    def _best(self, kept: int) -> Outer:
+        """The same for tiles that may be best for the tensors `kept`: none takes less, or costs less, than these.
+
+        With perfect factors and without windows, a tile is best as large as can be along dimensions that index none of
+        them, and as small as can be along those that index all.
+        """
+        kinds = self._model.kind[[t for t in range(len(self._model.full)) if kept >> t & 1]]
+        if not self._model.perfect or (kinds == WINDOW).any():
+            return self
+        if kept not in self._bests:
+            bounds = self._tables.bounds
+            begin = [n if free else 1 for n, free in zip(bounds, (kinds == UNRELATED).all(axis=0), strict=True)]
+            ends = [1 if small else n for n, small in zip(bounds, (kinds != UNRELATED).all(axis=0), strict=True)]
+            most = [max(pair) for pair in zip(begin, ends, strict=True)]
+            grid = grid_of(bounds, perfect=True, cells=MAX_PERFECT, least=begin, most=most)
+            self._bests[kept] = Outer(self._model, self._tables, self._children, grid)
+        return self._bests[kept]
 
     def energies(self, kept: int) -> Floats:
         """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""
@@ -97,20 +122,19 @@ class Outer:
         outermost memories, cycles until the first words are there and the last ones back.  No tile costs less than one
         of these in all three.  No further memory keeps the tensors `inmost`.
         """
-        if (kept, inmost) not in self._fronts:
-            limits = self._model.bandwidth[self.last - 1 :]
-            if np.isinf(limits).all() or np.isinf(self.least(kept)):
-                found = np.array([[self.least(kept), 0.0, 0.0]])
-                self._fronts[kept, inmost] = found[np.isfinite(found[:, 0])]
-            else:
-                waiting = self.waiting(inmost)
-                fits = np.isfinite(self.energies(kept))
-                tables = [
-                    [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
-                    for energy, ports in self.ways(kept)
-                ]
-                self._fronts[kept, inmost] = lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
-        return self._fronts[kept, inmost]
+        best = self._best(kept)
+        if np.isinf(self._model.bandwidth[self.last - 1 :]).all() or np.isinf(best.least(kept)):
+            found = np.array([[best.least(kept), 0.0, 0.0]])
+            return found[np.isfinite(found[:, 0])]
+        return best._front(kept, inmost)
+
+    def _front(self, kept: int, inmost: int) -> Floats:
+        waiting, fits = self.waiting(inmost), np.isfinite(self.energies(kept))
+        tables = [
+            [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
+            for energy, ports in self.ways(kept)
+        ]
+        return lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
 
     def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
         """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""

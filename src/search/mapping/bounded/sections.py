@@ -20,6 +20,9 @@ MAX_CUT = 1 << 22
 MAX_PARTS = 1024
 """Smallest tiles whose multiples are kept."""
 
+MAX_ALONE = 1 << 17
+"""Cells of all multiples with tables of their own, where there is no table for all tiles."""
+
 
 class Section:
     """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
@@ -95,7 +98,7 @@ class Sections:
     """The sections of one problem's tables."""
 
     def __init__(self, outer: Outer) -> None:
-        self._outer = outer
+        self._outer, self._cells = outer, 0
         self._store: Store[np.float64] = Store(MAX_CUT)
         self._places: Store[np.int64] = Store(MAX_CUT)
         self._found: dict[bytes, Section] = {}
@@ -104,8 +107,14 @@ class Sections:
         """The multiples of a tile (D,)."""
         key = begin.tobytes()
         if key not in self._found:
-            if len(self._found) >= MAX_PARTS:
+            outer, whole = self._outer, self._outer.grid
+            alone = outer.perfect and not whole.perfect
+            if alone:
+                outer = self._outer.multiples(begin.tolist())
+                self._cells += int(outer.grid.size.prod())
+            if len(self._found) >= MAX_PARTS or self._cells > MAX_ALONE:
                 self._found.clear()
-            part = part_of(self._outer.grid, begin)
-            self._found[key] = Section(self._outer, part, key, self._store, self._places)
+                self._cells = int(outer.grid.size.prod()) if alone else 0
+            part = part_of(outer.grid, np.ones_like(begin) if alone else begin)
+            self._found[key] = Section(outer, part, key, self._store, self._places)
         return self._found[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 from random import Random
@@ -33,6 +34,15 @@ SLIDING: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Problems with windows of any stride, for machines with two arrays."""
 
+KERNELS: dict[str, tuple[str, dict[str, str]]] = {
+    "mttkrp": FORMS["mttkrp"],
+    "sddmm": ("ijk", {"A": "i,j", "B": "i,k", "C": "k,j", "Z": "i,j"}),
+    "ttmc": ("ijklm", {"A": "i,j,k", "B": "j,l", "C": "k,m", "Z": "i,l,m"}),
+    "mmc": ("ijkl", {"A": "i,j", "B": "j,k", "C": "k,l", "Z": "i,l"}),
+    "tcl": ("ijklmn", {"A": "i,j,k", "B": "i,l", "C": "j,m", "D": "k,n", "Z": "l,m,n"}),
+}
+"""Products of several tensors, whose loops let some of them rest at a time."""
+
 Slot = tuple[int, str, int]
 """A place for one loop per dimension: level, `x`, `y` or `t`, and the largest product there."""
 
@@ -54,6 +64,19 @@ def random_sliding_problem(random: Random) -> Problem:
     while prod(bounds) > 64:
         bounds[bounds.index(max(bounds))] = random.choice([1, 2, 3])
     return _problem(random, name, dims, texts, bounds)
+
+
+def random_kernel(random: Random) -> Problem:
+    """A product of several tensors; dimensions often have equal bounds, of several factors."""
+    name = random.choice(list(KERNELS))
+    dims, texts = KERNELS[name]
+    bounds = [random.choice([2, 2, 4]) for _ in dims]
+    while prod(bounds) > 16:
+        bounds[bounds.index(max(bounds))] = random.choice([1, 2])
+    bits = random.choice([None, None, 8])
+    found = _problem(random, name, dims, texts, bounds)
+    tensors = found.tensors if random.random() < 0.5 else tuple(replace(one, word_bits=bits) for one in found.tensors)
+    return replace(found, tensors=tensors)
 
 
 def _problem(random: Random, name: str, dims: str, texts: dict[str, str], bounds: list[int]) -> Problem:

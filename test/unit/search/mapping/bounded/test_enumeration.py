@@ -12,7 +12,14 @@ from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import ahead, outer, solve
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
 
-from .enumerate import every_mapping, random_arrays, random_machine, random_problem, random_sliding_problem
+from .enumerate import (
+    every_mapping,
+    random_arrays,
+    random_kernel,
+    random_machine,
+    random_problem,
+    random_sliding_problem,
+)
 
 PAIRS = 110
 """Pairs per kind of factors that are small enough to enumerate."""
@@ -80,3 +87,15 @@ def test_strided_windows_of_children_that_lie_apart(seed: int):
     random = Random(seed)
     problem, arch = random_sliding_problem(random), random_arrays(random)
     assert compare(arch, problem, Space(random.random() < 0.7, random.random() < 0.5), seed, 3000)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("seed", [19, 20, 25, 35, 40, 47, 48, 49, 50, 51, 52, 58])
+def test_products_of_several_tensors(seed: int, coarse: bool, monkeypatch: pytest.MonkeyPatch):
+    if coarse:
+        monkeypatch.setattr(outer, "MAX_PERFECT", 6)
+        monkeypatch.setattr(ahead, "MAX_INNER", 6)
+    random = Random(seed)
+    problem = random_kernel(random)
+    arch = random_arrays(random) if seed % 3 else random_machine(random)
+    assert compare(arch, problem, Space(random.random() < 0.7, random.random() < 0.5), seed, 2000) is not None

@@ -1,0 +1,54 @@
+"""What orders of loops mean for tensors, against all orders one by one."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.bounded.model import UNRELATED, Model, model_of
+from tilewright.search.mapping.bounded.outcomes import outcomes_of
+from tilewright.search.mapping.values import Space
+
+TTMC = Problem(
+    "ttmc",
+    tuple("ijklm"),
+    (2, 2, 2, 2, 2),
+    (
+        Tensor("A", ((1, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0))),
+        Tensor("B", ((0, 1, 0, 0, 0), (0, 0, 0, 1, 0))),
+        Tensor("C", ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1))),
+        Tensor("Z", ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1)), is_output=True),
+    ),
+)
+
+
+def model() -> Model:
+    levels = Level("near", 8, 1, 1, 1, 1.0), Level("far", None, 1, 1, 1, 2.0)
+    return model_of(Architecture("two memories", levels, "MAC", 1, 1, 1.0), TTMC, Space(factors="perfect"))[0]
+
+
+def runs_of(kinds: list[list[int]], order: tuple[int, ...]) -> list[int]:
+    """By tensor the dimensions of its loops, inner to outer, before one moves it."""
+    found: list[int] = []
+    for row in kinds:
+        run = 0
+        for d in order:
+            if row[d] != UNRELATED:
+                break
+            run |= 1 << d
+        found.append(run)
+    return found
+
+
+def test_outcomes_of_some_dimensions_are_those_of_their_orders():
+    problem = model()
+    kinds: list[list[int]] = problem.kind.tolist()
+    for looping in range(1 << 5):
+        dims = [d for d in range(5) if looping >> d & 1]
+        orders = [runs_of(kinds, order) for order in permutations(dims)]
+        for kept in range(1 << 4):
+            tensors = [t for t in range(4) if kept >> t & 1]
+            best = {tuple(runs[t] for t in tensors) for runs in orders}
+            found = [tuple(outcome[t][0] for t in tensors) for outcome in outcomes_of(problem, kept, looping)]
+            assert set(found) <= best
+            assert all(any(all(a & b == b for a, b in zip(one, mine, strict=True)) for one in found) for mine in best)
