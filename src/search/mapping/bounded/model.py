@@ -33,7 +33,7 @@ class Model(NamedTuple):
     element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
-    `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (M, M) is for intermediate results.
+    `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
     """
 
     bounds: Ints
@@ -89,7 +89,7 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),
         divisors=divisors,
         many=many,
-        room=np.zeros((min(divisors.shape[1], MOST_DIVISORS),) * 2),
+        room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
     )
     return model, dims
 

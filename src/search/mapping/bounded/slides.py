@@ -2,18 +2,48 @@
 
 After loops of window dimensions that make `a` steps along one and `c` along another, the next loop along the first
 moves the window by its step, less the way back of the other: `step_a - (c - 1) * step_c`, whatever `a` is.  So what
-all steps find is a walk through the lattice of such pairs, and the best walk a small dynamic program.  At any pair
-loops may come that only let the window fall back; most of the steps are theirs if there are many, so the program may
-also end there.
+all steps find is a walk through the lattice of such pairs, and the best walk a small dynamic program.
+
+At any pair loops of other dimensions may come that only let the window fall back.  Those of a plain dimension leave
+nothing, and are best the outermost.  Those that do not index the tensor leave what the way back allows, those of other
+windows a share of that.  Loops of one of these kinds are best all at one pair: with `u` and `v` iterations at two, what
+is found is between that for `u v` at the one and for `u v` at the other.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ....costs.compiled import bare
-from .model import Ints, Model
-from .windows import overlap, present
+from .model import UNRELATED, Floats, Ints, Model
+from .windows import extent, overlap, present, slid
+
+
+class Others(NamedTuple):
+    """Loops of dimensions that are not of a window: iterations of those that do not index the tensor, of those of its
+    other windows, and the most that an advance of the latter leaves of these, as a share."""
+
+    unrelated: float
+    beside: float
+    shared: float
+
+
+@bare
+def others_of(model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool) -> Others:
+    """The loops beside window `w` where tensor `t` rests in a tile; see `words.sent`."""
+    unrelated, beside, shared = 1.0, 1.0, 0.0
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == UNRELATED:
+            unrelated *= -(-model.bounds[d] // tile[d])
+        elif model.window[t, d] >= 0 and model.window[t, d] != w:
+            beside *= -(-model.bounds[d] // step[d])
+    for other in range(model.windows[t]):
+        if other != w:
+            size = float(extent(model, t, other, tile))
+            shared = max(shared, left(model, t, other, tile, child, step, size, free, once) / size)
+    return Others(unrelated, beside, shared)
 
 
 @bare
@@ -39,6 +69,31 @@ def stays(model: Model, t: int, w: int, tile: Ints, child: Ints, size: float, sh
 
 
 @bare
+def left(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, size: float, free: int, once: bool
+) -> float:
+    """Most of the `size` elements of window `w` that are there already when a loop of its own advances; see `slid`."""
+    most = min(size, float(slid(model, t, w, tile, step, once)))
+    first = -1
+    for d in range(step.shape[0]):
+        if model.window[t, d] == w and step[d] < model.bounds[d]:
+            first = d
+    if first < 0 or once or not model.perfect:
+        return most
+    other = partner(model, t, w, step, first, free)
+    if other < 0:
+        return most
+    found = 0.0
+    for mine, theirs in ((first, other), (other, first)):
+        pace, slow = step[mine] * model.coefficient[t, mine], step[theirs] * model.coefficient[t, theirs]
+        for j in range(model.many[theirs]):
+            done = model.divisors[theirs, j]
+            if model.bounds[theirs] // step[theirs] % done == 0:
+                found = max(found, stays(model, t, w, tile, child, size, pace - (done - 1) * slow))
+    return min(most, found)
+
+
+@bare
 def kept_on_average(
     model: Model,
     t: int,
@@ -51,24 +106,30 @@ def kept_on_average(
     size: float,
     free: int,
     once: bool,
+    others: Others,
+    near: int,
 ) -> float:
     """Elements at most that a step finds there on the average, where loop `first` of `bound` (0: of any) comes next.
 
     For perfect factors; inf for others, and for a known bound where loops further out are not understood.  With `once`
-    each dimension has a single loop.
+    each dimension has a single loop; `others` are loops of other dimensions.  Steps of dimensions that are not of the
+    set `near` find nothing.
     """
     if not model.perfect:
         return np.inf
     other = partner(model, t, w, step, first, free)
     many = model.bounds[first] // step[first]
     pace = step[first] * model.coefficient[t, first]
-    if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[0]:
+    if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[1]:
         return np.inf if bound > 1 else (size + stays(model, t, w, tile, child, size, pace)) / 2
-    others, slow, most = 1, 0, 1
+    alone, slow, most = 1, 0, 1
+    if other >= 0 and (near >> other) & 1 == 0:
+        other = -1
     if other >= 0:
-        others, slow = model.bounds[other] // step[other], step[other] * model.coefficient[t, other]
+        alone, slow = model.bounds[other] // step[other], step[other] * model.coefficient[t, other]
         most = model.many[other]
-    answer, best = 0.0, model.room
+    best = model.room
+    every = (1 if others.unrelated > 1 else 0) + (2 if others.beside > 1 and others.shared > 0 else 0)
     for i in range(model.many[first] - 1, -1, -1):
         a = model.divisors[first, i]
         if many % a:
@@ -76,22 +137,45 @@ def kept_on_average(
         along = stays(model, t, w, tile, child, size, slow - (a - 1) * pace) if other >= 0 else 0.0
         for j in range(most - 1, -1, -1):
             c = model.divisors[other, j] if other >= 0 else 1
-            if others % c:
+            if alone % c:
                 continue
-            found = stays(model, t, w, tile, child, size, (a - 1) * pace + (c - 1) * slow)
+            away = stays(model, t, w, tile, child, size, (a - 1) * pace + (c - 1) * slow)
             ahead = stays(model, t, w, tile, child, size, pace - (c - 1) * slow)
-            for k in range(i + 1, model.many[first]):
-                more = model.divisors[first, k]
-                if more % a == 0 and many % more == 0 and not (once and (a > 1 or more < many)):
-                    if a == 1 and c == 1 and bound > 1 and more != bound:
-                        continue
-                    found_ahead = ahead + (best[k, j] - ahead) * a / more
-                    if a == 1 and c == 1:
-                        answer = max(answer, found_ahead)
-                    found = max(found, found_ahead)
-            for k in range(j + 1, most):
-                more = model.divisors[other, k]
-                if more % c == 0 and others % more == 0 and not (once and (c > 1 or more < others)):
-                    found = max(found, along + (best[i, k] - along) * c / more)
-            best[i, j] = found
-    return answer
+            for waiting in range(every + 1):
+                if waiting & ~every:
+                    continue
+                found = falling_back(best, i, j, waiting, away, others)
+                found = max(found, advancing(model, first, best[waiting, :, j], i, many, ahead, 0, once))
+                if other >= 0:
+                    found = max(found, advancing(model, other, best[waiting, i], j, alone, along, 0, once))
+                best[waiting, i, j] = found
+    once_more = stays(model, t, w, tile, child, size, pace)
+    return advancing(model, first, best[every, :, 0], 0, many, once_more, bound, once)
+
+
+@bare
+def advancing(model: Model, d: int, further: Floats, at: int, most: int, near: float, bound: int, once: bool) -> float:
+    """What steps find there on the average where a loop of dimension `d` comes next, which leaves `near` elements.
+
+    Its loops so far have the divisor number `at` of iterations, in the end `most`; after any divisor, loops further out
+    find what `further` has.  The loop may have to have `bound` iterations.
+    """
+    found, done = 0.0, model.divisors[d, at]
+    for k in range(at + 1, model.many[d]):
+        more = model.divisors[d, k]
+        if more % done or most % more or (once and (done > 1 or more < most)) or (bound > 1 and more != bound):
+            continue
+        found = max(found, near + (further[k] - near) * done / more)
+    return found
+
+
+@bare
+def falling_back(best: Floats, i: int, j: int, waiting: int, away: float, others: Others) -> float:
+    """What steps find there on the average where loops of other dimensions come next, if those are `waiting`."""
+    found = 0.0
+    if waiting & 1:
+        found = max(found, away + (best[waiting - 1, i, j] - away) / others.unrelated)
+    if waiting & 2:
+        shared = away * others.shared
+        found = max(found, shared + (best[waiting - 2, i, j] - shared) / others.beside)
+    return found

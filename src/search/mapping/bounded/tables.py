@@ -6,16 +6,16 @@ made and multiplied: arrays have one axis per dimension, of length 1 where the d
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from ....costs.compiled import compiled
 from .grids import Sizes, Store
-from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .slides import kept_on_average
-from .windows import slid, together
+from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
+from .slides import Others, kept_on_average, left
+from .windows import together
 from .words import settle, slide
 
 MAX_KNOWN = 1 << 22
@@ -24,16 +24,30 @@ MAX_KNOWN = 1 << 22
 SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
 """Columns of `window_rows`."""
 
+ANY = Others(inf, inf, 1.0)
+"""Nothing is known of loops of other dimensions."""
+
+COUNTS, SHARES = (1.0, 2.0, 4.0, inf), (0.0, 0.5, 0.75, 1.0)
+"""What is told apart of such loops."""
+
+
+EVERY = -1
+"""The set of all dimensions."""
+
 
 class Boundary(NamedTuple):
     """Sizes by dimension of the tiles that a parent sees (`tile`), of the child's own (`child`), and the iterations per
-    step of the loops outside (`step`); `free` and `once` as for `words.sent`."""
+    step of the loops outside (`step`); `free` and `once` as for `words.sent`.
+
+    Where loops of a plain dimension of the tensor come after those of the set `near`, all others find nothing there.
+    """
 
     tile: Sizes
     child: Sizes
     step: Sizes
     free: int = 0
     once: bool = False
+    near: int = EVERY
 
 
 @compiled
@@ -48,6 +62,8 @@ def window_rows(
     bounds: Ints,
     free: int,
     once: bool,
+    others: Others,
+    near: int,
     out: Floats,
 ) -> None:
     """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
@@ -61,11 +77,11 @@ def window_rows(
         for d in range(tile.shape[0]):
             if model.window[t, d] == w:
                 out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
-        out[n, SLID] = slid(model, t, w, tile, steps[n], once)
+        out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
         if first < 0 or model.window[t, first] != w or steps[n, first] >= model.bounds[first]:
             continue
         out[n, KEPT] = kept_on_average(
-            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once
+            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
         )
         if bounds[n] > 1:
             found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
@@ -84,7 +100,7 @@ def settle_rows(
     return found
 
 
-def along(values: Floats | Ints, d: int, dims: int) -> Floats:
+def along(values: Floats | Ints | Bools, d: int, dims: int) -> Floats:
     """Values of one dimension as an array with an axis per dimension."""
     return np.asarray(values, np.float64).reshape([-1 if e == d else 1 for e in range(dims)])
 
@@ -93,7 +109,7 @@ class Tables:
     """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
 
     `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
-    Loops along those of the set `unrelated` leave it alone.
+    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.
     """
 
     def __init__(self, model: Model) -> None:
@@ -104,6 +120,7 @@ class Tables:
         self.dims = len(self.bounds)
         self._rows: dict[tuple[object, ...], Floats] = {}
         self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
+        self.plain = [sum(1 << d for d, kind in enumerate(row) if kind == PLAIN) for row in self.kind]
         self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
         self.known: Store[np.float64] = Store(MAX_KNOWN)
 
@@ -131,7 +148,7 @@ class Tables:
         to is all there.
         """
         sizes = (sizes[d].tobytes() for sizes in box[:3] for d in self.matter[t])
-        key = t, first, loops, box.free, box.once, *sizes
+        key = t, first, loops, box.free, box.once, box.near, *sizes
         found = self.known.get(key)
         if found is None:
             found = self._sent(t, box, first, loops=loops)
@@ -159,13 +176,42 @@ class Tables:
             return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
         steps = -(-self.bounds[first] // box.step[first])
         if self.model.perfect:
-            rows = self._window(t, w, box, first, np.zeros_like(steps))
-            return np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
+            return self._least_of_any(t, w, box, first, np.zeros_like(steps))
         best: Floats | None = None
         for bound in range(2, int(steps.max()) + 1):
             found = _fresh(self._window(t, w, box, first, np.minimum(steps, bound)), 1.0)
             best = found if best is None else np.minimum(best, found)
         return self._least(t, w, box, -1) if best is None else best
+
+    def _least_of_any(self, t: int, w: int, box: Boundary, first: int, bound: Ints) -> Floats:
+        """`_least` for perfect factors: what loops of other dimensions leave is rounded up to few kinds."""
+        unrelated: Floats = np.ones((1,) * self.dims)
+        for d, kind in enumerate(self.kind[t]):
+            if kind == UNRELATED and box.near >> d & 1:
+                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+        shared = self._shared(t, w, box)
+        which = np.searchsorted(COUNTS, unrelated) * len(SHARES) + np.searchsorted(SHARES, shared)
+        found: Floats = np.zeros((1,) * self.dims)
+        for kind in np.unique(which).tolist():
+            count, share = divmod(kind, len(SHARES))
+            rows = self._window(t, w, box, first, bound, Others(COUNTS[count], inf, SHARES[share]))
+            words = np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
+            found = np.where(which == kind, words, found)
+        return found
+
+    def _shared(self, t: int, w: int, box: Boundary) -> Floats:
+        """The most that loops of other windows leave of these, as a share: 0 where there are no such loops."""
+        found: Floats = np.zeros((1,) * self.dims)
+        for other in range(int(self.model.windows[t])):
+            if other == w:
+                continue
+            rows = self._window(t, other, box, -1, None)
+            looping: Floats = np.zeros((1,) * self.dims)
+            for d in range(self.dims):
+                if self.window[t][d] == other and box.near >> d & 1:
+                    looping = np.maximum(looping, along(box.step[d] < self.bounds[d], d, self.dims))
+            found = np.maximum(found, looping * np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
+        return found
 
     def _whole(self, t: int, w: int, box: Boundary, first: int) -> Floats:
         """Words along a window where the loop that slides has all iterations that are left."""
@@ -174,7 +220,7 @@ class Tables:
 
     def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats | float:
         """As `words.returns`, with no loop of dimension `first` further out."""
-        others, beside, shared, all_back = (np.full((1,) * self.dims, x) for x in (1.0, 1.0, 0.0, 0.0))
+        others, beside, all_back = (np.full((1,) * self.dims, x) for x in (1.0, 1.0, 0.0))
         for d, kind in enumerate(self.kind[t]):
             if kind == PLAIN:
                 if not self.model.perfect:
@@ -187,17 +233,13 @@ class Tables:
                     others = others * count
                 else:
                     beside = beside * count
-        for other in range(int(self.model.windows[t])):
-            if other != w:
-                rows = self._window(t, other, box, -1, None)
-                shared = np.maximum(shared, np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
-        found = 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
+        found = 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
         return np.where(all_back > 0, 1.0, found)
 
-    def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None) -> Floats:
+    def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        key = (t, w, first, None if bound is None else bound.tobytes(), box.free, box.once)
+        key = (t, w, first, None if bound is None else bound.tobytes(), box.free, box.once, others, box.near)
         key += tuple(sizes[d].tobytes() for sizes in box[:3] for d in mine)
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
@@ -219,6 +261,8 @@ class Tables:
                 np.ascontiguousarray(bounds),
                 box.free,
                 box.once,
+                others,
+                box.near,
                 out,
             )
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .slides import kept_on_average
-from .windows import extent, nearest_return, overlap, present, slid, together
+from .slides import Others, kept_on_average, others_of
+from .windows import extent, nearest_return, overlap, present, together
 
 
 @bare
@@ -91,12 +91,13 @@ def found_there(
 
     With `bound` 0 the loop has any number of iterations; perfect factors only.
     """
-    most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once)
+    others = others_of(model, t, w, tile, child, step, free, once)
+    most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, -1)
     if bound == 0:
         return most
     forward, back, again, positions = slide(model, t, w, tile, child, step, first, bound, size, free)
     outer = -(-(-(-model.bounds[first] // step[first])) // bound)
-    back *= returns(model, t, w, tile, step, first, outer, once)
+    back *= returns(model, t, w, step, first, outer, others)
     return min(size, positions * min(most, (1 - again) * forward + again * back))
 
 
@@ -129,28 +130,20 @@ def slide(
 
 
 @bare
-def returns(model: Model, t: int, w: int, tile: Ints, step: Ints, first: int, outer: int, once: bool) -> float:
+def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, others: Others) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
     Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
     the outermost, then the latter.
     """
-    others, beside, shared = float(outer), 1.0, 0.0
-    for d in range(tile.shape[0]):
+    alone = outer * others.unrelated
+    for d in range(step.shape[0]):
         if model.kind[t, d] == PLAIN:
             if not model.perfect and step[d] < model.bounds[d]:
                 return 1.0
-        elif d != first:
-            count = -(-model.bounds[d] // (tile[d] if model.kind[t, d] == UNRELATED else step[d]))
-            if model.window[t, d] < 0 or model.window[t, d] == w:
-                others *= count
-            elif count > 1:
-                beside *= count
-    for other in range(model.windows[t]):
-        if other != w:
-            size = float(extent(model, t, other, tile))
-            shared = max(shared, min(size, float(slid(model, t, other, tile, step, once))) / size)
-    return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * shared
+        elif d != first and model.window[t, d] == w:
+            alone *= -(-model.bounds[d] // step[d])
+    return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
 
 
 @bare
