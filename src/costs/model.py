@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from ..errors import TilewrightError
 from . import exact, timeloop
-from .hierarchy.batch import MappingBatch
 from .hierarchy.values import Architecture, LoopMapping, Problem
-from .timeloop.batch_model import BatchPrices
 from .timeloop.report import Prices, Violation
 from .timeloop.validity import factor_violations
 
@@ -22,17 +19,6 @@ def evaluate_with(model: str, arch: Architecture, problem: Problem, mapping: Loo
     """The price of `mapping` under the `model` of that name; TilewrightError (kind `usage`) for any other name."""
     check_model(model)
     return (exact if model == "exact" else timeloop).evaluate(arch, problem, mapping)
-
-
-def price_batch_with(
-    model: str, arch: Architecture, problem: Problem, mappings: MappingBatch | Sequence[LoopMapping]
-) -> BatchPrices:
-    """The prices of many mappings under the `model` of that name.
-
-    Words are sums over instances in the exact model, and per instance in Timeloop's.
-    """
-    check_model(model)
-    return (exact if model == "exact" else timeloop).price_batch(arch, problem, mappings)
 
 
 def factors_refused(model: str, problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:

@@ -49,11 +49,3 @@ def buffer_box(accesses: Sequence[Sequence[Affine]], ranges: Ranges, tile: Mappi
     `tile` gives the iterations of each dim in a full tile, which decide the step of each coordinate.
     """
     return tuple(coordinate_interval(forms, ranges, step_of(forms, tile)) for forms in zip(*accesses, strict=True))
-
-
-def box_elements(box: Sequence[Interval], shape: Sequence[int] | None = None) -> int:
-    """Elements of a box; with `shape`, only those inside of the tensor."""
-    elements = 1
-    for i, interval in enumerate(box):
-        elements *= interval.count if shape is None else interval.clip(shape[i]).count
-    return elements

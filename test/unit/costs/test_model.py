@@ -3,7 +3,7 @@
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
-from tilewright.costs.model import MODELS, evaluate_with, price_batch_with
+from tilewright.costs.model import MODELS, evaluate_with
 from tilewright.errors import TilewrightError
 
 ARCH = Architecture("two", (Level("L1", 9, 1, 1, 1, 1.0), Level("DRAM", None, 1, 1, 1, 10.0)), "MAC", 1, 1, 0.0)
@@ -16,8 +16,6 @@ def test_every_model_prices(model: str):
     prices = evaluate_with(model, ARCH, PROBLEM, LoopMapping((LevelMapping(), LevelMapping((Loop(0, 6),)))))
     assert prices.energy_by_component_pj["DRAM"] == 120
     assert prices.energy_by_component_pj["L1"] == 6 + 6 + 6 + 6 * (model == "exact")
-    batch = price_batch_with(model, ARCH, PROBLEM, [LoopMapping((LevelMapping(), LevelMapping((Loop(0, 6),))))])
-    assert batch.energy_pj.tolist() == [prices.energy_pj]
 
 
 def test_only_the_exact_model_prices_imperfect_factors():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import pytest
 
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.statement import tensors_of
 from tilewright.costs.mapping.binding import Pricer
-from tilewright.costs.mapping.footprint import box_elements, buffer_box
+from tilewright.costs.mapping.footprint import buffer_box
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
 from tilewright.costs.mapping.total import cost_of
 from tilewright.costs.mapping.tree import Hold, Leaf, Loop, Node, buffer_use, full_tiles, kernels_below
@@ -80,7 +81,8 @@ def moved(group: Group, nodes: tuple[Node, ...], ranges: Mapping[str, tuple[int,
                 use = buffer_use(group, name, kernels_below(node.body))
                 buffer = group.by_name[name]
                 for forms in ([use.touched] if use.loaded else []) + ([use.written] if use.stored else []):
-                    total += box_elements(buffer_box(forms, ranges, tile), buffer.shape) * buffer.element_bytes
+                    box = zip(buffer_box(forms, ranges, tile), buffer.shape, strict=True)
+                    total += prod(interval.clip(extent).count for interval, extent in box) * buffer.element_bytes
             total += moved(group, node.body, ranges, tile)
     return total
 
