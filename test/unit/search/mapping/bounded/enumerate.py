@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 from random import Random
+from typing import NamedTuple
 
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.search.mapping.values import Space
@@ -95,36 +96,39 @@ def _row(axis: str, dims: str) -> tuple[int, ...]:
     return tuple(row)
 
 
+class Draws(NamedTuple):
+    """What a level of a random machine is drawn from; `partial` is how likely it holds some operands only, `held` how
+    likely each of those."""
+
+    partial: float
+    held: float
+    words: Sequence[int]
+    ports: Sequence[int | None]
+    write_pj: Sequence[float | None]
+    block: Callable[[], int]
+    hop_pj: Callable[[], float]
+    buffering: Callable[[], float]
+    network: Callable[[], int | None]
+
+
 def random_machine(random: Random) -> Architecture:
     """Two to four levels, with at most two arrays; some levels hold some operands only."""
     count = random.choice([2, 2, 3, 3, 4])
     meshes = [random.choice([(1, 1), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1)]) for _ in range(count)]
     if sum(mesh != (1, 1) for mesh in meshes) > 2:
         meshes[0] = (1, 1)
-    levels: list[Level] = []
-    columns = rows = 1
-    for index in reversed(range(count)):
-        outermost = index == count - 1
-        some = random.random() < 0.4 and not outermost
-        levels.append(
-            Level(
-                f"L{index}",
-                None if outermost else random.choice([2, 3, 4, 6, 8, 12, 20]) * (index + 1),
-                columns * rows,
-                columns,
-                random.choice([1, 2]),
-                random.choice([0.3, 1.0, 5.0]) * 4**index,
-                *(random.choice([None, None, 1, 2, 3]) for _ in range(3)),
-                hop_energy_pj=random.choice([0.0, 0.0, 0.0, 0.5]),
-                multiple_buffering=1.0 if outermost else random.choice([1.0, 1.0, 2.0]),
-                write_energy_pj=random.choice([None, None, 2.0]),
-                network_bandwidth=random.choice([None, None, 2]),
-                latency_cycles=random.choice([0, 0, 3]),
-                holds=tuple(role for role in "OIW" if random.random() < 0.6) if some else None,
-            )
-        )
-        columns, rows = columns * meshes[index][0], rows * meshes[index][1]
-    return Architecture("random", tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
+    draws = Draws(
+        0.4,
+        0.6,
+        [2, 3, 4, 6, 8, 12, 20],
+        [None, None, 1, 2, 3],
+        [None, None, 2.0],
+        lambda: random.choice([1, 2]),
+        lambda: random.choice([0.0, 0.0, 0.0, 0.5]),
+        lambda: random.choice([1.0, 1.0, 2.0]),
+        lambda: random.choice([None, None, 2]),
+    )
+    return _stack(random, "random", meshes, draws)
 
 
 def random_arrays(random: Random) -> Architecture:
@@ -137,29 +141,46 @@ def random_arrays(random: Random) -> Architecture:
     if random.random() < 0.2:
         meshes[0] = (2, 1)
         meshes[inner + random.randrange(2)] = (1, 1)
+    draws = Draws(
+        0.7,
+        0.5,
+        [2, 4, 6, 8, 16, 32],
+        [None, None, 1, 2],
+        [None, 2.0],
+        lambda: 1,
+        lambda: 0.0 if random.random() < 0.9 else 0.5,
+        lambda: 1.0,
+        lambda: None if random.random() < 0.85 else 2,
+    )
+    return _stack(random, "arrays", meshes, draws)
+
+
+def _stack(random: Random, name: str, meshes: list[tuple[int, int]], draws: Draws) -> Architecture:
+    """A level below each of `meshes`, (columns, rows) from the innermost."""
     levels: list[Level] = []
     columns = rows = 1
-    for index in reversed(range(count)):
-        outermost = index == count - 1
-        some = random.random() < 0.7 and not outermost
+    for index in reversed(range(len(meshes))):
+        outermost = index == len(meshes) - 1
+        some = random.random() < draws.partial and not outermost
         levels.append(
             Level(
                 f"L{index}",
-                None if outermost else random.choice([2, 4, 6, 8, 16, 32]) * (index + 1),
+                None if outermost else random.choice(draws.words) * (index + 1),
                 columns * rows,
                 columns,
-                1,
+                draws.block(),
                 random.choice([0.3, 1.0, 5.0]) * 4**index,
-                *(random.choice([None, None, 1, 2]) for _ in range(3)),
-                hop_energy_pj=0.0 if random.random() < 0.9 else 0.5,
-                write_energy_pj=random.choice([None, 2.0]),
-                network_bandwidth=None if random.random() < 0.85 else 2,
+                *(random.choice(draws.ports) for _ in range(3)),
+                hop_energy_pj=draws.hop_pj(),
+                multiple_buffering=1.0 if outermost else draws.buffering(),
+                write_energy_pj=random.choice(draws.write_pj),
+                network_bandwidth=draws.network(),
                 latency_cycles=random.choice([0, 0, 3]),
-                holds=tuple(role for role in "OIW" if random.random() < 0.5) if some else None,
+                holds=tuple(role for role in "OIW" if random.random() < draws.held) if some else None,
             )
         )
         columns, rows = columns * meshes[index][0], rows * meshes[index][1]
-    return Architecture("arrays", tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
+    return Architecture(name, tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
 
 
 def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int) -> list[LoopMapping] | None:
