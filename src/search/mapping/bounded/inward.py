@@ -7,9 +7,11 @@ whose tile of it rests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
 from .model import PLAIN, Floats, Ints, Model
 from .outcomes import Outcome
-from .tables import Boundary, Tables, along
+from .tables import EVERY, Boundary, Tables, along
 from .walk import Grid, Skeleton
 
 Pending = tuple[int, ...]
@@ -25,6 +27,11 @@ Pending = tuple[int, ...]
 
 MAX_TOGETHER = 4
 """Tensors that are looked at together; if more may rest, their words count nothing."""
+
+
+def sum_of(sets: Iterable[int]) -> int:
+    """The union of sets of dimensions."""
+    return reduce(or_, sets, 0)
 
 
 class Layer(NamedTuple):
@@ -43,20 +50,35 @@ class Terms:
     """Energy of tensors that rest in a tile of memory `level` until a loop further out moves them."""
 
     def __init__(self, tables: Tables, skeleton: Skeleton, level: int, tile: Sizes) -> None:
-        self.tables, self.skeleton, self.level, self.tile = tables, skeleton, level, tile
+        self.tables, self.skeleton, self.level, self.tile = (
+            tables,
+            skeleton,
+            level,
+            tile,
+        )
         self.dims, self.last = tables.dims, len(skeleton.kept) - 1
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
 
-    def energy(self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool) -> Floats:
+    def energy(
+        self,
+        t: int,
+        low: int,
+        run: int,
+        first: int,
+        ends: dict[int, Ints],
+        *,
+        whole: bool,
+        near: int = EVERY,
+    ) -> Floats:
         """Energy of tensor `t` between memories from `low` to `level` and their parents.
 
         It rests in the loops `run`, to the bound or to tiles `ends` of this memory; `first` is the sliding loop that
-        moves it.  With `whole` the next loops are the outermost.
+        moves it, `near` as in `Boundary`.  With `whole` the next loops are the outermost.
         """
-        key = t, low, run, first, tuple(ends)
+        key = t, low, run, first, near, tuple(ends)
         if key not in self._found:
             tile = list(self.tile)
             for d in range(self.dims):
@@ -65,28 +87,52 @@ class Terms:
             total: Floats = np.zeros((1,) * self.dims)
             for memory in range(low, self.level + 1):
                 if self.skeleton.kept[memory, t]:
-                    total = total + self._between(t, memory, run, first, tile, whole)
+                    total = total + self._between(t, memory, run, first, tile, whole, near)
             self._found[key] = total
         return self._found[key]
 
-    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+    def _between(
+        self,
+        t: int,
+        memory: int,
+        run: int,
+        first: int,
+        tile: list[Ints],
+        whole: bool,
+        near: int,
+    ) -> Floats:
         """As `_settled`, which other skeletons may have asked for."""
         if (t, memory) not in self._heads:
             self._heads[t, memory] = self._head(t, memory)
         matter = self.tables.matter[t]
         ragged = 0 if self.tables.model.perfect else run
-        key = self._heads[t, memory], first, whole, ragged, *(tile[d].tobytes() for d in matter)
+        key = (
+            self._heads[t, memory],
+            first,
+            whole,
+            near,
+            ragged,
+            *(tile[d].tobytes() for d in matter),
+        )
         found = self.tables.known.get(key)
         if found is None:
-            found = self._settled(t, memory, run, first, tile, whole)
+            found = self._settled(t, memory, run, first, tile, whole, near)
             self.tables.known.put(key, found)
         return found
 
     def _head(self, t: int, memory: int) -> tuple[object, ...]:
         """What `_settled` reads of the skeleton."""
-        skeleton, inside, matter = self.skeleton, self.skeleton.inside, self.tables.matter[t]
+        skeleton, inside, matter = (
+            self.skeleton,
+            self.skeleton.inside,
+            self.tables.matter[t],
+        )
         parent = int(skeleton.parent[memory + 1, t])
-        costs = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t])
+        costs = (
+            float(skeleton.owned[parent, t]),
+            float(skeleton.owned[memory, t]),
+            float(skeleton.least[memory, t]),
+        )
         own = inside[self.level + 1, matter]
         others = inside[parent + 1, matter], inside[memory + 1, matter]
         ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
@@ -95,7 +141,16 @@ class Terms:
         rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
         return t, memory, parent, self.free, *costs, rows.tobytes()
 
-    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+    def _settled(
+        self,
+        t: int,
+        memory: int,
+        run: int,
+        first: int,
+        tile: list[Ints],
+        whole: bool,
+        near: int,
+    ) -> Floats:
         inside, skeleton = self.skeleton.inside, self.skeleton
         parent = int(skeleton.parent[memory + 1, t])
         own = inside[self.level + 1]
@@ -107,7 +162,8 @@ class Terms:
         spread = skeleton.spread[self.level + 1]
         step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
         there = 1.0 - self._ragged(t, memory, run, step)
-        boxes = [Boundary(size, down, step, self.free, whole) for size in (up, down)]
+        free = self.free if near == EVERY else EVERY
+        boxes = [Boundary(size, down, step, free, whole, near) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])
@@ -159,7 +215,10 @@ class Passage:
         if found is None:
             same = [np.arange(size) for size in shape]
             mapped = [bool(resting >> d & 1) == back for d in range(self.dims)]
-            found = places_in(shape, [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)])
+            found = places_in(
+                shape,
+                [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)],
+            )
             full = [len(self.map_low[d]) if moves else shape[d] for d, moves in enumerate(mapped)]
             found = np.ascontiguousarray(np.broadcast_to(found, full))
             self._store.put(key, found)
@@ -195,7 +254,12 @@ class Step:
         after: Callable[[Pending], Floats],
         outcomes: Callable[[int, int], list[Outcome]],
     ) -> None:
-        self.model, self.skeleton, self.level, self.passage = model, skeleton, level, passage
+        self.model, self.skeleton, self.level, self.passage = (
+            model,
+            skeleton,
+            level,
+            passage,
+        )
         self.after, self.outcomes, self.dims = after, outcomes, tables.dims
         self.terms = Terms(tables, skeleton, level, passage.high)
         self._grown: dict[tuple[Pending, int], Floats] = {}
@@ -223,26 +287,61 @@ class Step:
     def _settled(self, alive: dict[int, int], nobody: Pending) -> Floats:
         """All tensors are moved by loops of the next memory."""
         best = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
+        seen: set[tuple[tuple[int, int], ...]] = set()
         for outcome in self.outcomes(sum(1 << t for t in alive), (1 << self.dims) - 1):
-            resting = 0
-            fixed: Floats = np.zeros((1,) * self.dims)
-            for t, low in alive.items():
-                run, first = outcome[t]
-                resting |= run
-                if not run:
-                    fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False)
-            running = [(t, low, *outcome[t]) for t, low in alive.items() if outcome[t][0]]
-            found = self._run(running, resting, nobody) if resting else self._at_least(self._table(nobody, 0))
-            np.minimum(best, found + fixed, out=best)
+            together = self._together(outcome)
+            resting = sum_of(run for run, _ in outcome)
+            for t in together:
+                near = {t: resting | 1 << outcome[t][1]}
+                np.minimum(best, self._moved(alive, outcome, near, nobody), out=best)
+            # Loops of those dimensions come later, or there are none: no tensor rests in them.
+            loose = sum_of(together.values())
+            later = tuple((run & ~loose, first) for run, first in outcome)
+            if later not in seen:
+                seen.add(later)
+                np.minimum(best, self._moved(alive, later, {}, nobody), out=best)
         return best
 
-    def _run(self, running: list[tuple[int, int, int, int]], resting: int, nobody: Pending) -> Floats:
+    def _together(self, outcome: Outcome) -> dict[int, int]:
+        """Tensors that a sliding loop moves, and their plain dimensions along which others rest still."""
+        if not self.model.perfect:
+            return {}
+        resting = sum_of(run for run, _ in outcome)
+        found = {t: resting & self.terms.tables.plain[t] for t, (_, first) in enumerate(outcome) if first >= 0}
+        return {t: dims for t, dims in found.items() if dims}
+
+    def _moved(
+        self,
+        alive: dict[int, int],
+        outcome: Outcome,
+        near: dict[int, int],
+        nobody: Pending,
+    ) -> Floats:
+        """Loops of the next memory mean that for tensors; some find only in loops `near` what is there."""
+        resting, fixed = 0, np.zeros((1,) * self.dims)
+        running: list[tuple[int, int, int, int, int]] = []
+        for t, low in alive.items():
+            run, first = outcome[t]
+            resting |= run
+            if run:
+                running.append((t, low, run, first, near.get(t, EVERY)))
+            else:
+                fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False, near=near.get(t, EVERY))
+        found = self._run(running, resting, nobody) if resting else self._at_least(self._table(nobody, 0))
+        return found + fixed
+
+    def _run(
+        self,
+        running: list[tuple[int, int, int, int, int]],
+        resting: int,
+        nobody: Pending,
+    ) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
         total = self.passage.inwards(self._table(nobody, resting), resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
-        for t, low, run, first in running:
+        for t, low, run, first, near in running:
             rests = run | resting & self._unrelated(t)
-            found = self.terms.energy(t, low, rests, first, ends, whole=False)
+            found = self.terms.energy(t, low, rests, first, ends, whole=False, near=near)
             # Loops that move it while others rest: `total` knows the next memory's tile there, not this one's.
             others = tuple(d for d in range(self.dims) if resting & ~rests & 1 << d)
             total = total + (found.min(axis=others, keepdims=True) if others else found)
@@ -256,15 +355,27 @@ class Step:
             looping &= self._unrelated(t)
         if looping == 0 and len(some) < len(alive):
             return np.inf
-        total = self.passage.exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
         moved = {t: low for t, low in alive.items() if t not in some}
+        sliding = [t for t in moved if self.model.windows[t] > 0]
+        plain = looping & self.terms.tables.plain[sliding[0]] if len(sliding) == 1 and self.model.perfect else 0
+        if not plain:
+            return self._passing(moved, pending, looping, EVERY)
+        # Loops of plain dimensions come after all others that matter to a window; or there are none.
+        closed = self._passing(moved, pending, looping, looping)
+        return np.minimum(closed, self._passing(moved, pending, looping & ~plain, EVERY))
+
+    def _passing(self, moved: dict[int, int], pending: Pending, looping: int, near: int) -> Floats:
+        """As `_surviving`, the tensors `moved` finding only in loops `near` what is there."""
+        total = self.passage.exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
         if not moved:
             return total
         ways = list[Floats]()
         for outcome in self.outcomes(sum(1 << t for t in moved), looping):
             way: Floats = np.zeros((1,) * self.dims)
             for t, low in moved.items():
-                way = way + self.terms.energy(t, low, *outcome[t], {}, whole=False)
+                run, first = outcome[t]
+                mine = near if first >= 0 else EVERY
+                way = way + self.terms.energy(t, low, run, first, {}, whole=False, near=mine)
             ways.append(way)
         return total + np.minimum.reduce(np.broadcast_arrays(*ways))
 
