@@ -11,6 +11,7 @@ from .ahead import Ahead
 from .alike import Kept, Spread
 from .delays import Delays
 from .expand import expand, steady_and_far
+from .hops import Hops
 from .model import Ints, Model
 from .outer import Outer
 from .prefixes import Ways
@@ -35,8 +36,8 @@ MAX_CELLS = 1 << 17
 class Estimates:
     """Bounds of the skeletons of one problem on one machine; `objective` as in `promise.Task`."""
 
-    def __init__(self, model: Model, children: int, objective: int, limits: Bounds) -> None:
-        self.model, self.objective, self.limits = model, objective, limits
+    def __init__(self, model: Model, children: int, objective: int, limits: Bounds, hops: Hops) -> None:
+        self.model, self.objective, self.limits, self.hops = model, objective, limits, hops
         self.bounds: list[int] = model.bounds.tolist()
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
@@ -69,6 +70,12 @@ class Estimates:
         first, both = fill(self.model, skeleton)
         return first, both
 
+    def with_hops(self, spread: Spread, kept: Kept) -> tuple[float, float]:
+        """`set_up` with the energy of hops, at least."""
+        first, both = self.set_up(spread, kept)
+        more = self.hops.least(self.skeleton) if self.hops.some else 0.0
+        return first + more, both + more
+
     def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
@@ -84,13 +91,13 @@ class Estimates:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
-        energy = self.set_up(spread, kept)[1]
+        energy = self.with_hops(spread, kept)[1]
         delays = self._delays(spread, kept)
         return max(bound, delays.least if self.objective == 2 else delays.product(energy))
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""
-        base, inner = self.set_up(spread, kept)
+        base, inner = self.with_hops(spread, kept)
         if (spread, kept) in self._known:
             return self._known[spread, kept][0]
         if (spread, kept) in self._bounded:

@@ -20,6 +20,7 @@ from .arrays import chain_arrays, reduced
 from .descend import start, walk
 from .estimates import ROUNDING, Estimates
 from .families import families_of, last_kept
+from .hops import Hops, Placement, plain
 from .limits import infeasible
 from .model import Ints, model_of
 from .orders import Blocks, blocks_of, count_of, orders_of
@@ -70,7 +71,9 @@ class Search:
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
-        self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits)
+        split, energies = request.space.split_axes, [level.hop_energy_pj for level in arch.levels]
+        self.hops = Hops(self.model, self.meshes, energies, split=split)
+        self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
         self.skeleton, self.value, self.set_up = (
             self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
         )  # fmt: skip
@@ -79,12 +82,10 @@ class Search:
         self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
         self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
         self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
-        self.hops = any(level.hop_energy_pj for level in arch.levels)
-        self.nodes, self.hurried = 0, False
+        self.nodes, self.hurried, self.unplaced = 0, False, False
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
-        split = request.space.split_axes
-        self.places = Places(self.model, self.meshes, split=split, alone=self.hops)
+        self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()
@@ -107,7 +108,12 @@ class Search:
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
         deeper = sum(1 << t for t, chains in enumerate(self.chains) if any(any(chain[:-1]) for chain in chains))
-        outer = [self.estimates.outer.front(mask, mask & ~deeper) for mask in range(1 << self.tensors)]
+        masks = {last_kept(kept) for kept in product(*self.chains)}
+        nothing = np.zeros((0, 3))
+        outer = [
+            self.estimates.outer.front(mask, mask & ~deeper) if mask in masks else nothing
+            for mask in range(1 << self.tensors)
+        ]
         points = np.array([len(front) for front in outer], np.int64)
         front = np.zeros((len(outer), int(points.max(initial=1)), 3))
         for mask, found in enumerate(outer):
@@ -142,6 +148,13 @@ class Search:
         found = placed(spread, self.meshes, split=split)
         apart = self.places.apart(spread, kept) if found is None else None
         return found if apart is None else placed(apart, self.meshes, split=split)
+
+    def placements(self, spread: Spread, kept: Kept) -> list[list[Placement]]:
+        """Placements of the instances that are to be priced: one where it does not matter or where there are too many
+        (then some are `unplaced`)."""
+        found = self.hops.placements(spread) if self.hops.some else None
+        self.unplaced = self.hops.some and found is None
+        return [[plain(layout) for layout in self.layouts(spread, kept) or []]] if found is None else found
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -249,8 +262,8 @@ class Search:
         Answers a lower bound of those that may be but are not settled, and whether all others have been searched; after
         `most` nodes they have not.
         """
-        base = self.set_up(spread, kept)[0]
-        layouts = [self.layouts(spread, kept) or []]
+        base = self.estimates.with_hops(spread, kept)[0]
+        layouts = self.placements(spread, kept)
         best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
         self.leaves.number[0] = 0
@@ -270,14 +283,14 @@ class Search:
                 break
         return low, done and not self.hurried
 
-    def price_leaves(self, layouts: Sequence[Sequence[Layout]], kept: Kept) -> float:
+    def price_leaves(self, layouts: Sequence[Sequence[Placement]], kept: Kept) -> float:
         """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
         leaves, number = self.leaves, int(self.leaves.number[0])
         if number == 0:
             return inf
         leaves.number[0] = 0
         unsettled: list[tuple[float, Ints, Blocks]] = []
-        rows = self.rows(layouts, leaves.temporal[:number], leaves.order[:number])
+        rows = self.rows(layouts[0], leaves.temporal[:number], leaves.order[:number])
         room, innermost = self.room, int(self.skeleton.kept.any(axis=1).argmax())
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += number
@@ -294,13 +307,13 @@ class Search:
         return min([inf, *(self.settle(*leaf, layouts, kept) for leaf in unsettled)])
 
     def settle(
-        self, bound: float, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Layout]], kept: Kept
+        self, bound: float, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Placement]], kept: Kept
     ) -> float:
         """Try all orders of loops within their blocks; returns a lower bound of what is not covered by that."""
         if bound >= self.best_value * (1 - ROUNDING):
             return inf
         every = [factors] if self.perfect else members(self.bounds, self.skeleton.spread, factors, MAX_ORDERS)
-        if every is None or len(every) * count_of(blocks) > MAX_ORDERS:
+        if every is None or self.unplaced or len(every) * count_of(blocks) * len(layouts) > MAX_ORDERS:
             return bound
         pairs = list(product(every, orders_of(blocks)))
         for start_at in range(0, len(pairs), LEAVES):
@@ -309,13 +322,14 @@ class Search:
                 return bound
             part = pairs[start_at : start_at + LEAVES]
             chosen = np.array([one for one, _ in part], np.int64)
-            self.price_orders(chosen, np.array([order for _, order in part], np.int64), layouts, kept)
-        return bound if self.hops else inf
+            for layout in layouts:
+                self.price_orders(chosen, np.array([order for _, order in part], np.int64), layout, kept)
+        return inf
 
-    def price_orders(self, factors: Ints, orders: Ints, layouts: Sequence[Sequence[Layout]], kept: Kept) -> None:
+    def price_orders(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> None:
         """Price mappings (N, L, D), keep the best."""
         room = self.room
-        rows = self.rows(layouts, factors, orders)
+        rows = self.rows(layout, factors, orders)
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += len(factors)
         for n in range(len(factors)):
@@ -323,31 +337,32 @@ class Search:
             value = self.value(energy, cycles)
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
                 self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
-                self.best_mapping = self.mapping(factors[n], orders[n], layouts[0], kept)
+                self.best_mapping = self.mapping(factors[n], orders[n], layout, kept)
 
     def late(self) -> bool:
         """Whether it is time to stop."""
         return process_time() > self.until or self.nodes > self.patience
 
-    def rows(self, layouts: Sequence[Sequence[Layout]], factors: Ints, orders: Ints) -> Batch:
+    def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
         """Mappings (N, L, D) of the skeleton, to be priced."""
         shape = factors.shape
-        plain = np.broadcast_to(np.arange(shape[2]), shape).copy()
         kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (shape[0], self.levels, self.tensors)).copy()
-        x, y = (np.array([[level[axis] for level in layouts[0]]] * shape[0], np.int64) for axis in (0, 1))
-        return Batch(factors, orders, x, plain, y, plain, kept)
+        x, y, along_x, along_y = (
+            np.array([[level[part] for level in layout]] * shape[0], np.int64) for part in range(4)
+        )  # fmt: skip
+        return Batch(factors, orders, x, along_x, y, along_y, kept)
 
-    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Layout], kept: Kept) -> LoopMapping:
+    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> LoopMapping:
         """A mapping as a value."""
         levels: list[LevelMapping] = []
-        for level, (x, y) in enumerate(layout):
+        for level, (x, y, along_x, along_y) in enumerate(layout):
             away = frozenset(
                 tensor.name
                 for tensor, chain in zip(self.problem.tensors, kept, strict=True)
                 if level < self.levels - 1 and not chain[level]
             )
             temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
-            levels.append(LevelMapping(temporal, self._loops(x, range(len(x))), self._loops(y, range(len(y))), away))
+            levels.append(LevelMapping(temporal, self._loops(x, along_x), self._loops(y, along_y), away))
         return LoopMapping(tuple(levels))
 
     def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
