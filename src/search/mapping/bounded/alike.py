@@ -45,13 +45,25 @@ def first_of_its_kind(spread: tuple[Order, ...], orders: list[Order]) -> bool:
     return all(spread <= tuple(tuple(row[d] for d in order) for row in spread) for order in orders)
 
 
+def more_apart(model: Model) -> bool:
+    """Whether children of some sizes share more of a window if they do not lie side by side; see `windows.together`."""
+    for t, count in enumerate(model.windows.tolist()):
+        for w in range(count):
+            terms: list[int] = np.flatnonzero(model.window[t] == w).tolist()
+            scaled = sum(int(model.coefficient[t, d]) > 1 for d in terms)
+            loose = [d for d in terms if int(model.many[d]) > 2]
+            if scaled and (len(loose) > 1 or any(scaled > 1 or int(model.coefficient[t, d]) == 1 for d in loose)):
+                return True
+    return False
+
+
 class Places:
     """In which memory's mesh the instances of a dimension are, where that hardly matters; with perfect factors.
 
     Where passive memories between two meshes keep nothing, the two act as one: loops of such a memory can as well run
     outside of both.  For tensors with windows that brings instances closer together, which share more, if one term of
     the window at most is spread and loops too; other `interleaved` spreads are searched as well.  Further in, tensors
-    with windows must not be kept, whose tiles might slide by less.
+    with windows must not be kept, whose tiles might slide by less, and nowhere may children share more further apart.
 
     Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
     instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
@@ -77,6 +89,7 @@ class Places:
         self._apart: dict[tuple[Spread, tuple[Order, ...]], Spread | None] = {}
         self._model = model
         self._sliding = [bool((kinds == WINDOW).any()) for kinds in model.kind]
+        self._separate = alone or not model.perfect or more_apart(model)
 
     def merged(self, kept: Kept) -> tuple[Order, ...]:
         """Memories with meshes, those together that act as one."""
@@ -85,7 +98,7 @@ class Places:
             for near, far in pairwise(self._levels):
                 held = any(any(chain[near:far]) for chain in kept)
                 slides = any(any(chain[:near]) for chain, sliding in zip(kept, self._sliding, strict=True) if sliding)
-                if self._alone or held or slides or not self._model.perfect or not all(self._passive[near : far + 1]):
+                if self._separate or held or slides or not all(self._passive[near : far + 1]):
                     found.append((far,))
                 else:
                     found[-1] = (*found[-1], far)

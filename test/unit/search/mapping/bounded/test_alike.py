@@ -123,7 +123,7 @@ def _two_meshes(stride: int, taps: int) -> tuple[Places, list[tuple[int, int]]]:
 
 
 def test_meshes_with_nothing_kept_between_act_as_one():
-    places, meshes = _two_meshes(2, 4)
+    places, meshes = _two_meshes(1, 4)
     nothing, result, window = ((0, 0), (0, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 0))
     assert places.merged(nothing) == ((1, 2),)
     assert places.merged(result) == places.merged(window) == ((1,), (2,))
@@ -134,8 +134,14 @@ def test_meshes_with_nothing_kept_between_act_as_one():
     assert places.apart(((1, 1), (4, 4), (1, 1)), nothing) is None
 
 
+def test_meshes_are_apart_where_children_may_share_more_apart():
+    nothing = ((0, 0), (0, 0))
+    assert _two_meshes(2, 4)[0].merged(nothing) == ((1,), (2,))  # every other tap of neighbours: 2 p + r for r = 0, 2
+    assert _two_meshes(2, 3)[0].merged(nothing) == ((1, 2),)  # all taps or one
+
+
 def test_windows_in_several_meshes_are_searched_where_gaps_may_help():
     spread = ((1, 1), (4, 2), (1, 1))
     nothing = ((0, 0), (0, 0))
     assert _two_meshes(2, 2)[0].interleaved(spread, nothing) == []  # all taps side by side
-    assert ((1, 1), (4, 1), (1, 2)) in _two_meshes(2, 4)[0].interleaved(spread, nothing)
+    assert ((1, 1), (4, 1), (1, 2)) in _two_meshes(1, 4)[0].interleaved(spread, nothing)
