@@ -32,6 +32,10 @@ MAX_CODES = 4096
 """Combinations of pending tensors that have a table at most."""
 
 
+NEAR = 2.0
+"""How far above its least energy times its least cycles a skeleton's bound is at most if inner tiles may matter."""
+
+
 MAX_ROOMS = 2048
 """Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
 
@@ -60,6 +64,7 @@ class Ahead:
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
+        self._slope = 0.0
         self._rooms: dict[tuple[int, int, bytes, bytes], Room] = {}
         self._passages: dict[tuple[int, int, bytes], Passage] = {}
         self._places: Store[np.int64] = Store(MAX_PLACES)
@@ -77,16 +82,45 @@ class Ahead:
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
+        self._arrivals: dict[int, Floats] | None = None
+        self._linear: dict[float, float] = {}
 
     def weighed(self, delays: Delays, bound: float, energy: float) -> float:
-        """The least sum of that energy and of what cycles of tiles of the last memory are worth, given a bound of
-        energy times delay and the least energy."""
+        """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and
+        the least energy."""
+        found = self._weighed(delays, bound, energy, 0.0)
+        if self._arrive() and bound < NEAR * energy * delays.least:
+            if energy not in self._linear:
+                slope = energy / delays.least
+                self._linear[energy] = self._weighed(delays, 0.0, energy, slope) - slope * delays.hidden
+            found = max(found, self._linear[energy])
+        return found
+
+    def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
+        """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
         layers, steps = self._layers, self._steps
         self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
-        self._delays, self._worth = delays, (bound, energy)
+        self._delays, self._worth, self._slope = delays, (bound, energy), slope
         found = self.least()
-        self._layers, self._steps, self._worth = layers, steps, None
+        self._layers, self._steps, self._worth, self._slope = layers, steps, None, 0.0
         return found
+
+    def _arrive(self) -> dict[int, Floats]:
+        """By memory and cell, the cycles that its first and last tiles are on their way, beyond those of the smallest.
+
+        Of tensors that are kept further in than the last memory, in the innermost that keeps them.
+        """
+        if self._arrivals is None:
+            self._arrivals = {}
+            for t, own in enumerate(self._skeleton.parent[0].tolist()):
+                pace = self._outer.pace(t)
+                if own < self._outer.last - 1 and pace > 0 and self._grids[own].perfect:
+                    tiles, inside = sizes_of(self._grids[own], high=False), self._skeleton.inside
+                    covered = tuple(size * int(n) for size, n in zip(tiles, inside[-1] // inside[own + 1], strict=True))
+                    words = self._tables.size(t, covered, tiles)
+                    more = (words - words.reshape(-1)[0]) * pace
+                    self._arrivals[own] = self._arrivals.get(own, 0.0) + np.maximum(more, 0.0)
+        return self._arrivals
 
     def least(self) -> float:
         """The least energy of all words between the skeleton's memories."""
@@ -102,6 +136,8 @@ class Ahead:
             kept = kept_at(self._skeleton, level)
             if level < self._outer.last - 1:
                 found = self._steps[level].least(pending)
+                if self._slope and level in self._arrive():
+                    found = found + self._slope * self._arrive()[level]
                 found[self._inner[level].full] = np.inf
             else:
                 found = self._last(kept, pending)

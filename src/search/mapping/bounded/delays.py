@@ -4,6 +4,9 @@ Energy times delay is not a sum over memories, as tables of energies are.  With 
 the product, and cycles C of a tile, E C >= V means E >= V / C, or E + V (1 / C0 - 1 / C) >= V / C0; and where E C >= V
 that sum times C0 is at most E C.  So C0 times the least of such sums is a bound again, at least as large as V, and
 larger where all tiles of little energy take long.  The same holds for E + E0 (C / C0 - 1), with least energy E0.
+
+The last sum is linear in cycles.  So those that it takes the first tiles of inner memories to arrive from the outermost
+one, and the last ones to get back, may be added in the tables of these memories.
 """
 
 from __future__ import annotations
@@ -103,6 +106,12 @@ class Delays:
         cycles = np.maximum(np.maximum(fewest, limits[0]) + waiting, limits[1])[fits]
         self._waiting = np.ascontiguousarray(np.broadcast_to(waiting, section.shape)).reshape(-1)
         self._fits = fits.reshape(-1)
+        alone = outer.waiting(inmost, far, section.size, inside=False)
+        together = float((np.maximum(fewest, limits[0]) + waiting)[fits].min(initial=np.inf))
+        port = outer.waiting(inmost, far, section.size)
+        self.hidden = 4.0 + float((port - alone).max()) + max(0.0, limits[1] - together)
+        """Cycles that may go by anyway while words of inner memories arrive: in rounding, at ports further in, or by
+        other bounds."""
         self.least = float(cycles.min(initial=np.inf))
         self.vary = bool(cycles.max(initial=0.0) > self.least * VARIETY)
 

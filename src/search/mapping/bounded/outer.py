@@ -202,11 +202,13 @@ class Outer:
         inmost: int,
         more: tuple[float, float] = (0.0, 0.0),
         sizes: Callable[[int], Floats] | None = None,
+        *,
+        inside: bool = True,
     ) -> Floats:
         """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
 
         Tensors have `sizes`, of all tiles unless these are given.  There are `more` words of the outermost memory on
-        their way to others, and on the way back.
+        their way to others, and on the way back.  Ports `inside` of it may not count.
         """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
         if self._children > 1 and not model.perfect:
@@ -220,8 +222,15 @@ class Outer:
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self._children * model.weight[self.last - 1, t]
             rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
-            total = total + np.ceil(np.maximum(far / rates[0], near / rates[1]) * (1 - 1e-11))
+            slowest = np.maximum(far / rates[0], near / rates[1]) if inside else far / rates[0]
+            total = total + np.ceil(slowest * (1 - 1e-11))
         return total
+
+    def pace(self, t: int) -> float:
+        """Cycles at least that the outermost memory takes for each element of tensor `t`, in its direction."""
+        limits = self._model.bandwidth[self.last]
+        way = int(self._model.is_output[t])
+        return float(self._model.weight[self.last, t] / min(limits[way], limits[2], limits[3]))
 
     def _fits(self, kept: int) -> Bools:
         used = np.zeros((1,) * self._tables.dims)

@@ -124,13 +124,13 @@ class Tables:
         self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
         self.known: Store[np.float64] = Store(MAX_KNOWN)
 
-    def size(self, t: int, sizes: Sizes) -> Floats:
-        """Elements of tensor `t` in tiles."""
+    def size(self, t: int, sizes: Sizes, blocks: Sizes | None = None) -> Floats:
+        """Elements of tensor `t` in tiles; at least, if these are of `blocks` that may lie apart."""
         total = np.ones((1,) * self.dims)
         for d, kind in enumerate(self.kind[t]):
             if kind == PLAIN:
                 total = total * along(np.minimum(sizes[d], self.bounds[d]), d, self.dims)
-        box = Boundary(sizes, sizes, sizes)
+        box = Boundary(sizes, blocks or sizes, blocks or sizes)
         for w in range(int(self.model.windows[t])):
             total = total * self._window(t, w, box, -1, None)[..., SIZE]
         return total
