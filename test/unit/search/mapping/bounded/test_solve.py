@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -12,7 +13,9 @@ from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import solve
-from tilewright.search.mapping.values import Request, Space
+from tilewright.search.mapping.bounded.limits import infeasible
+from tilewright.search.mapping.bounded.solve import Help
+from tilewright.search.mapping.values import Mapped, Request, Space
 
 GEMM = Problem(
     "gemm",
@@ -48,6 +51,22 @@ def test_answers_are_valid_and_bounded(factors: str):
 def test_nothing_fits():
     with pytest.raises(InfeasibleError, match="L1"):
         solve(machine(2), GEMM, Request(space=Space()))
+
+
+@pytest.mark.parametrize(("near", "helps"), [(0.0, 1), (inf, 0)])
+def test_help_comes_where_the_best_is_far_above_the_bound(near: float, helps: int, monkeypatch: pytest.MonkeyPatch):
+    module = sys.modules["tilewright.search.mapping.bounded.solve"]
+    limits: list[float | None] = []
+
+    def nothing(arch: Architecture, problem: Problem, request: Request, starts: object) -> Mapped:
+        limits.append(request.time_limit_s)
+        raise infeasible(arch, problem)
+
+    monkeypatch.setattr(module, "refine", nothing)
+    monkeypatch.setattr(module, "HELP", (Help(0.0, 0.25, near),))
+    mapped = solve(machine(6), GEMM, Request(space=Space(factors="perfect"), time_limit_s=4.0))
+    assert limits == [1.0] * helps
+    assert mapped.proven
 
 
 def test_timeloops_model_on_more_than_three_memories_is_answered_unproven(monkeypatch: pytest.MonkeyPatch):
