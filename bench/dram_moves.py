@@ -42,7 +42,8 @@ def seconds_per_move(given: Living) -> tuple[float, float]:
 
     def run() -> None:
         best = given.table.copy()
-        legal[0] = anneal_lives(given, best, cumulative, 64 << 20, 1, (0, ROUNDS, ROUNDS), seeded(0), costs.copy())
+        rounds, undo = (0, ROUNDS, ROUNDS), np.zeros(4, np.int64)
+        legal[0] = anneal_lives(given, best, cumulative, 64 << 20, 1, rounds, seeded(0), costs.copy(), undo)
 
     run()
     return cpu_seconds(run, 2)[0] / ROUNDS, legal[0] / ROUNDS

@@ -99,8 +99,10 @@ def _least(issue: Issue, layer: Layer, sizes: tuple[int, int, int, int, int], kn
         groups, k = np.array([1, MANY], np.int64), _filters(filters, grain)
         p, q = _extents(issue, "p", rows), _extents(issue, "q", columns)
         windows = {(1, 1), layer.kernel}
-        values = issue_scratch()[1]
-        known[key] = min(least_product(issue, values, groups, k, p, q, (channels, *window)) for window in windows)
+        chunks, values = np.zeros((1, 3), np.int64), issue_scratch()[1]
+        known[key] = min(
+            least_product(issue, chunks, values, groups, k, p, q, (channels, *window)) for window in windows
+        )
     return known[key]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import ceil, floor, inf
 
-import numpy as np
-
 from .compiled import compiled, inner
 from .instructions import (
     CEIL,
@@ -218,13 +216,19 @@ def chunk_sizes(
 
 @compiled
 def least_product(
-    issue: Issue, values: Floats, groups: Ints, filters: Ints, rows: Ints, columns: Ints, rest: tuple[int, int, int]
+    issue: Issue,
+    known: Ints,
+    values: Floats,
+    groups: Ints,
+    filters: Ints,
+    rows: Ints,
+    columns: Ints,
+    rest: tuple[int, int, int],
 ) -> float:
     """Cycles for each result and tap of an instruction at its best, over the extents given along g, k, p and q.
 
-    `rest` has channels and taps along either axis.
+    `rest` has channels and taps along either axis; `known` (1, 3) is for the choice of chunks.
     """
-    known: Ints = np.zeros((1, 3), np.int64)
     channels, tall, wide = rest
     best = inf
     for g in groups:

@@ -6,7 +6,7 @@ MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 
 from __future__ import annotations
 
-from ..compiled import compile_with, compiled
+from ..compiled import bare_entry, compile_with
 from .tables import EXTENT, PIXEL_BYTES, Ints
 from .trace import BYTES, DELTA, DEPTH, LAST, LEAD, LOW, NEED, OUTSIDE, REGIONS, SEEN, SIDE, STEP, WHOLE
 
@@ -75,7 +75,7 @@ def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int, narrow: int) 
     return high * wide, left * max(0, reach - wide)
 
 
-@compiled
+@bare_entry
 def demand(
     sources: Ints,
     s: Ints,

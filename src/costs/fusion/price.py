@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled
-from .borrowed import borrowed
+from ..compiled import bare, bare_entry
 from .demand import demand, first_round, row_step
 from .tables import (
     END_EDGE,
@@ -68,7 +67,7 @@ class Terms(NamedTuple):
     narrow: int = 0
 
 
-@compiled
+@bare_entry
 def price_groups(
     layers: Ints,
     edges: Ints,
@@ -89,8 +88,6 @@ def price_groups(
     the first one needs, with tile -1 and no energy.  With `every` there is a row for each of `tiles`, group by group,
     whether it fits or not.  `first` is above the numbers of all groups that were priced with `s` before.
     """
-    layers, edges, sources, s = borrowed(layers), borrowed(edges), borrowed(sources), borrowed(s)
-    tiles, members, table = borrowed(tiles), borrowed(members), borrowed(table)
     for g in range(len(starts) - 1):
         group = members[starts[g] : starts[g + 1]]
         outside = trace(layers, edges, sources, s, group, first + g)
@@ -108,7 +105,7 @@ def price_groups(
             energy[g] = _choose(layers, edges, sources, s, terms, group, outside, tiles, table[g])
 
 
-@compiled
+@bare
 def _choose(
     layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tiles: Ints, row: Ints
 ) -> float:
@@ -137,7 +134,7 @@ def _choose(
     return _run(layers, edges, sources, s, terms, group, outside, tile, row) if chosen >= 0 else 0.0
 
 
-@compiled
+@bare
 def _small(terms: Terms, row: Ints) -> bool:
     """Whether only the count of regions of the smallest tile is too much: a larger one may need fewer."""
     if terms.weight_capacity < 0:
@@ -145,7 +142,7 @@ def _small(terms: Terms, row: Ints) -> bool:
     return row[GLOBAL] <= terms.global_capacity and row[WEIGHT] <= terms.weight_capacity
 
 
-@compiled
+@bare
 def _fit(sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, limit: int, row: Ints) -> bool:
     """Put down the demand of a tile, as far as it is within `limit`; whether it is within the capacities."""
     size, regions = demand(sources, s, group, outside, tile, terms.cores, terms.align, limit, terms.narrow)
@@ -153,7 +150,7 @@ def _fit(sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: 
     return regions <= terms.regions and _small(terms, row)
 
 
-@compiled
+@bare
 def _skips(s: Ints, outside: int) -> bool:
     """Whether rounds leave out rows of a map from outside, so that what is loaded depends on the tile."""
     for place in range(outside):
@@ -163,7 +160,7 @@ def _skips(s: Ints, outside: int) -> bool:
     return False
 
 
-@compiled
+@bare
 def _loaded(sources: Ints, s: Ints, u: int, tile_rows: int) -> int:
     """Rows of source `u` that are loaded."""
     if s[u, WHOLE]:
@@ -177,7 +174,7 @@ def _loaded(sources: Ints, s: Ints, u: int, tile_rows: int) -> int:
     return rows
 
 
-@compiled
+@bare
 def _loaded_columns(sources: Ints, s: Ints, u: int, tile_columns: int) -> int:
     """Columns of source `u` that are loaded by tiles of so many columns (0: all)."""
     width, low, lead, columns = sources[u, EXTENT + 1], s[u, LOW + 1], s[u, LEAD + 1], 0
@@ -192,7 +189,7 @@ def _loaded_columns(sources: Ints, s: Ints, u: int, tile_columns: int) -> int:
     return columns
 
 
-@compiled
+@bare
 def _traffic(
     layers: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints
 ) -> None:
@@ -212,7 +209,7 @@ def _traffic(
     row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))
 
 
-@compiled
+@bare
 def _run(
     layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, row: Ints
 ) -> float:
@@ -231,7 +228,7 @@ def _run(
     return energy + row[OUTPUTS] * (terms.dram_write_pj + terms.global_read_pj)
 
 
-@compiled
+@bare
 def _steps(extent: int, delta: int, lead: int, ways: int) -> tuple[int, int]:
     """Steps of `ways` positions along an axis of a layer, and blocks: a first part of one, full ones, a last part."""
     if delta >= extent and lead == 0:
@@ -243,7 +240,7 @@ def _steps(extent: int, delta: int, lead: int, ways: int) -> tuple[int, int]:
     return steps, full + (first > 0) + (last > 0)
 
 
-@compiled
+@bare
 def _arrange(layers: Ints, v: int, high: tuple[int, int, int], wide: tuple[int, int, int]) -> tuple[int, int]:
     """Fewest cycles of layer `v`, and which axes of the array carry its positions then (0, x: 1, y: 2, both: 3).
 
@@ -258,7 +255,7 @@ def _arrange(layers: Ints, v: int, high: tuple[int, int, int], wide: tuple[int, 
     return (cycles, 3) if cycles < best else (best, choice)
 
 
-@compiled
+@bare
 def _layer(layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, v: int, tile: Ints) -> tuple[int, float]:
     """Cycles and energy of layer `v` for one sample: products, reads by the array, results."""
     height, width, share = sources[v, EXTENT], sources[v, EXTENT + 1], terms.cores
@@ -299,14 +296,14 @@ def _layer(layers: Ints, edges: Ints, sources: Ints, s: Ints, terms: Terms, v: i
     return -(-cycles // share), energy
 
 
-@compiled
+@bare
 def _window(edges: Ints, sources: Ints, u: int, e: int, axis: int, results: int) -> int:
     """Positions along an axis of source `u` that so many results read through edge `e`."""
     reach = (results - 1) * edges[e, STRIDE + axis] + edges[e, REACH + axis]
     return min(sources[u, EXTENT + axis], reach)
 
 
-@compiled
+@bare
 def _reuse(sources: Ints, s: Ints, terms: Terms, u: int, tile: Ints) -> float:
     """Energy of rows on their way through SIDE, and of columns that neighbouring cores both read, for one sample."""
     if s[u, WHOLE] or s[u, SEEN] == 0:

@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import bare, bare_entry
 from .tables import (
     COMPONENT,
     END_EDGE,
@@ -55,7 +55,7 @@ def new_trace(sources: int) -> Ints:
     return np.full((sources, TRACE_FIELDS), -1, np.int64)
 
 
-@compiled
+@bare_entry
 def trace(layers: Ints, edges: Ints, sources: Ints, s: Ints, members: Ints, number: int) -> int:
     """Fill `s` for the group of `members` (ascending); the count of sources outside."""
     for v in members:
@@ -86,7 +86,7 @@ def trace(layers: Ints, edges: Ints, sources: Ints, s: Ints, members: Ints, numb
     return outside
 
 
-@compiled
+@bare
 def _open(s: Ints, u: int, stamp: int) -> None:
     s[u, STAMP] = stamp
     s[u, DEPTH] = 0
@@ -96,7 +96,7 @@ def _open(s: Ints, u: int, stamp: int) -> None:
     s[u, NEED] = 0
 
 
-@compiled
+@bare
 def _close(sources: Ints, s: Ints, v: int) -> None:
     """All readers of layer `v` are known: where none is in its stage it sets the pace; what leaves is made in full."""
     if s[v, SEEN] == 0:
@@ -113,7 +113,7 @@ def _close(sources: Ints, s: Ints, v: int) -> None:
             s[v, LAST + axis] = max(s[v, LAST + axis], sources[v, EXTENT + axis] - 1 - s[v, LEAD + axis])
 
 
-@compiled
+@bare
 def _pull(edges: Ints, sources: Ints, s: Ints, v: int, e: int, u: int) -> None:
     """What layer `v` makes per round, as a demand on its source `u`."""
     step = s[v, DELTA] * edges[e, STRIDE + 1]
@@ -133,7 +133,7 @@ def _pull(edges: Ints, sources: Ints, s: Ints, v: int, e: int, u: int) -> None:
     s[u, NEED] = max(s[u, NEED], min(read, sources[u, EXTENT]))
 
 
-@compiled
+@bare
 def _find_stages(layers: Ints, edges: Ints, s: Ints, members: Ints, stamp: int) -> None:
     """Each layer as late as its readers allow, but those that nobody reads as early as their sources are there."""
     staged = False
@@ -151,7 +151,7 @@ def _find_stages(layers: Ints, edges: Ints, s: Ints, members: Ints, stamp: int) 
         s[v, SEEN] = 0
 
 
-@compiled
+@bare
 def _advance_ends(layers: Ints, edges: Ints, s: Ints, members: Ints, stamp: int) -> None:
     for v in members:
         if s[v, SEEN]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
-from ...costs.dram.compiled import compiled, inner
+import numpy as np
+
+from ...costs.dram.compiled import compiled, part
 from ...costs.dram.emit import FITS, emit
 from ...costs.dram.prefetch import prefetch
 from ...costs.dram.tables import Floats, Ints, Model, Net
@@ -44,7 +46,7 @@ class Chain(NamedTuple):
     random: Seed
 
 
-@inner
+@part
 def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
     """Logarithm of the objective, `FAR` where the fusion cannot run or costs more than `most`."""
     if emit(task.net, task.model, task.splits, task.batch, state, work) != FITS:
@@ -59,13 +61,11 @@ def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
     return energy + task.latency_power * log(work.tally[LATENCY])
 
 
-@compiled
 def start_chain(task: Task, chain: Chain, work: Workspace) -> float:
     """Take `chain.now` for the first and best; its cost."""
-    cost = cost_of(task, chain.now, work, FAR)
-    chain.costs[0] = chain.costs[1] = cost
-    copy_state(chain.now, chain.best)
-    return cost
+    chain.costs[:] = best_of(task, chain.now[np.newaxis], work, FAR)[1]
+    chain.best[:] = chain.now
+    return float(chain.costs[0])
 
 
 @compiled

@@ -142,10 +142,10 @@ def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tupl
     ideal, best = max(plain.compute_cycles, plain.dram_cycles), given.table.copy()
     costs = np.array([float(start), float(start)])
     rounds = min(SECOND_ROUNDS * len(given.order), MOST_SECOND)
-    random = seeded(run.effort.seed, 100 + number)
+    random, undo = seeded(run.effort.seed, 100 + number), np.zeros(4, np.int64)
     for step in range(STEPS):
         span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
-        anneal_lives(given, best, cumulative, task.limit, ideal, span, random, costs)
+        anneal_lives(given, best, cumulative, task.limit, ideal, span, random, costs, undo)
         if run.late():
             break
     if costs[1] > plain.latency_cycles:

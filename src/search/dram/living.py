@@ -44,6 +44,7 @@ from ...costs.dram.workspace import (
     Workspace,
 )
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, run
+from .fusion_moves import copy_state
 from .random_numbers import Seed, below, uniform
 
 SIZE, TIME, POSITION, MADE, SOURCE, LAYER, LEAST, START, END, RANK = range(10)
@@ -333,13 +334,13 @@ def anneal_lives(
     rounds: tuple[int, int, int],
     random: Seed,
     state: Floats,
+    undo: Ints,
 ) -> int:
     """Rounds [first, last) of `rounds[2]`, at SoMa's temperatures; moves that were legal.
 
     `state` holds the latency now and the best, whose table is kept in `best`.  A worse schedule is taken with
-    probability exp((old - new) / (old - ideal) / T), T = 0.1 (1 - p) / (1 + 8 p).
+    probability exp((old - new) / (old - ideal) / T), T = 0.1 (1 - p) / (1 + 8 p).  `undo` (4,) is what a move changed.
     """
-    undo: Ints = np.zeros(4, np.int64)
     legal = 0
     for number in range(rounds[0], rounds[1]):
         progress = number / rounds[2]
@@ -355,5 +356,5 @@ def anneal_lives(
         state[0] = found
         if found < state[1]:
             state[1] = found
-            best[:] = given.table
+            copy_state(given.table, best)
     return legal

@@ -79,8 +79,9 @@ def test_lives_are_those_of_the_evaluator(seed: int):
     assert found.usage[:-1].tolist() == expected.times.usage_bytes.tolist()
     cumulative = np.cumsum(np.maximum(found.table[0], 1))
     costs, best = np.full(2, float(expected.latency_cycles)), found.table.copy()
+    undo = np.zeros(4, np.int64)
     limit = max(2 << 20, expected.max_buffer_bytes)
-    assert anneal_lives(found, best, cumulative, limit, 1, (0, 3000, 3000), seeded(seed), costs) > 100
+    assert anneal_lives(found, best, cumulative, limit, 1, (0, 3000, 3000), seeded(seed), costs, undo) > 100
     assert found.usage.max() <= limit
     settle(found, work)
     table = timetable(network, given.net, MODEL, state, work)
