@@ -65,7 +65,7 @@ class Ahead:
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
         self._slope = 0.0
-        self._rooms: dict[tuple[int, int, bytes, bytes], Room] = {}
+        self._rooms: dict[tuple[int, int, bytes, bytes, tuple[int, ...]], Room] = {}
         self._passages: dict[tuple[int, int, bytes], Passage] = {}
         self._places: Store[np.int64] = Store(MAX_PLACES)
         self._largest: dict[tuple[int, int, int, int], int] = {}
@@ -193,15 +193,32 @@ class Ahead:
         """A memory's tiles, which are those of other skeletons with the same instances inside and outside."""
         skeleton, model, kept = self._skeleton, self._model, kept_at(self._skeleton, level)
         inside, every = skeleton.inside[level + 1], skeleton.inside[-1]
-        key = level, kept, inside.tobytes(), every.tobytes()
+        reach, most = self._limits(level)
+        key = level, kept, inside.tobytes(), every.tobytes(), tuple(most)
         if key not in self._rooms:
-            reach = [-(-n // o) for n, o in zip(self._tables.bounds, (every // inside).tolist(), strict=True)]
-            most = [self._most(kept, level, d, end) for d, end in enumerate(reach)]
             begin: list[int] = inside.tolist()
             grid = grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
             full = ~self._fits(level, kept, sizes_of(grid, high=False))
             self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))
         return self._rooms[key]
+
+    def _limits(self, level: int) -> tuple[list[int], list[int]]:
+        """The largest tiles of a memory by dimension that may matter, and of those the largest that fit.
+
+        With imperfect factors memories that keep nothing have loops, too: their tiles must fit in those further out.
+        """
+        skeleton, bounds = self._skeleton, self._tables.bounds
+        inside, every = skeleton.inside, skeleton.inside[-1]
+        reach = [-(-n // o) for n, o in zip(bounds, (every // inside[level + 1]).tolist(), strict=True)]
+        most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
+        for outer in range(level + 1, self._outer.last - 1 if not self._model.perfect else 0):
+            kept = kept_at(skeleton, outer)
+            for d, n in enumerate(bounds):
+                end = -(-n // int(every[d] // inside[outer + 1, d]))
+                fitting = self._most(kept, outer, d, end)
+                if fitting < end:
+                    most[d] = min(most[d], max(1, fitting // int(inside[outer + 1, d] // inside[level + 1, d])))
+        return reach, most
 
     def _step(self, level: int) -> Step:
         skeleton, last = self._skeleton, self._outer.last

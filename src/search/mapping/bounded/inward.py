@@ -58,7 +58,8 @@ class Terms:
         )
         self.dims, self.last = tables.dims, len(skeleton.kept) - 1
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
-        self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
+        known = [tables.told_apart(d, tile[d], int(n)) for d, n in enumerate(skeleton.spread[level + 1])]
+        self.free = sum(1 << d for d in range(self.dims) if known[d] and outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
 

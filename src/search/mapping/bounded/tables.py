@@ -14,9 +14,10 @@ import numpy as np
 from ....costs.compiled import compiled
 from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
+from .ragged import kept_with_ragged_ends
 from .slides import Others, kept_on_average, left
 from .windows import together
-from .words import settle, slide
+from .words import not_cut_off, settle, slide
 
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
@@ -80,6 +81,12 @@ def window_rows(
         out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
         if first < 0 or model.window[t, first] != w or steps[n, first] >= model.bounds[first]:
             continue
+        if not model.perfect:
+            out[n, POSITIONS] = not_cut_off(model, t, w, tile)
+            out[n, KEPT] = kept_with_ragged_ends(
+                model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free
+            )
+            continue
         out[n, KEPT] = kept_on_average(
             model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
         )
@@ -135,6 +142,15 @@ class Tables:
             total = total * self._window(t, w, box, -1, None)[..., SIZE]
         return total
 
+    def told_apart(self, d: int, tiles: Ints, times: int) -> bool:
+        """Whether as many steps of so many tiles of dimension `d` cover the bound for all tiles of a cell.
+
+        The largest of cells are `tiles`, rising.
+        """
+        least = np.concatenate([[1], tiles[:-1] + 1])
+        counts = (-(-self.bounds[d] // (sizes * times)) for sizes in (least, tiles))
+        return self.model.perfect or bool(np.equal(*counts).all())
+
     def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
         """Energy between memories, for words as `sent` answers; `owned` by parent and child."""
         up, down = np.broadcast_arrays(up, down)
@@ -177,11 +193,7 @@ class Tables:
         steps = -(-self.bounds[first] // box.step[first])
         if self.model.perfect:
             return self._least_of_any(t, w, box, first, np.zeros_like(steps))
-        best: Floats | None = None
-        for bound in range(2, int(steps.max()) + 1):
-            found = _fresh(self._window(t, w, box, first, np.minimum(steps, bound)), 1.0)
-            best = found if best is None else np.minimum(best, found)
-        return self._least(t, w, box, -1) if best is None else best
+        return _with_ragged_ends(self._window(t, w, box, first, np.zeros_like(steps)))
 
     def _least_of_any(self, t: int, w: int, box: Boundary, first: int, bound: Ints) -> Floats:
         """`_least` for perfect factors: what loops of other dimensions leave is rounded up to few kinds."""
@@ -216,25 +228,20 @@ class Tables:
     def _whole(self, t: int, w: int, box: Boundary, first: int) -> Floats:
         """Words along a window where the loop that slides has all iterations that are left."""
         steps = -(-self.bounds[first] // box.step[first])
-        return _fresh(self._window(t, w, box, first, steps), self._returns(t, w, box, first))
+        rows = self._window(t, w, box, first, steps)
+        return _fresh(rows, self._returns(t, w, box, first)) if self.model.perfect else _with_ragged_ends(rows)
 
-    def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats | float:
+    def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats:
         """As `words.returns`, with no loop of dimension `first` further out."""
-        others, beside, all_back = (np.full((1,) * self.dims, x) for x in (1.0, 1.0, 0.0))
+        others, beside = (np.ones((1,) * self.dims) for _ in range(2))
         for d, kind in enumerate(self.kind[t]):
-            if kind == PLAIN:
-                if not self.model.perfect:
-                    all_back = np.maximum(
-                        all_back, along((box.step[d] < self.bounds[d]).astype(np.int64), d, self.dims)
-                    )
-            elif d != first:
+            if kind != PLAIN and d != first:
                 count = along(-(-self.bounds[d] // (box.tile if kind == UNRELATED else box.step)[d]), d, self.dims)
                 if self.window[t][d] in (-1, w):
                     others = others * count
                 else:
                     beside = beside * count
-        found = 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
-        return np.where(all_back > 0, 1.0, found)
+        return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
 
     def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
@@ -276,3 +283,9 @@ def _fresh(rows: Floats, returns: Floats | float) -> Floats:
     there = np.minimum((1 - again) * forward + again * back * returns, rows[..., KEPT])
     fresh = np.maximum(0.0, size - positions * there)
     return np.maximum(fresh * share, 1.0)
+
+
+def _with_ragged_ends(rows: Floats) -> Floats:
+    """The same for imperfect factors."""
+    size, share, positions, kept = (rows[..., column] for column in (SIZE, SHARE, POSITIONS, KEPT))
+    return np.maximum(np.maximum(0.0, size - positions * kept) * share, 1.0)

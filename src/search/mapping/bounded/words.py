@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
+from .ragged import kept_with_ragged_ends
 from .slides import Others, kept_on_average, others_of
 from .windows import extent, nearest_return, overlap, present, together
 
@@ -89,8 +90,11 @@ def found_there(
 ) -> float:
     """What steps of loop `first` and of those outside find there, at most, of the `size` elements that each needs.
 
-    With `bound` 0 the loop has any number of iterations; perfect factors only.
+    With `bound` 0 the loop has any number of iterations.
     """
+    if not model.perfect:
+        kept = kept_with_ragged_ends(model, t, w, tile, child, step, first, bound, size, free)
+        return min(size, kept * not_cut_off(model, t, w, tile))
     others = others_of(model, t, w, tile, child, step, free, once)
     most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, -1)
     if bound == 0:
@@ -111,10 +115,7 @@ def slide(
     place), the share of steps at which it falls back, and the share of tiles that are not cut off.
     """
     shift = model.coefficient[t, first] * step[first]
-    positions = 1.0
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            positions *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
+    positions = not_cut_off(model, t, w, tile)
     forward = min(size, overlap(model, t, w, tile, shift, True))
     forward = min(forward, present(model, t, w, tile, child, shift, True))
     steps = -(-model.bounds[first] // step[first])
@@ -130,6 +131,16 @@ def slide(
 
 
 @bare
+def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w`, over those that the bounds have room for."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
+    return found
+
+
+@bare
 def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, others: Others) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
@@ -138,10 +149,7 @@ def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, ot
     """
     alone = outer * others.unrelated
     for d in range(step.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            if not model.perfect and step[d] < model.bounds[d]:
-                return 1.0
-        elif d != first and model.window[t, d] == w:
+        if d != first and model.window[t, d] == w:
             alone *= -(-model.bounds[d] // step[d])
     return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
 

@@ -1,0 +1,123 @@
+"""What a window finds there with imperfect factors, against all its steps one after the other."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from random import Random
+
+import numpy as np
+import pytest
+
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.bounded.model import model_of
+from tilewright.search.mapping.bounded.tables import Boundary, Tables
+from tilewright.search.mapping.values import Space
+
+P, R, K = range(3)
+Nest = list[tuple[int, int]]
+"""Loops (dimension, factor) outside of a tile, the innermost first."""
+
+Case = tuple[Problem, int, list[int], Nest]
+"""A problem, children along P, the tile of each, and the loops outside."""
+
+
+def tables_of(problem: Problem) -> Tables:
+    levels = tuple(Level(name, size, 1, 1, 1, 1.0, None, None, None) for name, size in (("L0", 64), ("L1", None)))
+    return Tables(model_of(Architecture("two", levels, "MAC", 1, 1, 1.0), problem, Space(factors="imperfect"))[0])
+
+
+def random_case(random: Random) -> Case:
+    bounds = random.randrange(2, 20), random.randrange(2, 5), random.randrange(2, 4)
+    rows = (random.choice([1, 1, 1, 2, 3]), random.choice([1, 1, 1, 2]), 0), (0, 0, 1), (1, 0, 0)
+    children = random.randrange(1, 6)
+    tile = [random.randrange(1, bounds[P]), random.randrange(1, bounds[R] + 1), 1]
+    tensors = tuple(Tensor(name, (row,), name == "Z") for name, row in zip("IWZ", rows, strict=True))
+    nest = list[tuple[int, int]]()
+    for d, step in enumerate((tile[P] * children, *tile[1:])):
+        left = -(-bounds[d] // step)
+        inner = random.randrange(1, left + 1)
+        middle = random.randrange(1, -(-left // inner) + 1)
+        nest += [(d, inner), (d, middle), (d, -(-left // (inner * middle)))]
+    random.shuffle(nest)
+    nest = [(d, factor) for d, factor in nest if factor > 1]
+    first = next((n for n, (d, _) in enumerate(nest) if d == P), None)
+    nest = [] if first is None else [nest.pop(first), *nest]
+    return Problem("window", ("p", "r", "k"), bounds, tensors), children, tile, nest
+
+
+def moved_words(case: Case) -> tuple[int, int]:
+    """Words that leave the parent, and those that reach the children."""
+    problem, children, tile, nest = case
+    coefficients = problem.tensors[0].coefficients[0]
+    strides, full = list[int](), [tile[P] * children, *tile[1:]]
+    for d, factor in nest:
+        strides.append(full[d])
+        full[d] *= factor
+    has = [set[int]() for _ in range(children)]
+    sent = arrived = 0
+    for step in product(*(range(factor) for _, factor in reversed(nest))):
+        at = [0, 0, 0]
+        for (d, _), stride, index in zip(nest, strides, reversed(step), strict=True):
+            at[d] += stride * index
+        if at[R] >= problem.bounds[R] or at[K] >= problem.bounds[K]:
+            continue
+        lacking = set[int]()
+        for n in range(children):
+            begin = at[P] + n * tile[P]
+            if begin < problem.bounds[P]:
+                across = range(begin, min(begin + tile[P], problem.bounds[P]))
+                down = range(at[R], min(at[R] + tile[R], problem.bounds[R]))
+                needs = {coefficients[P] * p + coefficients[R] * r for p in across for r in down}
+                lacking |= needs - has[n]
+                arrived += len(needs - has[n])
+                has[n] = needs
+        sent += len(lacking)
+    return sent, arrived
+
+
+def alike(bound: int, size: int, times: int) -> tuple[int, int]:
+    """The smallest and largest size such that as many steps of so many times cover the bound."""
+    count = -(-bound // (size * times))
+    sizes = [n for n in range(1, bound + 1) if -(-bound // (n * times)) == count]
+    return min(sizes), max(sizes)
+
+
+def bounds_of(case: Case, tile: list[int]) -> tuple[float, float]:
+    problem, children, _, nest = case
+    tables = tables_of(problem)
+    child, step = ([np.array([size]) for size in sizes] for sizes in (tile, [tile[P] * children, *tile[1:]]))
+    alone = all(d != P for d, _ in nest[1:])
+    found = list[float]()
+    for outer in (step, child):
+        box = Boundary(tuple(outer), tuple(child), tuple(step), 0b111)
+        found.append(max(tables.sent(0, box, P, loops=loops).item() for loops in {True, not alone}))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_no_order_of_loops_moves_less(part: int):
+    tight = 0
+    for seed in range(part * 100, part * 100 + 100):
+        case = random_case(Random(seed))
+        problem, children, tile, nest = case
+        if not nest or prod(factor for _, factor in nest) > 300 or tables_of(problem).window[0][P] < 0:
+            continue
+        words = moved_words(case)
+        ranges = [alike(problem.bounds[d], tile[d], children if d == P else 1) for d in (P, R)]
+        for size in {(tile[P], tile[R]), tuple(low for low, _ in ranges), tuple(high for _, high in ranges)}:
+            bounds = bounds_of(case, [*size, 1])
+            assert bounds[0] <= words[0] * (1 + 1e-9), (seed, size)
+            assert bounds[1] <= words[1] * (1 + 1e-9), (seed, size)
+            tight += bounds[0] > 0.5 * words[0]
+    assert tight >= 3
+
+
+def test_idle_children_keep_their_tiles():
+    tensors = Tensor("I", ((1, 1, 0),), False), Tensor("W", ((0, 0, 1),), False), Tensor("Z", ((1, 0, 0),), True)
+    problem = Problem("window", ("p", "r", "k"), (17, 3, 7), tensors)
+    case = problem, 8, [2, 3, 1], [(P, 2), (K, 7)]
+    # All 19 at first, then 4 for the first child, and 3 where it alone has work.
+    words = moved_words(case)[0]
+    assert words == 18 + 3 + 6 * (4 + 3)
+    assert bounds_of(case, [2, 3, 1])[0] <= words
