@@ -42,4 +42,4 @@ bare = compile_with(_nrt=False, **FOR_COMPILED_CODE)
 tuples of many arrays are passed on."""
 
 bare_entry = compile_with(_nrt=False)
-"""Like `compiled`, without reference counts."""
+"""Like `compiled`, without reference counts; must not return a named tuple to Python, where numba 0.68 would crash."""

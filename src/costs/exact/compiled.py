@@ -23,7 +23,8 @@ bare_entry = compile_with(error_model="numpy", _nrt=False)
 
 part = compile_with(**FOR_COMPILED_CODE, error_model="numpy", _nrt=False, inline="always")
 """Like `bare`, for a function that is called in one place: it becomes part of its caller.  Numba optimises all that a
-function calls together with it once more, so a chain of many takes that many times as long to compile."""
+function calls together with it once more, so a chain of many takes that many times as long to compile; but joining
+what is long already takes longer than that."""
 
 
 class Shape(NamedTuple):
