@@ -14,6 +14,7 @@ from .expand import expand, steady_and_far
 from .hops import Hops
 from .model import Ints, Model
 from .outer import Outer
+from .pooled import Pooled
 from .prefixes import Ways
 from .sections import Sections
 from .skeleton import fill, new_skeleton
@@ -50,6 +51,7 @@ class Estimates:
         self._bounded: dict[tuple[Spread, Kept], float] = {}
         self._timing: tuple[tuple[Spread, Kept], Delays] | None = None
         self._latest = 0.0
+        self._pooled: Pooled | None = None
 
     def value(self, energy: float, cycles: float) -> float:
         """What is minimised."""
@@ -79,13 +81,22 @@ class Estimates:
     def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
-        They are by what is unavoidable inside and what tiles of the last memory may cost.
+        They are by what is unavoidable inside and what tiles of the last memory may cost, or all instances together.
         """
         self.skeleton.spread[:] = spread
         bounds = np.empty(len(every))
-        expand(self.model, self.skeleton, ways, every, masks, bounds)
+        if self._pooled is None:
+            pooled = np.full((len(every), 3), -inf)
+        else:
+            pooled = self._pooled.least(every, np.prod(np.array(spread), axis=0))
+        expand(self.model, self.skeleton, ways, every, masks, pooled, bounds)
         found: list[float] = bounds.tolist()
         return found
+
+    def pool(self, meshes: list[tuple[int, int]]) -> None:
+        """Bound ways to keep tensors by all instances together, too."""
+        pooled = Pooled(self.model, meshes) if self.model.perfect else None
+        self._pooled = pooled if pooled is not None and pooled.exact else None
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""

@@ -10,7 +10,7 @@ from .prefixes import Ways
 from .promise import value_of
 from .skeleton import busy_rows, fill
 from .walk import Skeleton
-from .words import union_size
+from .words import tile_size, union_size
 
 SLACK = 1 - 1e-9
 """For rounding in sums."""
@@ -76,18 +76,52 @@ def steady_and_far(model: Model, skeleton: Skeleton, far: Floats) -> float:
     return steady_cycles(model, skeleton)
 
 
+@inner
+def may_fit(model: Model, skeleton: Skeleton) -> bool:
+    """Whether all memories have room for the smallest tiles that they may keep."""
+    for level in range(skeleton.kept.shape[0] - 1):
+        used = 0.0
+        for t in range(model.kind.shape[0]):
+            if skeleton.kept[level, t]:
+                used += tile_size(model, t, skeleton.inside[level + 1]) * model.weight[level, t]
+        if used > model.capacity[level] * (1 + 1e-12):
+            return False
+    return True
+
+
+@inner
+def together_with(
+    model: Model, skeleton: Skeleton, ways: Ways, energy: float, steady: float, waiting: float, pooled: Floats
+) -> float:
+    """A bound by what the outermost memory sends to all instances together: `pooled` (3,), see `Pooled.least`."""
+    last, words = skeleton.kept.shape[0] - 1, 0.0
+    for t in range(model.kind.shape[0]):
+        words += skeleton.operands[t, last, 0] + skeleton.operands[t, last, 1]
+        if skeleton.kept[last - 1, t]:
+            energy += skeleton.least[last - 1, t]
+    ports = (pooled[1] + words * pooled[2]) * SLACK
+    cycles = max(ways.least_cycles, max(steady, ports) + waiting)
+    return float(value_of(ways.objective, (energy + pooled[0]) * SLACK, cycles))
+
+
 @compiled
-def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, bounds: Floats) -> None:
+def expand(
+    model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, pooled: Floats, bounds: Floats
+) -> None:
     """Fill `bounds` (N,) for a skeleton whose spread is set, with tensors kept as in `every` (N, L, T), `masks` (N,) of
-    them in the last memory."""
+    them in the last memory; `pooled` (N, 3) for all instances together."""
     far = np.empty(2)
     for n in range(every.shape[0]):
         skeleton.kept[:] = every[n]
         energy = fill(model, skeleton)[1]
+        bounds[n] = np.inf
+        if not may_fit(model, skeleton):
+            continue
         first_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
         steady, waiting = steady_cycles(model, skeleton), waiting_cycles(model, far)
-        bounds[n] = np.inf
         for i in range(ways.points[masks[n]]):
             more, ports, moving = ways.front[masks[n], i]
             cycles = max(ways.least_cycles, max(steady, ports) + max(waiting, moving))
             bounds[n] = min(bounds[n], value_of(ways.objective, energy + more, cycles))
+        if pooled[n, 0] > -np.inf:
+            bounds[n] = max(bounds[n], together_with(model, skeleton, ways, energy, steady, waiting, pooled[n]))

@@ -74,6 +74,7 @@ class Search:
         split, energies = request.space.split_axes, [level.hop_energy_pj for level in arch.levels]
         self.hops = Hops(self.model, self.meshes, energies, split=split)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
+        self.estimates.pool(self.meshes)
         self.skeleton, self.value, self.set_up = (
             self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
         )  # fmt: skip
