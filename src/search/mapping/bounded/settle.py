@@ -69,11 +69,14 @@ def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float
 def settle_group(
     task: Task, level: int, killed: int, group: int, mark: Ints, first: int, bound: int, after: bool, words: Floats
 ) -> float:
-    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`."""
+    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`.
+
+    A loop that moves one tensor along a window may move another whose ragged end rests.
+    """
     energy = 0.0
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
-            ragged = ragged_most(task, level, t, group, after)
+            ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
             energy += kill(task, level, t, mark, first, bound, ragged, words)
     return energy
 
