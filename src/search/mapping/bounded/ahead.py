@@ -207,18 +207,29 @@ class Ahead:
 
         With imperfect factors memories that keep nothing have loops, too: their tiles must fit in those further out.
         """
-        skeleton, bounds = self._skeleton, self._tables.bounds
-        inside, every = skeleton.inside, skeleton.inside[-1]
-        reach = [-(-n // o) for n, o in zip(bounds, (every // inside[level + 1]).tolist(), strict=True)]
+        skeleton, inside = self._skeleton, self._skeleton.inside
+        reach = self._reach(level)
         most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
         for outer in range(level + 1, self._outer.last - 1 if not self._model.perfect else 0):
             kept = kept_at(skeleton, outer)
-            for d, n in enumerate(bounds):
-                end = -(-n // int(every[d] // inside[outer + 1, d]))
+            for d, end in enumerate(self._reach(outer)):
                 fitting = self._most(kept, outer, d, end)
                 if fitting < end:
                     most[d] = min(most[d], max(1, fitting // int(inside[outer + 1, d] // inside[level + 1, d])))
         return reach, most
+
+    def _reach(self, level: int) -> list[int]:
+        """The largest tiles of a memory by dimension; see `steps.most_steps`."""
+        skeleton, model, found = self._skeleton, self._model, list(self._tables.bounds)
+        full = np.ones(self._dims, np.int64)
+        for outer in range(level + 1, len(skeleton.spread)):
+            for d, n in enumerate(self._tables.bounds):
+                factor = int(skeleton.spread[outer, d])
+                if factor > 1 and not model.perfect:
+                    busy = factor // 2 if model.halves[outer] else factor - 1
+                    found[d] = min(found[d], max(1, (n - 1) // int(full[d] * busy)))
+            full *= skeleton.spread[outer]
+        return [n // o for n, o in zip(found, full.tolist(), strict=True)] if model.perfect else found
 
     def _step(self, level: int) -> Step:
         skeleton, last = self._skeleton, self._outer.last
@@ -235,7 +246,7 @@ class Ahead:
         return Step(self._model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
 
     def _idle(self, level: int) -> bool:
-        """Whether loops of a memory can as well be those of the next one, see `descend.idle`."""
+        """Whether loops of a memory can as well be those of the next one, see `steps.idle`."""
         skeleton, model = self._skeleton, self._model
         sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
         nothing = not skeleton.kept[level].any() and not sliding.any()

@@ -8,6 +8,7 @@ from .promise import Task, fits, may_close, promising
 from .rows import copy_row, copy_words
 from .settle import finish, settle_group, unavoidable
 from .skeleton import busy_rows
+from .steps import next_bound
 from .walk import Frames, State
 
 CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
@@ -41,57 +42,6 @@ def slides(task: Task, killed: int, d: int) -> bool:
         if (killed >> t) & 1 and task.model.kind[t, d] == WINDOW:
             return True
     return False
-
-
-@bare
-def idle(task: Task, level: int) -> bool:
-    """Whether loops of a memory can as well be those of the next one: it keeps nothing.
-
-    One loop of both factors rests no tensor less, but for windows that slide; and where spatial loops lie between, it
-    is all the same to tiles whether loops are inside or outside of these, but for windows.
-    """
-    model, skeleton = task.model, task.skeleton
-    if not model.perfect:
-        return False
-    for t in range(model.kind.shape[0]):
-        if skeleton.kept[level, t]:
-            return False
-        for inner in range(level):
-            if skeleton.kept[inner, t] and model.windows[t] > 0:
-                return False
-        for d in range(model.bounds.shape[0]):
-            if skeleton.spread[level + 1, d] > 1 and model.kind[t, d] == WINDOW:
-                return False
-    return True
-
-
-@bare
-def next_bound(task: Task, level: int, d: int, bound: int) -> int:
-    """The factor of dimension `d` after `bound` (0: the first; factor 1 comes last), 0 where there is none."""
-    model, state, inside = task.model, task.state, task.skeleton.inside
-    n, base = model.bounds[d], state.base[level, d]
-    outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
-    last = level == task.skeleton.kept.shape[0] - 1
-    if last:
-        return -(-n // base) if bound == 0 else 0
-    if bound == 1:
-        return 0
-    if bound == 0 and idle(task, level):
-        return 1
-    if model.perfect:
-        left = n // base // outside
-        for i in range(model.many[d]):
-            b = model.divisors[d, model.many[d] - 1 - i]
-            if (bound == 0 or b < bound) and left % b == 0:
-                return b
-        return 0
-    most = -(-n // (base * outside))
-    if bound == 0:
-        return most
-    if outside > 1:
-        return bound - 1
-    times = -(-n // (base * bound))
-    return max(1, min(bound - 1, -(-(-(-n // base)) // (times + 1))))
 
 
 @bare

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 
+from .model import UNRELATED, WINDOW, Ints, Model
 from .walk import Leaves
 
 Order = tuple[int, ...]
@@ -16,15 +17,28 @@ Blocks = list[list[Block]]
 """The blocks of each memory."""
 
 
-def blocks_of(leaves: Leaves, row: int, innermost: int) -> Blocks:
-    """The blocks within which loops of a walk's mapping may come in any order.
+def blocks_of(leaves: Leaves, row: int, model: Model, kept: Ints) -> Blocks:
+    """The blocks within which loops of a walk's mapping may come in any order, with tensors `kept` (L, T).
 
-    Up to the `innermost` memory that keeps something no order matters.
+    Up to the innermost memory that keeps something no order matters.  Walks put loops that let tensors rest before
+    others, which may cost tensors that have moved already: a window finds its old elements only if the loops between
+    leave them there; with imperfect factors a ragged end rests.  So all loops from the first of these on are a block.
     """
     found: Blocks = []
+    loose = False
     for level, (order, block) in enumerate(zip(leaves.order[row].tolist(), leaves.block[row].tolist(), strict=True)):
-        pairs = groupby(zip(block, order, strict=True), key=lambda pair: pair[0])
-        found.append([(level > innermost and number >= 0, tuple(d for _, d in part)) for number, part in pairs])
+        inside = kept[:level].any(axis=0)
+        mine = model.kind[inside] != UNRELATED if not model.perfect else model.kind[inside] == WINDOW
+        moves: list[bool] = mine.any(axis=0).tolist()
+        parts: list[Block] = []
+        for number, part in groupby(zip(block, order, strict=True), key=lambda pair: pair[0]):
+            dims = tuple(d for _, d in part)
+            if loose and parts and number >= 0:
+                parts[-1] = True, parts[-1][1] + dims
+            else:
+                parts.append((bool(inside.any()) and number >= 0, dims))
+            loose = loose or (number >= 0 and any(moves[d] for d in dims))
+        found.append(parts)
     return found
 
 

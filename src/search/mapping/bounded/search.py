@@ -292,16 +292,15 @@ class Search:
         leaves.number[0] = 0
         unsettled: list[tuple[float, Ints, Blocks]] = []
         rows = self.rows(layouts[0], leaves.temporal[:number], leaves.order[:number])
-        room, innermost = self.room, int(self.skeleton.kept.any(axis=1).argmax())
+        room = self.room
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += number
         for n in range(number):
             energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
             value = self.value(energy, cycles)
             if energy > leaves.bound[n, 1] * (1 + ROUNDING):
-                unsettled.append(
-                    (float(leaves.bound[n, 0]), leaves.temporal[n].copy(), blocks_of(leaves, n, innermost))
-                )
+                blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
+                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy(), blocks))
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
                 self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
                 self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)

@@ -93,15 +93,16 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
     """Elements at most that all who need them have, where children move by `shift` (or by `shift` at least).
 
     Of children with contiguous elements the first that needs one is the last to have had it, so each child has some for
-    all only as far as the one before it lies further away than `shift`.
+    all only as far as the one before it lies further away than `shift`.  Where tiles are cut off, fewer may need it.
     """
     children, rows, span = 1, 1, 1
-    near, far, count = 0, 0, 0
+    near, far, count, cut = 0, 0, 0, False
     for d in range(tile.shape[0]):
         if model.window[t, d] != w:
             continue
         size = min(child[d], model.bounds[d])
         others = -(-min(tile[d], model.bounds[d]) // size)
+        cut = cut or min(tile[d], model.bounds[d]) % size > 0 or model.bounds[d] % min(tile[d], model.bounds[d]) > 0
         span += model.coefficient[t, d] * (size - 1)
         if others > 1:
             count += 1
@@ -110,7 +111,7 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
             else:
                 rows, far = others, model.coefficient[t, d] * size
     each = overlap(model, t, w, child, shift, exact)
-    if count == 0 or count > 2 or extent(model, t, w, child) != span:
+    if count == 0 or count > 2 or cut or extent(model, t, w, child) != span:
         return children * rows * each
     if count == 2 and far < near:
         children, near, rows, far = rows, far, children, near
