@@ -1,0 +1,32 @@
+"""Imperfect factors that leave the last child less work than the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.values import Request, Space
+
+from .enumerate import every_mapping
+
+
+def test_a_child_with_less_work_may_let_its_result_rest():
+    """Of 6 rows on two children, 5 and 1 are better than 3 and 3: the single one stays while k advances outside."""
+    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0),), is_output=True, word_bits=8)
+    levels = (
+        Level("L0", 4, 8, 8, 1, 5.0, shared_bandwidth=2),
+        Level("L1", 16, 2, 2, 1, 1.2, read_bandwidth=2, write_energy_pj=2.0, latency_cycles=3, holds=("O", "I")),
+        Level("L2", None, 1, 1, 1, 80.0, write_bandwidth=1, shared_bandwidth=2, latency_cycles=3),
+    )
+    arch, problem = Architecture("pair", levels, "MAC", 8, 8, 1.0), Problem("rows", ("m", "k"), (6, 6), tensors)
+    space = Space(bypass=False, split_axes=False, factors="imperfect")
+    mappings = every_mapping(arch, problem, space, 2500)
+    assert mappings is not None
+    prices = price_batch(arch, problem, mappings)
+    best = min(range(len(mappings)), key=lambda n: float(prices.edp_j_cycle[n]) if prices.valid[n] else float("inf"))
+    assert any(loop.bound == 5 for level in mappings[best].levels for loop in level.temporal)
+    found = solve(arch, problem, Request(space=space))
+    assert found.proven
+    assert found.edp == pytest.approx(float(prices.edp_j_cycle[best]), rel=1e-12)
