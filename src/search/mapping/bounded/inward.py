@@ -92,29 +92,13 @@ class Terms:
             self._found[key] = total
         return self._found[key]
 
-    def _between(
-        self,
-        t: int,
-        memory: int,
-        run: int,
-        first: int,
-        tile: list[Ints],
-        whole: bool,
-        near: int,
-    ) -> Floats:
+    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         """As `_settled`, which other skeletons may have asked for."""
         if (t, memory) not in self._heads:
             self._heads[t, memory] = self._head(t, memory)
         matter = self.tables.matter[t]
         ragged = 0 if self.tables.model.perfect else run
-        key = (
-            self._heads[t, memory],
-            first,
-            whole,
-            near,
-            ragged,
-            *(tile[d].tobytes() for d in matter),
-        )
+        key = self._heads[t, memory], first, whole, near, ragged, *(tile[d].tobytes() for d in matter)
         found = self.tables.known.get(key)
         if found is None:
             found = self._settled(t, memory, run, first, tile, whole, near)
@@ -123,17 +107,9 @@ class Terms:
 
     def _head(self, t: int, memory: int) -> tuple[object, ...]:
         """What `_settled` reads of the skeleton."""
-        skeleton, inside, matter = (
-            self.skeleton,
-            self.skeleton.inside,
-            self.tables.matter[t],
-        )
+        skeleton, inside, matter = self.skeleton, self.skeleton.inside, self.tables.matter[t]
         parent = int(skeleton.parent[memory + 1, t])
-        costs = (
-            float(skeleton.owned[parent, t]),
-            float(skeleton.owned[memory, t]),
-            float(skeleton.least[memory, t]),
-        )
+        costs = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t])
         own = inside[self.level + 1, matter]
         others = inside[parent + 1, matter], inside[memory + 1, matter]
         ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
@@ -142,16 +118,7 @@ class Terms:
         rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
         return t, memory, parent, self.free, *costs, rows.tobytes()
 
-    def _settled(
-        self,
-        t: int,
-        memory: int,
-        run: int,
-        first: int,
-        tile: list[Ints],
-        whole: bool,
-        near: int,
-    ) -> Floats:
+    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         inside, skeleton = self.skeleton.inside, self.skeleton
         parent = int(skeleton.parent[memory + 1, t])
         own = inside[self.level + 1]

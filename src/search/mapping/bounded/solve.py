@@ -19,7 +19,7 @@ from .search import Search
 
 PERFECT_SHARE, NARROW_SHARE = 0.65, 0.75
 """Parts of a time limit: for perfect factors before others, unless these are proven sooner; until a search goes for
-good mappings rather than for a proof.  On ResNet-18's twelve layers, batch 16, 2 s each, mappings were no worse than
+good mappings rather than for a proof.  On ResNet-18's twelve layers, batch 16, 2 s each, gaps were no larger than
 with 0.15 for perfect factors on all of five machines but for one layer: `tpu_like` conv4_1 is 156 and 59 % above its
 bound, `eyeriss_like` conv3_1 90 and 28 %, `cosa_simba` conv4_1 26 and 2 % (but conv3_1 8 and 49 %)."""
 
