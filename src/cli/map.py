@@ -66,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="CPU seconds of the search per layer; the best so far is answered (default: 30; 1 in networks)",
     )
+    search.add_argument(
+        "--gap",
+        type=float,
+        default=0.0,
+        metavar="G",
+        help="end the exact search when its best is at most this far above the bound, 0.01 for 1 %% (default: 0)",
+    )
     search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that map layers (default: 1)")
     search.add_argument("--batch", type=int, default=1, metavar="B", help="images at once, for networks (default: 1)")
     search.add_argument(
@@ -95,6 +102,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
             raise UsageError("usage", f"--{name}", "at least 1", str(getattr(arguments, name)))
     if arguments.time_limit is not None and not arguments.time_limit > 0:
         raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
+    if not 0 <= arguments.gap < float("inf"):
+        raise UsageError("usage", "--gap", "a part of the bound, such as 0.01 for 1 %", str(arguments.gap))
     return _map(arguments)
 
 
@@ -143,6 +152,7 @@ def _options(arguments: argparse.Namespace) -> Any:
         jobs=arguments.jobs,
         batch=arguments.batch,
         types=_types(arguments.types),
+        gap=arguments.gap,
     )
 
 

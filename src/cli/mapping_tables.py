@@ -45,9 +45,28 @@ def _show_price(answer: dict[str, Any]) -> None:
         print("the bounds are those of the exact model, and so is what the mapping is above them by")
     for what, term in answer["lower_bound"].get("binding", {}).items():
         print(f"the bound of {what.replace('dram_words', 'DRAM words')} is set by {term}")
-    proof = "no mapping is better" if answer["proven"] else "not proven best: the search was cut short or is heuristic"
-    print(f"{answer['mapper']} mapper, {answer['factors']} factors, {answer['model']} model: {proof}")
+    print(f"{answer['mapper']} mapper, {answer['factors']} factors, {answer['model']} model: {_proof(answer)}")
     print(f"{answer['evaluated']} mappings priced in full, {answer['cpu_s']:.2f} s")
+
+
+def _proof(answer: dict[str, Any]) -> str:
+    if answer["proven"]:
+        return "no mapping is better"
+    gap = answer["search_gap"]
+    within = "" if gap is None else f", at most {_percent(gap)} above it"
+    return f"not proven best{within}: the search was cut short or is heuristic"
+
+
+def _proven(layer: dict[str, Any]) -> str:
+    """Whether a layer's mapping is the best, or how far from it at most."""
+    if layer["proven"]:
+        return "yes"
+    return "no" if layer["search_gap"] is None else f"to {_percent(layer['search_gap'])}"
+
+
+def _percent(part: float) -> str:
+    """A part as percent, of two digits where it is small."""
+    return f"{100 * part:.1f} %" if part >= 0.01 else f"{100 * part:.2g} %"
 
 
 def _joule_cycles(value: float) -> str:
@@ -74,7 +93,7 @@ def show_network(answer: dict[str, Any]) -> None:
             f"{layer['edp']:.4g}",
             energy(layer["energy_pj"]),
             number(layer["cycles"]),
-            "yes" if layer["proven"] else "no",
+            _proven(layer),
             f"{100 * layer['gap']:.0f} %",
             f"{layer['cpu_s']:.2f} s",
         ]

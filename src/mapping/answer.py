@@ -73,6 +73,18 @@ class LayerMapping:
                 return relative_gap(self.dram_words, bounds.dram_words)
 
     @property
+    def search_gap(self) -> float | None:
+        """By how much the objective may be above the best mapping's: 0 is proven best, None is not known."""
+        if self.mapped.proven:
+            return 0.0
+        prices = self.prices
+        found = {
+            "edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles, "dram": self.dram_words
+        }  # fmt: skip
+        bound = self.mapped.lower_bound
+        return relative_gap(found[self.request.objective], bound) if bound > 0 else None
+
+    @property
     def dram_words(self) -> int:
         """Words to and from the outermost memory, by the exact model."""
         outermost = self.exact_prices.levels[self.arch.levels[-1].name]
@@ -131,6 +143,7 @@ class LayerMapping:
             "violations": [violation.as_json() for violation in prices.violations],
             "proven": mapped.proven,
             "search_bound": mapped.lower_bound,
+            "search_gap": self.search_gap,
             "lower_bound": self.bounds.as_json(),
             "exact": {"edp": exact.edp_j_cycle, "energy_pj": exact.energy_pj, "cycles": exact.cycles},
             "gap": self.gap,

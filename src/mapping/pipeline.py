@@ -30,9 +30,9 @@ class MapOptions:
     `mapper` searches (`search.mapping`); `factors` may be perfect (loop bounds that divide) or imperfect (a last,
     shorter tile).  `model` prices: `exact`, or `timeloop` with that tool's simplifications (perfect factors only).
     Without `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over
-    rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer.  `jobs`
-    processes map layers side by side.  `types` gives element types of an einsum's tensors, `batch` is for networks of
-    the zoo.
+    rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer; the exact
+    mapper may end as soon as it is within `gap` (0.01 for 1 %) of the best.  `jobs` processes map layers side by side.
+    `types` gives element types of an einsum's tensors, `batch` is for networks of the zoo.
     """
 
     objective: Objective = "edp"
@@ -46,6 +46,7 @@ class MapOptions:
     jobs: int = 1
     batch: int = 1
     types: Mapping[str, str] | None = None
+    gap: float = 0.0
 
     def request(self, default_limit_s: float) -> Request:
         """What the mapper is asked."""
@@ -55,7 +56,7 @@ class MapOptions:
             raise TilewrightError("usage", "factors of model timeloop", "perfect ones", factors, lever)
         space = Space(bypass=self.bypass, split_axes=self.split_axes, factors=factors)
         limit = default_limit_s if self.time_limit_s is None else self.time_limit_s
-        return Request(self.objective, self.model, space, self.seed, limit)
+        return Request(self.objective, self.model, space, self.seed, limit, gap=self.gap)
 
 
 @dataclass(frozen=True)

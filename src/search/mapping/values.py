@@ -35,7 +35,8 @@ class Request:
     """How to search: objective, cost model, space, and limits.
 
     `time_limit_s` is processor time; a mapper that reaches it answers with the best found so far.  `report` is called
-    now and then with (best objective so far, lower bound).
+    now and then with (best objective so far, lower bound).  A mapper that bounds may end as soon as its best is within
+    `gap` (0.01 for 1 %) of the best of the whole space; 0 asks for a proof.
     """
 
     objective: Objective = "edp"
@@ -44,6 +45,7 @@ class Request:
     seed: int = 0
     time_limit_s: float | None = None
     report: Callable[[float, float], None] | None = field(default=None, compare=False)
+    gap: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,17 @@ def test_a_kernel_as_json_and_for_people(machine: str, capsys: pytest.CaptureFix
     assert f"{answer['edp']:.5g} J*cycle" in shown
 
 
+def test_what_is_not_proven_says_how_far_it_may_be_from_the_best(
+    machine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["map", GEMM_TEXT, "--target", machine, "--mapper", "random", "--time-limit", "0.01"]
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["search_gap"] == answer["edp"] / answer["search_bound"] - 1 > 0
+    assert main(command) == 0
+    assert f"not proven best, at most {100 * answer['search_gap']:.1f} % above it" in capsys.readouterr().out
+
+
 def test_a_network(machine: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     command = ["map", "resnet18", "--target", machine, "--mapper", "random", "--model", "timeloop"]
@@ -84,6 +95,7 @@ def test_a_network(machine: str, capsys: pytest.CaptureFixture[str], monkeypatch
         (["--target", "T"], 2, "no KERNEL"),
         ([GEMM_TEXT, "--target", "T", "--jobs", "0"], 2, "--jobs: expected at least 1"),
         ([GEMM_TEXT, "--target", "T", "--time-limit", "nan"], 2, "--time-limit"),
+        ([GEMM_TEXT, "--target", "T", "--gap", "-1"], 2, "--gap: expected a part of the bound"),
         ([GEMM_TEXT, "--target", "T", "--types", "A=i9"], 2, "--types A=i9: expected TENSOR=TYPE"),
         ([GEMM_TEXT, "--target", "T"], 1, "target: T: expected one of"),
         (["resnet18", "--target", "T", "--svg", "x.svg"], 2, "expected one kernel, found 12 layers"),

@@ -124,7 +124,7 @@ class Search:
 
     def more_spreads(self, family: int, first: float) -> None:
         """Look for more spreads of a family; they go to the queue."""
-        for bound, spread in self.families[family].more(first, self.best_value, self.symmetries):
+        for bound, spread in self.families[family].more(first, self.enough, self.symmetries):
             heapq.heappush(self.queue, (bound, spread, family, ()))
 
     def skeletons(self, spread: Spread, family: int) -> list[Node]:
@@ -135,7 +135,7 @@ class Search:
         chosen = kind.worthwhile(spread)
         if not len(chosen):
             return []
-        most, found = self.best_value * (1 - ROUNDING), list[Node]()
+        most, found = self.enough * (1 - ROUNDING), list[Node]()
         bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
         for bound, n in zip(bounds, chosen.tolist(), strict=True):
             if bound < most:
@@ -156,6 +156,11 @@ class Search:
         found = self.hops.placements(spread) if self.hops.some else None
         self.unplaced = self.hops.some and found is None
         return [[plain(layout) for layout in self.layouts(spread, kept) or []]] if found is None else found
+
+    @property
+    def enough(self) -> float:
+        """What a mapping must be below to be looked for."""
+        return self.best_value / (1 + self.request.gap)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -179,8 +184,8 @@ class Search:
             front = self.queue[0][0] if self.queue else inf
             family = min(range(len(self.families)), key=lambda n: self.families[n].reached)
             beyond = max(self.families[family].reached, first)
-            self.low = min(self.settled_low, front, beyond, self.best_value)
-            if min(front, beyond) * (1 + ROUNDING) >= self.best_value or min(front, beyond) == inf:
+            self.low = min(self.settled_low, front, beyond, self.enough)
+            if min(front, beyond) * (1 + ROUNDING) >= self.enough or min(front, beyond) == inf:
                 return True
             if self.late() or len(self.queue) > MAX_QUEUE:
                 return False
@@ -212,17 +217,17 @@ class Search:
         start = self.estimates.by_tile(spread, kept, bound)
         if self.later(start, (bound, spread, family, kept)):
             return
-        start = self.estimates.by_tables(spread, kept, bound, self.best_value)
+        start = self.estimates.by_tables(spread, kept, bound, self.enough)
         self.dive(start, spread, kept)
         if self.later(start, (bound, spread, family, kept)):
             return
         improved = max(start, bound)
         narrow = start > 0 and not self.wide
-        target = min(self.best_value, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
+        target = min(self.enough, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
         low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)
-        if not complete or target < self.best_value:
+        if not complete or target < self.enough:
             heapq.heappush(self.queue, (target if complete else improved, spread, family, kept))
         else:
             self.estimates.forget(spread, kept)
@@ -234,7 +239,7 @@ class Search:
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
-        if start >= self.best_value * (1 - ROUNDING):
+        if start >= self.enough * (1 - ROUNDING):
             return True
         if self.queue and start > max(node[0] * (1 + ROUNDING), self.queue[0][0]):
             heapq.heappush(self.queue, (start, *node[1:]))
@@ -279,7 +284,7 @@ class Search:
             done = bool(walk(task, self.frames, SLICE))
             self.nodes += int(best.counted[0]) - before
             low = min(low, self.price_leaves(layouts, kept))
-            best.value[0] = min(target, self.best_value)
+            best.value[0] = min(target, self.enough)
             if not done and (self.late() or int(best.counted[0]) > most):
                 break
         return low, done and not self.hurried
@@ -310,7 +315,7 @@ class Search:
         self, bound: float, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Placement]], kept: Kept
     ) -> float:
         """Try all orders of loops within their blocks; returns a lower bound of what is not covered by that."""
-        if bound >= self.best_value * (1 - ROUNDING):
+        if bound >= self.enough * (1 - ROUNDING):
             return inf
         every = [factors] if self.perfect else members(self.bounds, self.skeleton.spread, factors, MAX_ORDERS)
         if every is None or self.unplaced or len(every) * count_of(blocks) * len(layouts) > MAX_ORDERS:

@@ -15,7 +15,7 @@ from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.limits import infeasible
 from tilewright.search.mapping.bounded.solve import Help
-from tilewright.search.mapping.values import Mapped, Request, Space
+from tilewright.search.mapping.values import Factors, Mapped, Request, Space
 
 GEMM = Problem(
     "gemm",
@@ -91,3 +91,13 @@ def test_a_chain_of_products_whose_operands_rest_in_the_same_loops_is_bounded():
     levels = (Level("L1", 64, 4, 2, 1, 0.8), Level("L2", 1000, 1, 1, 1, 7.0, 3, 2), Level("DRAM", None, 1, 1, 1, 60.0))
     mapped = solve(Architecture("test", levels, "MAC", 4, 2, 1.0), chain, Request(time_limit_s=0.5))
     assert 0 < mapped.lower_bound <= mapped.edp * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("factors", ["perfect", "imperfect"])
+def test_a_search_that_may_leave_a_gap_ends_sooner_and_says_how_far_it_may_be(factors: Factors):
+    request = Request(space=Space(bypass=True, split_axes=True, factors=factors))
+    best = solve(machine(6), GEMM, request)
+    near = solve(machine(6), GEMM, replace(request, gap=0.3))
+    assert best.proven
+    assert near.lower_bound <= best.edp <= near.edp <= near.lower_bound * 1.3 * (1 + 1e-9)
+    assert near.evaluated < best.evaluated
