@@ -23,9 +23,10 @@ from .families import families_of, last_kept
 from .hops import Hops, Placement, plain
 from .limits import infeasible
 from .model import Ints, model_of
-from .orders import Blocks, blocks_of, count_of, orders_of
+from .orders import Blocks, Order, blocks_of, count_of, orders_of
 from .prefixes import Ways, prices_of
 from .promise import Task
+from .sequences import Sequences
 from .spreads import Factors, Layout, hold_choices, placed
 from .walk import Best, new_frames, new_leaves, new_state
 
@@ -86,6 +87,7 @@ class Search:
         self.nodes, self.hurried, self.unplaced = 0, False, False
         self.evaluated, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
+        self.sequences = Sequences(self.model)
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
@@ -317,10 +319,9 @@ class Search:
         """Try all orders of loops within their blocks; returns a lower bound of what is not covered by that."""
         if bound >= self.enough * (1 - ROUNDING):
             return inf
-        every = [factors] if self.perfect else members(self.bounds, self.skeleton.spread, factors, MAX_ORDERS)
-        if every is None or self.unplaced or len(every) * count_of(blocks) * len(layouts) > MAX_ORDERS:
+        pairs = None if self.unplaced else self.variants(factors, blocks, MAX_ORDERS // len(layouts))
+        if pairs is None:
             return bound
-        pairs = list(product(every, orders_of(blocks)))
         for start_at in range(0, len(pairs), LEAVES):
             if self.late():
                 self.hurried = True
@@ -330,6 +331,16 @@ class Search:
             for layout in layouts:
                 self.price_orders(chosen, np.array([order for _, order in part], np.int64), layout, kept)
         return inf
+
+    def variants(self, factors: Ints, blocks: Blocks, most: int) -> list[tuple[Ints, tuple[Order, ...]]] | None:
+        """Factors and orders for which a leaf stands; None if they are more than `most`."""
+        if self.perfect:
+            orders = self.sequences.needed(factors, blocks, self.skeleton.kept)
+            return None if orders is None or len(orders) > most else [(factors, order) for order in orders]
+        every = members(self.bounds, self.skeleton.spread, factors, most)
+        if every is None or len(every) * count_of(blocks) > most:
+            return None
+        return list(product(every, orders_of(blocks)))
 
     def price_orders(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> None:
         """Price mappings (N, L, D), keep the best."""
