@@ -16,7 +16,7 @@ import numpy as np
 
 from .delays import Delays
 from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
-from .inward import Layer, Passage, Pending, Step, Terms, kept_at
+from .inward import Layer, Passage, Pending, Step, Terms, kept_at, parts_of
 from .model import WINDOW, Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
@@ -180,7 +180,8 @@ class Ahead:
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
-            tile = tuple(np.maximum(1, size // int(spread[d])) for d, size in enumerate(sizes_of(grid, high=True)))
+            ends = enumerate(sizes_of(grid, high=True))
+            tile = tuple(parts_of(size, spread[d], perfect=self._model.perfect) for d, size in ends)
             self._terms = Terms(self._tables, self._skeleton, level, tile)
         return self._terms.energy(t, low, *way, {}, whole=True)
 
@@ -232,7 +233,7 @@ class Ahead:
         return [n // o for n, o in zip(found, full.tolist(), strict=True)] if model.perfect else found
 
     def _step(self, level: int) -> Step:
-        skeleton, last = self._skeleton, self._outer.last
+        skeleton, model, last = self._skeleton, self._model, self._outer.last
         following = level + 1
         while following < last - 1 and self._idle(following):
             following += 1
@@ -241,9 +242,9 @@ class Ahead:
         grid, outer = self._grids[level], self._grids[following]
         key = id(grid), id(outer), times.tobytes()
         if key not in self._passages:
-            self._passages[key] = Passage(grid, outer, times, self._places)
+            self._passages[key] = Passage(grid, outer, times, self._places, perfect=model.perfect)
         after = partial(self._layer, following)
-        return Step(self._model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
+        return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
 
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `steps.idle`."""

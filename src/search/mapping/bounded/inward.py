@@ -34,6 +34,11 @@ def sum_of(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
+def parts_of(sizes: Ints, parts: Ints, *, perfect: bool) -> Ints:
+    """The largest parts of tiles; imperfect ones may be too large for the bound, where only that is known."""
+    return np.maximum(1, sizes // parts if perfect else -(-sizes // parts))
+
+
 class Layer(NamedTuple):
     """A memory's grid and the least energy from there on, by cell."""
 
@@ -122,8 +127,9 @@ class Terms:
         inside, skeleton = self.skeleton.inside, self.skeleton
         parent = int(skeleton.parent[memory + 1, t])
         own = inside[self.level + 1]
+        perfect = self.tables.model.perfect
         up, down = (
-            tuple(np.maximum(1, size * inside[m + 1, d] // own[d]) for d, size in enumerate(tile))
+            tuple(parts_of(size * inside[m + 1, d], own[d], perfect=perfect) for d, size in enumerate(tile))
             for m in (parent, memory)
         )
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
@@ -157,7 +163,7 @@ class Terms:
 class Passage:
     """Which cells of a memory's `grid` and of one further out, `outer`, belong together, if tiles count `times`."""
 
-    def __init__(self, grid: Grid, outer: Grid, times: Ints, store: Store[np.int64]) -> None:
+    def __init__(self, grid: Grid, outer: Grid, times: Ints, store: Store[np.int64], *, perfect: bool) -> None:
         self.grid, self.outer, self.dims = grid, outer, len(times)
         self.low, self.high = sizes_of(grid, high=False), sizes_of(grid, high=True)
         self.map_low, self.map_high = (
@@ -165,7 +171,7 @@ class Passage:
         )
         self.alone = all((low == high).all() for low, high in zip(self.map_low, self.map_high, strict=True))
         ends = sizes_of(outer, high=True)
-        self.ends = {d: np.maximum(1, ends[d] // int(times[d])) for d in range(self.dims)}
+        self.ends = {d: parts_of(ends[d], times[d], perfect=perfect) for d in range(self.dims)}
         self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
         self._store, self._key = store, (id(grid), id(outer), times.tobytes())
 

@@ -1,0 +1,39 @@
+"""Bounds by tables of all memories, one skeleton at a time."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.search.mapping.bounded.search import Search
+from tilewright.search.mapping.values import Request, Space
+
+
+@pytest.mark.parametrize(("m", "children"), [(7, 4), (5, 3), (10, 4), (8, 4)])
+def test_children_share_a_bound_unevenly(m: int, children: int) -> None:
+    """B rests in the children's memories while all of m goes by: each takes it once, also the one with less work."""
+    tensors = (
+        Tensor("A", ((1, 0, 0), (0, 0, 1)), False, None),
+        Tensor("B", ((0, 0, 1), (0, 1, 0)), False, None),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), True, None),
+    )
+    problem = Problem("gemm", ("m", "n", "k"), (m, 2, 4), tensors)
+    levels = (
+        Level("L0", 16, children, children, 1, 1.0, write_energy_pj=50.0),
+        Level("L1", 256, 1, 1, 1, 3.0),
+        Level("D", None, 1, 1, 1, 9.0),
+    )
+    arch = Architecture("uneven", levels, "MAC", children, children, 1.0)
+    own = Loop(2, 4), Loop(1, 2), Loop(0, -(-m // children))
+    only_b = LevelMapping(own, (), (), frozenset("AZ"))
+    mapping = LoopMapping((only_b, LevelMapping((), (Loop(0, children),), ()), LevelMapping((), (), ())))
+    priced = price_batch(arch, problem, [mapping])
+    assert priced.valid[0]
+    space = Space(bypass=True, split_axes=True, factors="imperfect")
+    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    spread, kept = ((1, 1, 1), (children, 1, 1), (1, 1, 1)), ((0, 1), (1, 1), (0, 1))
+    assert search.estimates.by_tables(spread, kept, 0.0, inf) <= priced.energy_pj[0] * (1 + 1e-9)
