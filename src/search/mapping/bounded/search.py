@@ -23,10 +23,10 @@ from .families import families_of, last_kept
 from .hops import Hops, Placement, plain
 from .limits import infeasible
 from .model import Ints, model_of
-from .orders import Blocks, Order, blocks_of, count_of, orders_of
+from .orders import blocks_of, count_of, orders_of
 from .prefixes import Ways, prices_of
 from .promise import Task
-from .sequences import Sequences
+from .sequences import Leaf, Sequences
 from .spreads import Factors, Layout, hold_choices, placed
 from .walk import Best, new_frames, new_leaves, new_state
 
@@ -297,50 +297,50 @@ class Search:
         if number == 0:
             return inf
         leaves.number[0] = 0
-        unsettled: list[tuple[float, Ints, Blocks]] = []
+        unsettled: list[Leaf] = []
         rows = self.rows(layouts[0], leaves.temporal[:number], leaves.order[:number])
         room = self.room
         price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
         self.evaluated += number
         for n in range(number):
             energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
-            value = self.value(energy, cycles)
-            if energy > leaves.bound[n, 1] * (1 + ROUNDING):
+            value, bound, least = self.value(energy, cycles), float(leaves.bound[n, 0]), float(leaves.bound[n, 1])
+            if energy > least * (1 + ROUNDING) and bound < self.enough * (1 - ROUNDING):
                 blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
-                unsettled.append((float(leaves.bound[n, 0]), leaves.temporal[n].copy(), blocks))
+                unsettled.append(Leaf(leaves.temporal[n].copy(), leaves.order[n].copy(), blocks, bound, least))
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
                 self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
                 self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
-        return min([inf, *(self.settle(*leaf, layouts, kept) for leaf in unsettled)])
+        return self.settle(unsettled, layouts, kept)
 
-    def settle(
-        self, bound: float, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Placement]], kept: Kept
-    ) -> float:
-        """Try all orders of loops within their blocks; returns a lower bound of what is not covered by that."""
-        if bound >= self.enough * (1 - ROUNDING):
-            return inf
-        pairs = None if self.unplaced else self.variants(factors, blocks, MAX_ORDERS // len(layouts))
-        if pairs is None:
-            return bound
-        for start_at in range(0, len(pairs), LEAVES):
-            if self.late():
-                self.hurried = True
-                return bound
-            part = pairs[start_at : start_at + LEAVES]
-            chosen = np.array([one for one, _ in part], np.int64)
-            for layout in layouts:
-                self.price_orders(chosen, np.array([order for _, order in part], np.int64), layout, kept)
-        return inf
+    def settle(self, leaves: list[Leaf], layouts: Sequence[Sequence[Placement]], kept: Kept) -> float:
+        """Try all orders of loops within the leaves' blocks; returns a lower bound of what is not covered by that."""
+        low, waiting = inf, list[tuple[Ints, Ints]]()
+        for n, leaf in enumerate(leaves):
+            if leaf.bound < self.enough * (1 - ROUNDING):
+                found = None if self.unplaced else self.variants(leaf, MAX_ORDERS // len(layouts))
+                low = min(low, leaf.bound) if found is None else low
+                waiting += found or []
+            while len(waiting) >= LEAVES or (waiting and n == len(leaves) - 1):
+                if self.late():
+                    self.hurried = True
+                    return min([low, *(leaf.bound for leaf in leaves)])
+                part, waiting = waiting[:LEAVES], waiting[LEAVES:]
+                chosen, orders = (np.array(some, np.int64) for some in zip(*part, strict=True))
+                for layout in layouts:
+                    self.price_orders(chosen, orders, layout, kept)
+        return low
 
-    def variants(self, factors: Ints, blocks: Blocks, most: int) -> list[tuple[Ints, tuple[Order, ...]]] | None:
+    def variants(self, leaf: Leaf, most: int) -> list[tuple[Ints, Ints]] | None:
         """Factors and orders for which a leaf stands; None if they are more than `most`."""
         if self.perfect:
-            orders = self.sequences.needed(factors, blocks, self.skeleton.kept)
-            return None if orders is None or len(orders) > most else [(factors, order) for order in orders]
-        every = members(self.bounds, self.skeleton.spread, factors, most)
-        if every is None or len(every) * count_of(blocks) > most:
+            limit = inf if self.objective == 2 else self.enough / leaf.bound * leaf.energy
+            orders = self.sequences.needed(leaf, self.skeleton, limit)
+            return None if orders is None or len(orders) > most else [(leaf.factors, order) for order in orders]
+        every = members(self.bounds, self.skeleton.spread, leaf.factors, most)
+        if every is None or len(every) * count_of(leaf.blocks) > most:
             return None
-        return list(product(every, orders_of(blocks)))
+        return list(product(every, np.array(list(orders_of(leaf.blocks)), np.int64)))
 
     def price_orders(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> None:
         """Price mappings (N, L, D), keep the best."""

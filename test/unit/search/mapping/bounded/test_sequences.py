@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from random import Random
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
-from tilewright.search.mapping.bounded.model import Ints, model_of
+from tilewright.search.mapping.bounded.model import Ints, Model, model_of
 from tilewright.search.mapping.bounded.orders import Blocks, Order, orders_of
-from tilewright.search.mapping.bounded.sequences import Sequences
+from tilewright.search.mapping.bounded.sequences import Leaf, Sequences
+from tilewright.search.mapping.bounded.skeleton import fill, new_skeleton
 from tilewright.search.mapping.values import Space
 
 DIMS = "kcpqr"
@@ -39,7 +41,7 @@ def nest(random: Random, problem: Problem) -> tuple[Ints, Blocks]:
     for d, bound in enumerate(problem.bounds):
         factors[random.choice([0, 1, 2, 2, 2]), d] = bound
     every = tuple(range(len(DIMS)))
-    return factors, [[(False, every)], [(True, every[:2]), (True, every[2:])], [(True, every)]]
+    return factors, [[(False, every)], [(True, every[:2]), (False, every[2:])], [(True, every)]]
 
 
 def mapping(factors: Ints, order: tuple[Order, ...], kept: Ints) -> LoopMapping:
@@ -52,14 +54,25 @@ def mapping(factors: Ints, order: tuple[Order, ...], kept: Ints) -> LoopMapping:
     return LoopMapping(tuple(levels))
 
 
-@pytest.mark.parametrize("seed", range(8))
+def chosen(model: Model, factors: Ints, blocks: Blocks, kept: Ints, most: float = inf) -> list[tuple[Order, ...]]:
+    """What is needed of all orders; the leaf's own energy is 0."""
+    skeleton = new_skeleton(len(factors), len(DIMS), 3)
+    skeleton.kept[:] = kept
+    fill(model, skeleton)
+    order = np.array(next(orders_of(blocks)), np.int64)
+    found = Sequences(model).needed(Leaf(factors, order, blocks, 0.0, 0.0), skeleton, most)
+    assert found is not None
+    return [tuple(tuple(row) for row in chosen) for chosen in found.tolist()]
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_orders_that_are_left_out_are_no_better(seed: int):
     random = Random(seed)
     arch, problem = machine(random), convolution(random)
     factors, blocks = nest(random, problem)
     kept = np.array([[random.randrange(2) for _ in "IWZ"], [random.randrange(2) for _ in "IWZ"], [1, 1, 1]])
-    needed = Sequences(model_of(arch, problem, Space())[0]).needed(factors, blocks, kept)
-    assert needed is not None
+    model = model_of(arch, problem, Space())[0]
+    needed = chosen(model, factors, blocks, kept)
     every = list(orders_of(blocks))
     prices = [price_batch(arch, problem, [mapping(factors, o, kept) for o in some]) for some in (every, needed)]
     assert prices[0].valid.all()
@@ -76,8 +89,7 @@ def test_an_unrelated_loop_inside_a_plain_one_lets_the_window_fall_back():
     factors = np.ones((2, 5), np.int64)
     factors[1, :3] = 2
     kept = np.array([[1, 0, 0], [1, 1, 1]])
-    needed = Sequences(model).needed(factors, [[(False, (0, 1, 2, 3, 4))], [(True, (0, 1, 2, 3, 4))]], kept)
-    assert needed is not None
+    needed = chosen(model, factors, [[(False, (0, 1, 2, 3, 4))], [(True, (0, 1, 2, 3, 4))]], kept)
     found = {tuple(d for d in order[1] if d < 3) for order in needed}
     # c first; k, c; p, c; k, p, c; and p, k, c.
     assert len(found) == 5
@@ -87,6 +99,23 @@ def test_an_unrelated_loop_inside_a_plain_one_lets_the_window_fall_back():
 def test_too_many_orders_are_not_looked_at():
     random = Random(0)
     model = model_of(machine(random), convolution(random), Space())[0]
-    factors = np.full((3, 5), 2, np.int64)
-    blocks: Blocks = [[(True, (0, 1, 2, 3, 4))]] * 3
-    assert Sequences(model).needed(factors, blocks, np.ones((3, 3), np.int64)) is None
+    factors, order = np.full((3, 5), 2, np.int64), np.array([[0, 1, 2, 3, 4]] * 3)
+    leaf = Leaf(factors, order, [[(True, (0, 1, 2, 3, 4))]] * 3, 0.0, 0.0)
+    assert Sequences(model).needed(leaf, new_skeleton(3, 5, 3), inf) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_energies_of_tensors_without_windows_are_exact(seed: int):
+    random = Random(seed)
+    arch, problem = machine(random), convolution(random)
+    model = model_of(arch, problem, Space())[0]
+    factors, blocks = nest(random, problem)
+    kept = np.array([[0, random.randrange(2), 1], [0, 1, random.randrange(2)], [1, 1, 1]])
+    every = list(orders_of(blocks))
+    price = price_batch(arch, problem, [mapping(factors, o, kept) for o in every])
+    gains = price.energy_pj - price.energy_pj[0]
+    for limit in sorted(set(np.round(gains, 6).tolist()))[:4]:
+        found = chosen(model, factors, blocks, kept, limit + 1e-3)
+        again = price_batch(arch, problem, [mapping(factors, o, kept) for o in found]).energy_pj - price.energy_pj[0]
+        assert again.max() < limit + 1e-3
+        assert again.min() == pytest.approx(gains.min())
