@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations, product
 from math import factorial, prod
 
@@ -251,21 +251,25 @@ class Places:
         return self._groups[kept]
 
 
-def members(bounds: Order, spread: Ints, factors: Ints, most: int) -> list[Ints] | None:
-    """All temporal factors (L, D) with as many tiles in each memory as `factors`; None if they are more than `most`.
+def members(bounds: Order, spread: Ints, factors: Ints, most: int, plain: Sequence[bool] = ()) -> list[Ints] | None:
+    """Temporal factors (L, D) with as many tiles in each memory as `factors`; None if they are more than `most`.
 
-    A factor that is spread further out stands for itself.
+    A factor that is spread further out stands for itself.  Of a dimension that is in no window (`plain`, D) only those
+    are there that no other beats: see `_worthwhile`.
     """
-    by_dim = [list(_chains(bound, spread[:, d], factors[:, d])) for d, bound in enumerate(bounds)]
+    by_dim = [
+        list(_chains(bound, spread[:, d], factors[:, d], plain=d < len(plain) and plain[d]))
+        for d, bound in enumerate(bounds)
+    ]
     if prod(len(found) for found in by_dim) > most:
         return None
     return [np.array(chosen, np.int64).T.copy() for chosen in product(*by_dim)]
 
 
-def _chains(bound: int, spread: Ints, factors: Ints) -> Iterator[Order]:
+def _chains(bound: int, spread: Ints, factors: Ints, *, plain: bool) -> Iterator[Order]:
     last = len(factors) - 1
     sizes = np.cumprod(factors * spread)
-    counts = [-(-bound // int(size)) for size in sizes]
+    counts: list[int] = [-(-bound // int(size)) for size in sizes]
 
     def go(level: int, size: int, so_far: Order) -> Iterator[Order]:
         base = size * int(spread[level])
@@ -278,8 +282,26 @@ def _chains(bound: int, spread: Ints, factors: Ints) -> Iterator[Order]:
             least = factor if spread_outside else -(-bound // base)
             yield from go(level + 1, base * least, (*so_far, least))
             return
-        least = -(-bound // (base * counts[level]))
-        for other in range(least, (bound - 1) // (base * (counts[level] - 1)) + 1):
+        if plain:
+            sizes = _worthwhile(-(-int(bound) // base), counts[level], together=int(spread[: level + 1].prod()) > 1)
+        else:
+            least = -(-bound // (base * counts[level]))
+            sizes = range(least, (bound - 1) // (base * (counts[level] - 1)) + 1)
+        for other in sizes:
             yield from go(level + 1, base * other, (*so_far, other))
 
     return go(0, 1, ())
+
+
+def _worthwhile(blocks: int, many: int, *, together: bool) -> list[int]:
+    """Factors of a loop over `blocks` that leave `many` > 1 tiles, of which no other is better.
+
+    Words depend on the numbers of tiles alone but for what rests at a ragged end: where the last block is alone in its
+    tile or, with children `together`, the last but one is the first of its own.  All else asks for small tiles.
+    """
+    found = {-(-blocks // many)}
+    for before in (1, 2) if together else (1,):
+        factor = (blocks - before) // (many - 1)
+        if factor * (many - 1) == blocks - before and factor > 0 and -(-blocks // factor) == many:
+            found.add(factor)
+    return sorted(found)

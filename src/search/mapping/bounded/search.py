@@ -22,7 +22,7 @@ from .estimates import ROUNDING, Estimates
 from .families import families_of, last_kept
 from .hops import Hops, Placement, plain
 from .limits import infeasible
-from .model import Ints, model_of
+from .model import WINDOW, Ints, model_of
 from .orders import blocks_of, count_of, orders_of
 from .prefixes import Ways, prices_of
 from .promise import Task
@@ -67,6 +67,7 @@ class Search:
         self.objective = OBJECTIVES.index(request.objective)
         self.model, self.dims = model_of(arch, problem, request.space)
         self.perfect = request.space.factors == "perfect"
+        self.plain: list[bool] = (self.model.kind != WINDOW).all(axis=0).tolist()
         self.bounds: Factors = tuple(self.model.bounds.tolist())
         self.levels, self.tensors = len(arch.levels), len(problem.tensors)
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
@@ -337,7 +338,7 @@ class Search:
             limit = inf if self.objective == 2 else self.enough / leaf.bound * leaf.energy
             orders = self.sequences.needed(leaf, self.skeleton, limit)
             return None if orders is None or len(orders) > most else [(leaf.factors, order) for order in orders]
-        every = members(self.bounds, self.skeleton.spread, leaf.factors, most)
+        every = members(self.bounds, self.skeleton.spread, leaf.factors, most, self.plain)
         if every is None or len(every) * count_of(leaf.blocks) > most:
             return None
         return list(product(every, np.array(list(orders_of(leaf.blocks)), np.int64)))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tilewright.costs.exact import price_batch
-from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, LoopMapping, Problem, Tensor
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.search.mapping.bounded.alike import Places, first_of_its_kind, members, symmetries
-from tilewright.search.mapping.bounded.model import model_of
+from tilewright.search.mapping.bounded.model import Ints, model_of
 from tilewright.search.mapping.values import Space
 
 from .enumerate import every_mapping
@@ -59,6 +59,56 @@ def test_members_are_all_factors_with_as_many_tiles():
         assert found is not None
         assert {tuple(one[:, 0].tolist()) for one in found} == same
     assert members((bound,), spread, np.array([[1], [2], [2], [2]]), 0) is None
+
+
+UNEVEN = Problem(
+    "uneven",
+    ("m", "k", "n"),
+    (41, 9, 37),
+    (
+        Tensor("A", ((1, 0, 0), (0, 1, 0))),
+        Tensor("B", ((0, 1, 0), (0, 0, 1))),
+        Tensor("Z", ((1, 0, 0), (0, 0, 1)), is_output=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(("order", "away"), [("mkn", "AZ"), ("kmn", "AB"), ("nkm", "BZ"), ("mnk", "A"), ("knm", "B")])
+def test_of_factors_with_as_many_tiles_few_are_worth_a_price(order: str, away: str):
+    """Of 21 steps, three times 7 send as much as 8, 8 and 5 do, but for what rests where 10 leave one alone."""
+    spread = np.array([[1, 1, 1], [2, 1, 1], [1, 1, 1], [1, 1, 1]])
+    factors = np.array([[1, 2, 1], [7, 3, 13], [1, 1, 1], [3, 2, 3]])
+    loops = [UNEVEN.dims.index(name) for name in order]
+
+    def best(every: list[Ints]) -> tuple[float, int, float]:
+        def level(n: int, row: list[int]) -> LevelMapping:
+            temporal = tuple(Loop(d, row[d]) for d in loops if row[d] > 1)
+            return LevelMapping(temporal, (Loop(0, 2),) if n == 1 else (), (), frozenset(away if n == 0 else ""))
+
+        mappings = [LoopMapping(tuple(level(n, row) for n, row in enumerate(one.tolist()))) for one in every]
+        prices = price_batch(RAGGED, UNEVEN, mappings)
+        return min(prices.energy_pj), min(prices.cycles), min(prices.edp_j_cycle)
+
+    every, few = (members(UNEVEN.bounds, spread, factors, 5000, plain) for plain in ((), (True,) * 3))
+    assert every is not None
+    assert few is not None
+    assert best(few) == best(every)
+    assert 1 < len(few) < len(every)
+
+
+RAGGED = Architecture(
+    "ragged",
+    (
+        Level("L0", None, 2, 2, 1, 1.0, 2, 1, write_energy_pj=30.0),
+        Level("L1", None, 1, 1, 1, 7.0, None, 2),
+        Level("L2", None, 1, 1, 1, 9.0),
+        Level("D", None, 1, 1, 1, 40.0, shared_bandwidth=1),
+    ),
+    "MAC",
+    2,
+    2,
+    1.0,
+)
 
 
 GEMM = Problem(
