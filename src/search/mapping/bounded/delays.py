@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import bare, bare_entry
-from .model import Bools, Floats, Model
+from .model import UNRELATED, Bools, Floats, Model
 from .outer import Outer
 from .sections import Section
 from .walk import Skeleton
@@ -96,6 +96,7 @@ class Delays:
         self._section, self.limits = section, limits
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
+        self._model, self._passing = model, passing_by(model, skeleton)
         inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
         waiting = outer.waiting(inmost, far, section.size) + sum(
             float(model.latency[min(mine) :].sum())
@@ -117,7 +118,9 @@ class Delays:
 
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""
-        energies, ports = (_rows(table) for table in self._section.ways(self._kept))
+        section, kept = self._section, self._kept
+        tables = section.passing(kept, self._model, self._passing) if self._passing else section.ways(kept)
+        energies, ports = (_rows(table) for table in tables)
         return least_product(energies, ports, self._waiting, self._fits, energy, *self.limits) * (1 - 1e-9)
 
     def weighed(self, energies: Floats, ports: Floats, worth: tuple[float, float]) -> Floats:
@@ -127,6 +130,19 @@ class Delays:
         out = np.empty(self._waiting.shape)
         weigh(_rows(energies), _rows(ports), self._waiting, self._fits, self.limits, Worth(*worth, self.least), out)
         return out.reshape(self._section.shape)
+
+
+def passing_by(model: Model, skeleton: Skeleton) -> tuple[tuple[int, float], ...]:
+    """Tensors without windows that pass by the last memory, with the different elements of each that the memories
+    further in have room for together; perfect factors only."""
+    found: list[tuple[int, float]] = []
+    passing = (model.windows == 0) & (skeleton.kept[-2] == 0) & skeleton.kept[:-1].any(axis=0)
+    for t in np.flatnonzero(passing).tolist() if model.perfect else []:
+        own = int(np.flatnonzero(skeleton.kept[:-1, t])[-1])
+        children = skeleton.inside[-1] // skeleton.inside[own + 1]
+        room = model.capacity[own] / model.weight[own, t] * float(children[model.kind[t] != UNRELATED].prod())
+        found.append((t, room * (1 + 1e-9)))
+    return tuple(found)
 
 
 def _rows(tables: Floats) -> Floats:

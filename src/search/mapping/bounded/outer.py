@@ -41,6 +41,7 @@ class Outer:
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1
+        self._outcomes: dict[int, list[Outcome]] = {}
         self._energy: dict[int, Floats] = {}
         self._sent: dict[tuple[int, int, int], Floats] = {}
         self._terms: dict[tuple[int, int, int], Floats] = {}
@@ -82,11 +83,17 @@ class Outer:
         """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""
         if kept not in self._energy:
             best = np.full(tuple(self.grid.size.tolist()), np.inf)
-            for outcome in outcomes_of(self._model, kept):
+            for outcome in self.outcomes(kept):
                 np.minimum(best, self.energy(outcome, kept), out=best)
             best[np.broadcast_to(~self._fits(kept), best.shape)] = np.inf
             self._energy[kept] = best
         return self._energy[kept]
+
+    def outcomes(self, tensors: int) -> list[Outcome]:
+        """What loops of the outermost memory may mean for a set of tensors."""
+        if tensors not in self._outcomes:
+            self._outcomes[tensors] = outcomes_of(self._model, tensors)
+        return self._outcomes[tensors]
 
     def energy(self, outcome: Outcome, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
@@ -96,7 +103,7 @@ class Outer:
                 total = total + self.term(t, run, first)
         return total
 
-    def _words_sent(self, t: int, run: int, first: int) -> Floats:
+    def words_sent(self, t: int, run: int, first: int) -> Floats:
         """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it."""
         if (t, run, first) not in self._sent:
             tables = self._tables
@@ -112,7 +119,7 @@ class Outer:
     def term(self, t: int, run: int, first: int) -> Floats:
         """Energy by cell of the words of tensor `t` if it rests in the loops `run` and the loop `first` moves it."""
         if (t, run, first) not in self._terms:
-            words = self._words_sent(t, run, first)
+            words = self.words_sent(t, run, first)
             owned = self._model.full[t], self._model.full[t] * self._children
             self._terms[t, run, first] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
         return self._terms[t, run, first]
@@ -143,7 +150,7 @@ class Outer:
         shape = tuple(self.grid.size.tolist())
         found = [
             (np.broadcast_to(self.energy(outcome, kept), shape), np.broadcast_to(self.ports(outcome, kept), shape))
-            for outcome in outcomes_of(self._model, kept)
+            for outcome in self.outcomes(kept)
         ]
         if len(found) * prod(shape) <= MAX_KEPT:
             self._ways[kept] = found
@@ -171,11 +178,17 @@ class Outer:
         return self._busy[outcome, kept]
 
     def _ports(self, outcome: Outcome, kept: int) -> Floats:
-        model, tables = self._model, self._tables
-        words = [[np.zeros((1,) * tables.dims), np.zeros((1,) * tables.dims)] for _ in range(2)]
-        for t, (run, first) in enumerate(outcome):
+        sent = {t: self.words_sent(t, run, first) for t, (run, first) in enumerate(outcome) if kept >> t & 1}
+        return self.busy(sent, kept)
+
+    def busy(self, words_sent: dict[int, Floats], kept: int) -> Floats:
+        """`ports` where so many words are sent of some tensors, and at least each element once of the others."""
+        model = self._model
+        none = np.zeros((1,) * self._tables.dims)
+        words = [[none, none], [none, none]]
+        for t in range(len(model.full)):
             back, full = bool(model.is_output[t]), float(model.full[t])
-            sent = self._words_sent(t, run, first) if kept >> t & 1 else np.full((1,) * tables.dims, full)
+            sent = words_sent.get(t, none + full)
             outside, inside = float(model.weight[self.last, t]), float(model.weight[self.last - 1, t])
             again = np.maximum(0.0, sent - full)
             words[1][0] = words[1][0] + (again if back else sent) * outside
@@ -184,7 +197,7 @@ class Outer:
                 words[0][0] = words[0][0] + (sent if back else full) * inside
                 fills = np.maximum(0.0, sent - full * self._children) + full if back else sent
                 words[0][1] = words[0][1] + fills * inside
-        slowest = np.zeros((1,) * tables.dims)
+        slowest = none
         for level, (reads, writes), instances in zip(
             (self.last - 1, self.last), words, (self._children, 1), strict=True
         ):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .grids import Part, Store, part_of, places_in
-from .model import Bools, Floats, Ints
+from .model import Bools, Floats, Ints, Model
 from .outcomes import Outcome
 from .outer import Outer
 
@@ -61,6 +61,36 @@ class Section:
             self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self._outer.ways(kept)])),
             self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
         )
+
+    def passing(self, kept: int, model: Model, limits: tuple[tuple[int, float], ...]) -> tuple[Floats, Floats]:
+        """`ways` with what other tensors cost beyond one access of the outermost memory to each element.
+
+        They have no windows, and of each in `limits` the memories further in hold so many elements together.  If tiles
+        have more, the loops inside move it, and then all loops outside.
+        """
+        known = tuple((t, float(self.size(t).max(initial=0.0, where=self.size(t) <= most))) for t, most in limits)
+        energies, ports = self._kept(("passing", kept, known), lambda: self._passing(kept, model, known))
+        return energies, ports
+
+    def _passing(self, kept: int, model: Model, limits: tuple[tuple[int, float], ...]) -> Floats:
+        found: list[Floats] = []
+        price = np.where(model.is_output, model.read[-1] + model.write[-1], model.read[-1])
+        for outcome in self._outer.outcomes(kept | sum(1 << t for t, _ in limits)):
+            energy: Floats = np.zeros(self.shape)
+            sent: dict[int, Floats] = {}
+            for t, (run, first) in enumerate(outcome):
+                if kept >> t & 1:
+                    energy = energy + self.term(t, run, first)
+                    sent[t] = self._sent(t, run, first)
+            for t, most in limits:
+                resting, moved = self._sent(t, outcome[t][0], -1), self._sent(t, 0, -1)
+                sent[t] = np.where(self.size(t) <= most, resting, moved)
+                energy = energy + (sent[t] - float(model.full[t])) * float(price[t])
+            found.append(np.stack([energy, np.broadcast_to(self._outer.busy(sent, kept), self.shape)]))
+        return np.stack(found, axis=1)
+
+    def _sent(self, t: int, run: int, first: int) -> Floats:
+        return self._kept(("sent", t, run, first), lambda: self._of(self._outer.words_sent(t, run, first)))
 
     def ports(self, outcomes: list[Outcome], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""

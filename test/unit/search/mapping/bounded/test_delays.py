@@ -8,7 +8,7 @@ import pytest
 
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.bounded import ahead
+from tilewright.search.mapping.bounded import ahead, delays
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import Request, Space
 
@@ -46,3 +46,32 @@ def test_tiles_of_inner_memories_that_leave_late_make_a_bound_larger(monkeypatch
     without, same = _bound_and_best(1e12)
     assert same == best
     assert without * 1.01 < bound <= best * (1 + 1e-9)
+
+
+def _by_tile_and_best(kept: tuple[tuple[int, int], ...]) -> tuple[float, float]:
+    """On a machine whose outermost memory takes long, with a small one inside of it."""
+    levels = (
+        Level("L0", 10, 1, 1, 1, 0.5),
+        Level("L1", 80, 1, 1, 1, 1.0),
+        Level("L2", None, 1, 1, 1, 8.0, 1, 1),
+    )
+    request = Request(space=Space(bypass=True, factors="perfect"))
+    arch = Architecture("slow", levels, "MAC", 1, 1, 0.1)
+    search = Search(arch, GEMM, request, bounds_of(arch, GEMM))
+    bound = search.estimates.by_tile(((1, 1, 1),) * 3, kept, 0.0)
+    search.estimates.by_tables(((1, 1, 1),) * 3, kept, 0.0, inf)
+    search.explore(((1, 1, 1),) * 3, kept, inf)
+    return bound, search.best_value
+
+
+def test_tensors_that_pass_by_are_sent_again_where_tiles_are_larger_than_memories_inside(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    every = [((0, 1), b, (1, 0)) for b in ((0, 1), (1, 0), (1, 1))]
+    found = [_by_tile_and_best(kept) for kept in every]
+    monkeypatch.setattr(delays, "passing_by", lambda *_: ())
+    without = [_by_tile_and_best(kept) for kept in every]
+    for (bound, best), (less, same) in zip(found, without, strict=True):
+        assert same == best
+        assert less <= bound <= best * (1 + 1e-9)
+    assert sum(bound > less * 1.01 for (bound, _), (less, _) in zip(found, without, strict=True)) > 1
