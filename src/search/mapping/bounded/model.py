@@ -34,6 +34,7 @@ class Model(NamedTuple):
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
     `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
+    `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.
     """
 
     bounds: Ints
@@ -56,6 +57,7 @@ class Model(NamedTuple):
     divisors: Ints
     many: Ints
     room: Floats
+    opposed: Bools
 
 
 def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
@@ -90,6 +92,7 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         divisors=divisors,
         many=many,
         room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
+        opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
     )
     return model, dims
 
@@ -119,6 +122,12 @@ def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints
                 d = dims.index(dim)
                 kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
     return kind, window, coefficient, windows
+
+
+def _opposed(tensor: Tensor, bounds: tuple[int, ...]) -> bool:
+    """Whether a sliding axis has terms of both signs."""
+    windows = axes_of(tensor, bounds).windows
+    return any(min(window.coefficients) < 0 < max(window.coefficients) for window in windows)
 
 
 def _weight(level: Level, tensor: Tensor) -> float:

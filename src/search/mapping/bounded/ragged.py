@@ -1,89 +1,247 @@
-"""What is there already of a sliding window where factors are imperfect: the last step of a loop may be cut off.
+"""What stays of a tensor where factors are imperfect: the last tile along a dimension is shorter.
 
-A child without work in the last step keeps what it had in the step before.  So each child walks through all positions
-along the window, or through all but the last, one loop after the other.  The loop that moves the window first takes it
-ahead by its own step.  Where that loop begins again, the position before was further on, unless all loops inside had
-but one step: at the last position, or, for children that are idle there, at the last but one.
+A factor stands for all that lead to as many tiles.  So along each dimension the number of blocks is known, and loops
+further out are counted in blocks, but the size of a block may be a range; bounds hold for all of it.
+
+A child without work in the last block keeps what it had in the block before.  Where a window has two terms, the loop
+that moves it first takes it ahead by its own block.  All other steps are those at which this loop begins again, one for
+each group of its blocks: another loop of the same dimension goes ahead, and the other term may fall back; or the other
+term goes ahead and this one falls back; or loops of other dimensions let both fall back.  What the first step of all
+finds are at most leavings of other windows, so one group in as many as there are finds no more than that.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ....costs.compiled import bare
 from .model import Ints, Model
-from .slides import partner, stays
-from .windows import alike, apart, overlap, present
+from .slides import Others, stays
+from .windows import alike, distinct2, shared_by
+
+MAX_BACK = 64
+"""Steps back that are looked at one by one."""
 
 
 @bare
-def kept_with_ragged_ends(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float, free: int
-) -> float:
-    """Elements at most that a step finds there on the average, where loop `first` of `bound` (0: of any) comes next.
+def ragged_share(bound: int, block: int, children: int, first: int, final: int) -> float:
+    """Most of a plain dimension that may stay where it is while a loop outside its own, of `first` to `final` blocks,
+    advances.  Blocks may be larger than `block`, if they are as many and have no children.
 
-    See `slides.kept_on_average`.  It holds for all sizes that lead to as many steps.
+    A last block that is alone in its group stays; of a last but one that begins a group, children stay that have no
+    work in the last.  Source: `costs.exact.words._resting`.
     """
-    many = -(-model.bounds[first] // step[first])
-    outer = -(-many // max(bound, 2))
-    ahead = stays(model, t, w, tile, child, size, step[first] * model.coefficient[t, first])
-    other = partner(model, t, w, step, first, free)
-    if other == -2:
-        return ((many - outer) * ahead + outer * size) / many
-    paces = range_of(model, t, step, first)
-    larger = float(paces[1] - step[first] * model.coefficient[t, first])
-    least = max(many - 2, 1) if outer == 1 else 1
-    again = moved(model, t, w, tile, child, size, least * paces[0])
-    if other >= 0:
-        slow = range_of(model, t, step, other)
-        more = larger + slow[1] - step[other] * model.coefficient[t, other]
-        for back in range(least, many):
-            again = max(again, more + between(model, t, w, tile, child, size, first, slow, paces, back, least))
-        for back in range(-(-model.bounds[other] // step[other]) if outer > 1 else 0):
-            again = max(again, more + between(model, t, w, tile, child, size, first, paces, slow, back, 0))
-    rest = max(again, ((many - outer) * ahead + outer * again) / many)
-    if outer == 1 and many > 2:
-        return rest
-    children = -(-step[first] // child[first])
-    share = max(1.0 / many, (children - 1.0) / ((many - 1.0) * children + 1.0))
-    return max(rest, share * (size + larger) + (1.0 - share) * rest)
+    blocks = -(-bound // block)
+    rest = bound - (blocks - 1) * block
+    most = rest / bound if has_divisor(blocks - 1, first, final) else 0.0
+    if children > 1 and (blocks == 2 or has_divisor(blocks - 2, first, final)):
+        tile = max(1, block // children)
+        most = max(most, (block - tile * -(-rest // tile)) / bound)
+    return most
 
 
 @bare
-def range_of(model: Model, t: int, step: Ints, d: int) -> tuple[int, int]:
-    """How far a window may move, at least and at most, with a step of dimension `d` if there are as many steps."""
-    sizes = alike(model, d, step[d])
-    return sizes[0] * model.coefficient[t, d], sizes[1] * model.coefficient[t, d]
+def has_divisor(number: int, first: int, final: int) -> bool:
+    """Whether one of `first` to `final` divides a positive number."""
+    if number < first:
+        return False
+    if final - first <= number // first - number // final:
+        for factor in range(first, final + 1):
+            if number % factor == 0:
+                return True
+        return False
+    for times in range(max(1, number // final), number // first + 1):
+        if number % times == 0 and first <= number // times <= final:
+            return True
+    return False
+
+
+class Side(NamedTuple):
+    """One of the two terms of a window: its coefficient, its blocks, how far the window moves with one, at least and at
+    most, the largest tiles of the parent and of a child, and 1 if children may be idle in the last block (else 0)."""
+
+    scale: int
+    blocks: int
+    near: int
+    far: int
+    tile: int
+    child: int
+    idle: int
 
 
 @bare
-def moved(model: Model, t: int, w: int, tile: Ints, child: Ints, size: float, least: int) -> float:
-    """Elements at most that are there where children move by `least` elements or more, all to the same side."""
-    found = min(overlap(model, t, w, tile, least, False), present(model, t, w, tile, child, least, False))
-    return min(size, float(found))
+def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, fixed: bool) -> Side:
+    """Dimension `d` as a term of its window; `fixed` if sizes stand for no others."""
+    n, c = model.bounds[d], model.coefficient[t, d]
+    times = max(1, step[d] // child[d])
+    low, high = child[d], child[d]
+    if not fixed:
+        sizes = alike(model, d, step[d])
+        low, high = min(low, -(-sizes[0] // times)), max(high, sizes[1] // times)
+    parts = max(1, tile[d] // child[d])
+    idle = 1 if times > 1 and (low < high or n % (low * times) > 0) else 0
+    return Side(c, -(-n // step[d]), c * times * low, c * times * high, min(n, high * parts), min(n, high), idle)
 
 
 @bare
-def between(
+def other_term(model: Model, t: int, d: int) -> int:
+    """The other dimension of the window of `d`; -1 if there are more than two."""
+    found = -1
+    for e in range(model.bounds.shape[0]):
+        if e != d and model.window[t, e] == model.window[t, d]:
+            if found >= 0:
+                return -1
+            found = e
+    return found
+
+
+@bare
+def understood(model: Model, t: int, w: int, step: Ints, free: int) -> bool:
+    """Whether window `w` has two terms that nothing divides further out but loops, which move it to the same side."""
+    if model.opposed[t]:
+        return False
+    terms = 0
+    for d in range(model.bounds.shape[0]):
+        if model.window[t, d] == w:
+            terms += 1
+            if (free >> d) & 1 == 0 and step[d] < model.bounds[d]:
+                return False
+    return terms == 2
+
+
+@bare
+def all_tiles(one: Side, two: Side, bound: int, other: int) -> float:
+    """Elements of a window in all tiles together, the last ones cut off at the bounds.
+
+    Larger tiles have as many or fewer: elements of a tile are concave in its size.
+    """
+    u, n, v, m = one.scale, one.tile, two.scale, two.tile
+    rows, columns = -(-bound // n) - 1, -(-other // m) - 1
+    last_n, last_m = bound - rows * n, other - columns * m
+    total = rows * columns * distinct2(u, n, v, m) + rows * distinct2(u, n, v, last_m)
+    return float(total + columns * distinct2(u, last_n, v, m) + distinct2(u, last_n, v, last_m))
+
+
+@bare
+def held(one: Side, two: Side, least: int, most: int) -> float:
+    """Elements at most that a window shares with itself moved by `least` to `most`, for all its children.
+
+    Children may move differently far; if all do so to one side, what is held lacks so much at that end.
+    """
+    shift, exact = max(0, least, -most), least == most
+    found = shared_by(one.scale, one.tile, two.scale, two.tile, shift, exact)
+    children = -(-one.tile // one.child) * -(-two.tile // two.child)
+    if found > 0 and children > 1:
+        found = min(found, children * shared_by(one.scale, one.child, two.scale, two.child, shift, exact))
+    return float(found)
+
+
+@bare
+def advance(one: Side, two: Side) -> float:
+    """Elements that stay, at most, when the window moves by a block along `one`."""
+    if one.near == one.far:
+        return held(one, two, one.near, one.near)
+    # All blocks have the same size, whatever it is, so two of them share no more than what the other term adds.
+    reach = two.scale * (two.tile - 1) + 1 - one.scale
+    return float(max(0, min(reach, distinct2(one.scale, one.tile, two.scale, two.tile))))
+
+
+@bare
+def crossing(ahead: Side, back: Side, fewest: int) -> float:
+    """Elements that stay, at most, when the window moves by a block along `ahead` and falls back by `fewest` blocks or
+    more along `back`."""
+    if ahead.blocks == 1:
+        return 0.0
+    most, span = 0.0, ahead.scale * (ahead.tile - 1) + back.scale * (back.tile - 1) + 1
+    for blocks in range(fewest, back.blocks):
+        if blocks == fewest + MAX_BACK:
+            return float(span)
+        high = ahead.far - max(0, blocks - back.idle) * back.near
+        most = max(most, held(ahead, back, ahead.near - blocks * back.far, high))
+        if -high >= span:
+            break
+    return most
+
+
+@bare
+def fallen(back: Side, other: Side, fewest: int) -> float:
+    """Elements that stay, at most, when the window falls back by `fewest` blocks or more, and maybe by others."""
+    least = max(0, fewest - back.idle) * back.near
+    return held(back, other, -least - 1, -least)
+
+
+@bare
+def kept_in_groups(first: Side, other: Side, bound: int, others: Others) -> float:
+    """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
+    blocks, or as many as lead to as many groups; or, with 0, any number, but not all."""
+    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, other.scale, other.tile))
+    groups = -(-blocks // max(bound, 2))
+    inside, rest = -(-blocks // groups), blocks
+    if groups > 1:
+        rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
+    ahead = min(size, advance(first, other))
+    fewest = inside - 1 if groups > 1 else rest - 1
+    beside = (1.0 - 1.0 / others.beside) * others.shared
+    waits = others.unrelated > 1.0 or beside > 0.0
+    back = fallen(first, other, fewest) if waits else 0.0
+    begin = max(crossing(other, first, fewest), back)
+    begin = min(size, begin)
+    begin -= (begin - min(size, back) * beside) / (other.blocks * others.unrelated)
+    more = begin
+    if groups > 1:
+        later = max(ahead, crossing(first, other, 1))
+        last = max(later, crossing(other, first, rest - 1))
+        if waits:
+            last = max(last, fallen(first, other, rest - 1))
+            later = max(later, back)
+        later = max(later, crossing(other, first, fewest))
+        more += (groups - 2) * min(size, later) + min(size, last)
+    more -= groups * ahead
+    visits = blocks - 1 if more > 0 and first.idle and blocks > 1 else blocks
+    return min(size, ahead + more / visits)
+
+
+@bare
+def window_words(
     model: Model,
     t: int,
     w: int,
     tile: Ints,
     child: Ints,
-    size: float,
+    step: Ints,
     first: int,
-    ahead: tuple[int, int],
-    behind: tuple[int, int],
-    back: int,
-    least: int,
+    bound: int,
+    fixed: int,
+    others: Others,
+) -> tuple[float, float]:
+    """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
+
+    The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see `slides.kept_on_average`.
+    Sizes of dimensions that are not of the set `fixed` stand for all with as many steps.
+    """
+    d = first
+    if first < 0 or model.window[t, first] != w:
+        d = 0
+        while model.window[t, d] != w:
+            d += 1
+    e = other_term(model, t, d)
+    one = side_of(model, t, d, tile, child, step, (fixed >> d) & 1 == 1)
+    two = side_of(model, t, e, tile, child, step, (fixed >> e) & 1 == 1)
+    total = all_tiles(one, two, model.bounds[d], model.bounds[e])
+    if d != first or one.blocks == 1:
+        return total, 0.0
+    most = kept_in_groups(one, two, bound if bound > 0 else one.blocks, others)
+    if bound == 0 and one.blocks > 2:
+        most = max(most, kept_in_groups(one, two, 0, others))
+    return total, most
+
+
+@bare
+def kept_at_most(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float
 ) -> float:
-    """The same where children move by one of the range `ahead` less `back` times one of the range `behind`, or once
-    less than that where that is `least` times or more."""
-    shift = apart(ahead, behind, back)
-    forward, backward = ahead[0] > back * behind[1], ahead[1] < back * behind[0]
-    if back > least:
-        shift = min(shift, apart(ahead, behind, back - 1))
-        forward = forward and ahead[0] > (back - 1) * behind[1]
-        backward = backward and ahead[1] < (back - 1) * behind[0]
-    if forward or backward:
-        return moved(model, t, w, tile, child, size, shift)
-    # Some may move to either side, but each child with work lacks the elements at one of its ends.
-    return size - min(child[first], -(-shift // model.coefficient[t, first]))
+    """The latter for a window that is not understood."""
+    many = -(-model.bounds[first] // step[first])
+    groups = -(-many // max(bound, 2))
+    ahead = stays(model, t, w, tile, child, size, step[first] * model.coefficient[t, first])
+    return ((many - groups) * ahead + groups * size) / many

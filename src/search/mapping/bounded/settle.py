@@ -5,8 +5,9 @@ from __future__ import annotations
 from ....costs.compiled import bare
 from .model import PLAIN, Floats, Ints
 from .promise import Task, least_cycles, value_of
+from .ragged import ragged_share
 from .rows import add_words, copy_words
-from .words import ragged_share, sent, settle
+from .words import sent, settle
 
 
 @bare
@@ -61,7 +62,7 @@ def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float
             if inside[inside.shape[0] - 1, d] == inside[level + 1, d]:
                 final = -(-blocks // (outer - 1)) - 1 if outer > 1 else blocks
         children = inside[level + 1, d] // inside[low + 1, d]
-        most = max(most, ragged_share(blocks, children, first, final))
+        most = max(most, ragged_share(model.bounds[d], state.base[level, d], children, first, final))
     return most
 
 

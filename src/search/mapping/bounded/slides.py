@@ -18,7 +18,7 @@ import numpy as np
 
 from ....costs.compiled import bare
 from .model import UNRELATED, Floats, Ints, Model
-from .windows import extent, overlap, present, slid
+from .windows import extent, not_cut_off, overlap, present, slid
 
 
 class Others(NamedTuple):
@@ -41,8 +41,8 @@ def others_of(model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints,
             beside *= -(-model.bounds[d] // step[d])
     for other in range(model.windows[t]):
         if other != w:
-            size = float(extent(model, t, other, tile))
-            shared = max(shared, left(model, t, other, tile, child, step, size, free, once) / size)
+            size = float(extent(model, t, other, tile)) / not_cut_off(model, t, other, tile)
+            shared = max(shared, min(1.0, left(model, t, other, tile, child, step, size, free, once) / size))
     return Others(unrelated, beside, shared)
 
 

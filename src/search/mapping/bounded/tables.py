@@ -14,10 +14,10 @@ import numpy as np
 from ....costs.compiled import compiled
 from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
-from .ragged import kept_with_ragged_ends
+from .ragged import kept_at_most, understood, window_words
 from .slides import Others, kept_on_average, left
-from .windows import together
-from .words import not_cut_off, settle, slide
+from .windows import all_along, not_cut_off, together
+from .words import settle, slide
 
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
@@ -79,13 +79,16 @@ def window_rows(
             if model.window[t, d] == w:
                 out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
         out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
+        if not model.perfect and understood(model, t, w, steps[n], free):
+            every, out[n, KEPT] = window_words(model, t, w, tile, children[n], steps[n], first, bounds[n], 0, others)
+            out[n, SHARE] = every / out[n, SIZE]
+            out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
+            continue
         if first < 0 or model.window[t, first] != w or steps[n, first] >= model.bounds[first]:
             continue
         if not model.perfect:
             out[n, POSITIONS] = not_cut_off(model, t, w, tile)
-            out[n, KEPT] = kept_with_ragged_ends(
-                model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free
-            )
+            out[n, KEPT] = kept_at_most(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE])
             continue
         out[n, KEPT] = kept_on_average(
             model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
@@ -116,11 +119,12 @@ class Tables:
     """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
 
     `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
-    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.
+    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.  All
+    instances of the memories `together` are taken for one.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, together: frozenset[int] = frozenset()) -> None:
+        self.model, self.together = model, together
         self.kind: list[list[int]] = model.kind.tolist()
         self.window: list[list[int]] = model.window.tolist()
         self.bounds: list[int] = model.bounds.tolist()

@@ -57,6 +57,22 @@ def together(model: Model, t: int, w: int, tile: Ints, block: Ints) -> int:
 
 
 @bare
+def shared_by(u: int, n: int, v: int, m: int, shift: int, exact: bool) -> int:
+    """Values at most that `u * i + v * j` (`i < n`, `j < m`) shares with itself moved by `shift` (or that at least)."""
+    if n == 1:
+        u, n, v, m = v, m, u, 1
+    if m == 1:
+        return 0 if exact and shift % u else max(0, n - -(-shift // u))
+    if u == 1:
+        u, n, v, m = v, m, u, n
+    if exact and v == 1 and m < u:
+        blocks, offset = shift // u, shift % u
+        near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
+        return near + far
+    return max(0, min(distinct2(u, n, v, m), u * (n - 1) + v * (m - 1) + 1 - shift))
+
+
+@bare
 def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
     """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
     count, u, n, v, m, span = 0, 1, 1, 1, 1, 1
@@ -72,20 +88,7 @@ def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -
         else:
             v, m = c, size
         count += 1
-    if count == 0:
-        return 1 if shift == 0 else 0
-    if count == 1:
-        if exact and shift % u:
-            return 0
-        return max(0, n - -(-shift // u))
-    if count == 2 and exact:
-        if u == 1:
-            u, n, v, m = v, m, u, n
-        if v == 1 and m < u:
-            blocks, offset = shift // u, shift % u
-            near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
-            return near + far
-    return max(0, span - shift)
+    return shared_by(u, n, v, m, shift, exact) if count <= 2 else max(0, span - shift)
 
 
 @bare
@@ -118,6 +121,26 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
     apart_rows = far - (children - 1) * near if far > (children - 1) * near else near
     found = each + (children - 1) * rows * max(0, min(span, near) - shift)
     return min(children * rows * each, found + (rows - 1) * max(0, min(span, apart_rows) - shift))
+
+
+@bare
+def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w`, over those that the bounds have room for."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
+    return found
+
+
+@bare
+def all_along(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w`."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= -(-model.bounds[d] // tile[d])
+    return found
 
 
 @bare
@@ -155,6 +178,8 @@ def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> in
             other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
             inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
             shift = min(shift, pace[0], apart(other, pace, inside), apart(pace, other, outside))
+            if not model.perfect:  # children may be idle at the end
+                shift = min(shift, apart(other, pace, inside - 1), apart(pace, other, outside - 1))
         else:
             shift = 0
         last = d

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .ragged import kept_with_ragged_ends
+from .ragged import kept_at_most, understood, window_words
 from .slides import Others, kept_on_average, others_of
-from .windows import extent, nearest_return, overlap, present, together
+from .windows import all_along, extent, nearest_return, not_cut_off, overlap, present, together
 
 
 @bare
@@ -56,13 +56,19 @@ def sent(
     `ragged` is the share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free`
     is spread further out; with `once` none has another loop further out than those that come next.
     """
-    total = 1.0 - ragged
+    total, fixed = 1.0 - ragged, 0
     for d in range(tile.shape[0]):
+        fixed |= 1 << d if child[d] < step[d] else 0
         if model.kind[t, d] == PLAIN:
             total *= model.bounds[d]
         elif model.kind[t, d] == UNRELATED:
             total *= -(-model.bounds[d] // tile[d])
     for w in range(model.windows[t]):
+        if not model.perfect and understood(model, t, w, step, free):
+            others = others_of(model, t, w, tile, child, step, free, once)
+            every, kept = window_words(model, t, w, tile, child, step, first, bound, fixed, others)
+            total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
+            continue
         size = float(together(model, t, w, tile, step))
         share = 1.0
         for d in range(tile.shape[0]):
@@ -93,7 +99,7 @@ def found_there(
     With `bound` 0 the loop has any number of iterations.
     """
     if not model.perfect:
-        kept = kept_with_ragged_ends(model, t, w, tile, child, step, first, bound, size, free)
+        kept = kept_at_most(model, t, w, tile, child, step, first, bound, size)
         return min(size, kept * not_cut_off(model, t, w, tile))
     others = others_of(model, t, w, tile, child, step, free, once)
     most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, -1)
@@ -131,16 +137,6 @@ def slide(
 
 
 @bare
-def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
-    """Tiles along window `w`, over those that the bounds have room for."""
-    found = 1.0
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            found *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
-    return found
-
-
-@bare
 def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, others: Others) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
@@ -152,36 +148,6 @@ def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, ot
         if d != first and model.window[t, d] == w:
             alone *= -(-model.bounds[d] // step[d])
     return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
-
-
-@bare
-def ragged_share(blocks: int, children: int, first: int, final: int) -> float:
-    """Most of a dimension that may stay where it is while loops outside its own, of `first` to `final` blocks, advance.
-
-    A last block that is alone in its group stays; of a last but one that begins a group, children stay that have no
-    work in the last.
-    """
-    if has_divisor(blocks - 1, first, final):
-        return 1.0 / (blocks - 1)
-    if blocks == 2 or has_divisor(blocks - 2, first, final):
-        return (1.0 - 1.0 / children) / (blocks - 1)
-    return 0.0
-
-
-@bare
-def has_divisor(number: int, first: int, final: int) -> bool:
-    """Whether one of `first` to `final` divides a positive number."""
-    if number < first:
-        return False
-    if final - first <= number // first - number // final:
-        for factor in range(first, final + 1):
-            if number % factor == 0:
-                return True
-        return False
-    for times in range(max(1, number // final), number // first + 1):
-        if number % times == 0 and first <= number // times <= final:
-            return True
-    return False
 
 
 @bare

@@ -29,7 +29,8 @@ def tables_of(problem: Problem) -> Tables:
 
 def random_case(random: Random) -> Case:
     bounds = random.randrange(2, 20), random.randrange(2, 5), random.randrange(2, 4)
-    rows = (random.choice([1, 1, 1, 2, 3]), random.choice([1, 1, 1, 2]), 0), (0, 0, 1), (1, 0, 0)
+    across, down = random.choice([1, 1, 1, 2, 3]), random.choice([1, 1, 1, 2, -1])
+    rows = (across, down, 0), (0, 0, 1), (1, 0, 0)
     children = random.randrange(1, 6)
     tile = [random.randrange(1, bounds[P]), random.randrange(1, bounds[R] + 1), 1]
     tensors = tuple(Tensor(name, (row,), name == "Z") for name, row in zip("IWZ", rows, strict=True))
@@ -110,7 +111,16 @@ def test_no_order_of_loops_moves_less(part: int):
             assert bounds[0] <= words[0] * (1 + 1e-9), (seed, size)
             assert bounds[1] <= words[1] * (1 + 1e-9), (seed, size)
             tight += bounds[0] > 0.5 * words[0]
-    assert tight >= 3
+    assert tight >= 15
+
+
+def test_a_stride_that_leaves_nothing():
+    """Rows that are two apart, one at a time: a step of either dimension moves to a row of the other parity."""
+    tensors = Tensor("I", ((2, 1, 0),), False), Tensor("W", ((0, 0, 1),), False), Tensor("Z", ((1, 0, 0),), True)
+    problem = Problem("strided", ("p", "r", "k"), (14, 3, 2), tensors)
+    case = problem, 1, [1, 1, 1], [(P, 14), (R, 3), (K, 2)]
+    assert moved_words(case) == (84, 84)
+    assert bounds_of(case, [1, 1, 1]) == (84, 84)
 
 
 def test_idle_children_keep_their_tiles():
