@@ -16,12 +16,13 @@ import numpy as np
 
 from .delays import Delays
 from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
-from .inward import Layer, Passage, Pending, Step, Terms, kept_at, parts_of
+from .inward import Layer, Passage, Pending, Step, kept_at
 from .model import WINDOW, Bools, Floats, Ints, Model
 from .outcomes import Orders, Outcome, outcomes_of
 from .outer import Outer
-from .sections import Sections
+from .sections import Section, Sections
 from .tables import Tables
+from .terms import Terms, parts_of
 from .walk import Beyond, Grid, Skeleton
 
 MAX_INNER = 1 << 15
@@ -54,10 +55,10 @@ class Room(NamedTuple):
 class Ahead:
     """Makes the tables of one skeleton after another."""
 
-    def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections) -> None:
-        self._model, self._tables, self._outer, self._sections = model, tables, outer, sections
+    def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections, cells: int = 0) -> None:
+        self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
         self._dims, self._tensors = tables.dims, len(model.full)
-        self._every = (1 << self._dims) - 1
+        self._every, self._cells = (1 << self._dims) - 1, cells or MAX_INNER
         self._slides = (model.kind == WINDOW).any(axis=0)
         self._orders = Orders(model)
         self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
@@ -70,11 +71,15 @@ class Ahead:
         self._places: Store[np.int64] = Store(MAX_PLACES)
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
+    def section_of(self, skeleton: Skeleton) -> Section:
+        """The last memory's tiles."""
+        return self._sections.of(skeleton.inside[-1], kept_at(skeleton, self._outer.last - 1))
+
     def take(self, skeleton: Skeleton) -> None:
         """Take up a skeleton."""
         last = self._outer.last
         self._skeleton = skeleton
-        self._section = self._sections.of(skeleton.inside[-1])
+        self._section = self.section_of(skeleton)
         if len(self._rooms) + len(self._passages) > MAX_ROOMS:
             self._rooms, self._passages, self._places = {}, {}, Store(MAX_PLACES)
         self._inner = [self._room(level) for level in range(last - 1)]
@@ -99,7 +104,7 @@ class Ahead:
     def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
         """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
         layers, steps = self._layers, self._steps
-        self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
+        self._layers, self._steps = ([{} for _ in layers], [step.afresh() for step in steps])
         self._delays, self._worth, self._slope = delays, (bound, energy), slope
         found = self.least()
         self._layers, self._steps, self._worth, self._slope = layers, steps, None, 0.0
@@ -115,7 +120,7 @@ class Ahead:
             for t, own in enumerate(self._skeleton.parent[0].tolist()):
                 pace = self._outer.pace(t)
                 if own < self._outer.last - 1 and pace > 0 and self._grids[own].perfect:
-                    tiles, inside = sizes_of(self._grids[own], high=False), self._skeleton.inside
+                    tiles, inside = (sizes_of(self._grids[own], high=False), self._skeleton.inside)
                     covered = tuple(size * int(n) for size, n in zip(tiles, inside[-1] // inside[own + 1], strict=True))
                     words = self._tables.size(t, covered, tiles)
                     more = (words - words.reshape(-1)[0]) * pace
@@ -180,10 +185,12 @@ class Ahead:
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
-            ends = enumerate(sizes_of(grid, high=True))
-            tile = tuple(parts_of(size, spread[d], perfect=self._model.perfect) for d, size in ends)
-            self._terms = Terms(self._tables, self._skeleton, level, tile)
+            tiles = (self._parts(sizes_of(grid, high=False), spread), self._parts(sizes_of(grid, high=True), spread))
+            self._terms = Terms(self._tables, self._skeleton, level, tiles, self._tables.bounds)
         return self._terms.energy(t, low, *way, {}, whole=True)
+
+    def _parts(self, tiles: Sizes, spread: Ints) -> Sizes:
+        return tuple(parts_of(size, spread[d], perfect=self._model.perfect) for d, size in enumerate(tiles))
 
     def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
         if (tensors, dims) not in self._outcomes:
@@ -192,13 +199,14 @@ class Ahead:
 
     def _room(self, level: int) -> Room:
         """A memory's tiles, which are those of other skeletons with the same instances inside and outside."""
-        skeleton, model, kept = self._skeleton, self._model, kept_at(self._skeleton, level)
+        skeleton, model, kept = (self._skeleton, self._model, kept_at(self._skeleton, level))
         inside, every = skeleton.inside[level + 1], skeleton.inside[-1]
         reach, most = self._limits(level)
         key = level, kept, inside.tobytes(), every.tobytes(), tuple(most)
         if key not in self._rooms:
             begin: list[int] = inside.tolist()
-            grid = grid_of(reach, perfect=model.perfect, cells=MAX_INNER, most=most, least=begin)
+            ends = reach if model.perfect else self._tables.bounds
+            grid = grid_of(ends, perfect=model.perfect, cells=self._cells, most=most, least=begin)
             full = ~self._fits(level, kept, sizes_of(grid, high=False))
             self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))
         return self._rooms[key]
@@ -217,6 +225,12 @@ class Ahead:
                 fitting = self._most(kept, outer, d, end)
                 if fitting < end:
                     most[d] = min(most[d], max(1, fitting // int(inside[outer + 1, d] // inside[level + 1, d])))
+        if not self._model.perfect:
+            grid = self._section.grid
+            for d, n in enumerate(self._tables.bounds):
+                end = int(grid.high[d, grid.size[d] - 1])
+                if end < n:
+                    most[d] = min(most[d], max(1, end // int(inside[-1, d] // inside[level + 1, d])))
         return reach, most
 
     def _reach(self, level: int) -> list[int]:
@@ -259,7 +273,7 @@ class Ahead:
         layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
         masks = [self._orders.masks(kept) for kept in self._inside(skeleton)]
         parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
-        outermost = kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes()
+        outermost = (kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes())
         if outermost not in self._outermost:
             self._outermost = {outermost: self._swept(layers[-1], masks[-1])}
         widest = max(layer.grid.low.shape[1] for layer in layers)

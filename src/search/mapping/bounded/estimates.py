@@ -30,6 +30,13 @@ KNOWN, KNOWN_CELLS = 48, 1 << 20
 TURNS, GAIN = 3, 1.005
 """How often a bound of energy times delay is made better by itself at most, as long as it grows by this factor."""
 
+FINE_CELLS = 1 << 16
+"""Cells of each memory's grid for skeletons that coarse tables do not rule out; imperfect factors, no windows."""
+
+TRIALS, USEFUL = 128, 8
+"""Imperfect factors: bounds by all instances together are made no longer if of those beyond the first few not one of so
+many rules a skeleton out."""
+
 MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
 
@@ -38,20 +45,24 @@ class Estimates:
     """Bounds of the skeletons of one problem on one machine; `objective` as in `promise.Task`."""
 
     def __init__(self, model: Model, children: int, objective: int, limits: Bounds, hops: Hops) -> None:
-        self.model, self.objective, self.limits, self.hops = model, objective, limits, hops
+        self.model, self.objective, self.limits, self.hops = (model, objective, limits, hops)
         self.bounds: list[int] = model.bounds.tolist()
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
         self.sections = Sections(self.outer)
-        self.ahead = Ahead(model, tables, self.outer, self.sections)
+        self.coarse = Ahead(model, tables, self.outer, self.sections)
+        self.ahead = self.coarse
+        if not model.perfect and not model.windows.any():
+            self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, FINE_CELLS), FINE_CELLS)
         self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], float] = {}
-        self._timing: tuple[tuple[Spread, Kept], Delays] | None = None
+        self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
         self._pooled: Pooled | None = None
+        self._tried = self._ruled_out = 0
 
     def value(self, energy: float, cycles: float) -> float:
         """What is minimised."""
@@ -78,24 +89,29 @@ class Estimates:
         more = self.hops.least(self.skeleton) if self.hops.some else 0.0
         return first + more, both + more
 
-    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
+    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, most: float) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
-        They are by what is unavoidable inside and what tiles of the last memory may cost, or all instances together.
+        They are by what is unavoidable inside and what tiles of the last memory may cost, and, where that is below
+        `most`, by all instances together.
         """
         self.skeleton.spread[:] = spread
-        bounds = np.empty(len(every))
-        if self._pooled is None:
-            pooled = np.full((len(every), 3), -inf)
-        else:
-            pooled = self._pooled.least(every, np.prod(np.array(spread), axis=0))
+        bounds, pooled = np.empty(len(every)), np.full((len(every), 3), -inf)
         expand(self.model, self.skeleton, ways, every, masks, pooled, bounds)
+        left = np.flatnonzero(bounds < most)
+        if self._pooled is not None and len(left):
+            pooled, again = self._pooled.least(every[left], np.prod(np.array(spread), axis=0)), np.empty(len(left))
+            expand(self.model, self.skeleton, ways, every[left], masks[left], pooled, again)
+            bounds[left] = again
+            self._tried, self._ruled_out = self._tried + len(left), self._ruled_out + int((again >= most).sum())
+            if not self.model.perfect and most < inf and self._ruled_out * USEFUL < self._tried - TRIALS:
+                self._pooled = None
         found: list[float] = bounds.tolist()
         return found
 
     def pool(self, meshes: list[tuple[int, int]]) -> None:
         """Bound ways to keep tensors by all instances together, too."""
-        pooled = Pooled(self.model, meshes) if self.model.perfect else None
+        pooled = Pooled(self.model, meshes) if not self.model.windows.any() or self.model.perfect else None
         self._pooled = pooled if pooled is not None and pooled.exact else None
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
@@ -103,7 +119,7 @@ class Estimates:
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
         energy = self.with_hops(spread, kept)[1]
-        delays = self._delays(spread, kept)
+        delays = self._delays(spread, kept, self.coarse)
         return max(bound, delays.least if self.objective == 2 else delays.product(energy))
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
@@ -115,23 +131,27 @@ class Estimates:
             self.ahead.take(self.skeleton)
             self._latest = self._bounded[spread, kept]
         else:
-            delays = self._delays(spread, kept) if self.objective == 0 and self._by_tile else None
-            self._latest = self._by_tables(base, inner, delays, bound, most)
+            self._latest = self._by_tables(self.coarse, (spread, kept), base, inner, bound, most)
+            if self._latest < most and self.ahead != self.coarse:
+                self._latest = self._by_tables(self.ahead, (spread, kept), base, inner, self._latest, most)
             if self._latest < most:
                 self._bounded[spread, kept] = self._latest
         return self._latest
 
-    def _by_tables(self, base: float, inner: float, delays: Delays | None, bound: float, most: float) -> float:
-        self.ahead.take(self.skeleton)
+    def _by_tables(
+        self, ahead: Ahead, which: tuple[Spread, Kept], base: float, inner: float, bound: float, most: float
+    ) -> float:
+        ahead.take(self.skeleton)
+        delays = self._delays(*which, ahead) if self.objective == 0 and self._by_tile else None
         if delays is not None and delays.vary and most < inf:
-            if self._weighed(delays, most, inner, base) >= most:
+            if self._weighed(ahead, delays, most, inner, base) >= most:
                 return most
-        energy = base + self.ahead.least()
+        energy = base + ahead.least()
         if delays is None or energy == inf:
-            return self.value(energy, self._fewest())
+            return max(bound, self.value(energy, self._fewest()))
         bound = max(bound, energy * delays.least)
         for _ in range(TURNS if delays.vary else 0):
-            more = self._weighed(delays, bound, energy, base)
+            more = self._weighed(ahead, delays, bound, energy, base)
             if bound >= most or more <= bound * GAIN:
                 break
             bound = more
@@ -151,19 +171,20 @@ class Estimates:
         self._known.pop((spread, kept), None)
         self._bounded.pop((spread, kept), None)
 
-    def _weighed(self, delays: Delays, bound: float, energy: float, base: float) -> float:
+    def _weighed(self, ahead: Ahead, delays: Delays, bound: float, energy: float, base: float) -> float:
         """The larger bound that a smaller one leads to."""
-        return delays.least * (base + self.ahead.weighed(delays, bound, energy)) * (1 - ROUNDING)
+        return delays.least * (base + ahead.weighed(delays, bound, energy)) * (1 - ROUNDING)
 
-    def _delays(self, spread: Spread, kept: Kept) -> Delays:
+    def _delays(self, spread: Spread, kept: Kept, ahead: Ahead) -> Delays:
         """Cycles by tile in the skeleton, which is set up."""
-        if self._timing is None or self._timing[0] != (spread, kept):
+        key = spread, kept, ahead is self.coarse
+        if self._timing is None or self._timing[0] != key:
             far = np.empty(2)
             steady = float(steady_and_far(self.model, self.skeleton, far))
             limits = steady, float(self.limits.cycles)
-            section = self.sections.of(self.skeleton.inside[-1])
+            section = ahead.section_of(self.skeleton)
             found = Delays(self.outer, section, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
-            self._timing = (spread, kept), found
+            self._timing = key, found
         return self._timing[1]
 
     def _fewest(self) -> float:

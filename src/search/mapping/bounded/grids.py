@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import exp, log, prod
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,6 +21,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 KEY_CELLS = 64
 """What it takes to keep one more table, in cells."""
 
+HALVINGS = 10
+"""Steps to find how far the sizes of a cell may differ."""
+
 Sizes = tuple[Ints, ...]
 """Tile sizes by dimension, one per cell along it."""
 
@@ -30,14 +33,13 @@ def grid_of(
 ) -> Grid:
     """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
 
-    Perfect tiles divide the bound, and are multiples of `least`; others begin a cell where fewer tiles cover the bound.
+    Tiles are multiples of `least`.  Perfect ones divide the bound; others begin a cell where fewer tiles cover it.
     """
-    if perfect:
-        begin = least or [1] * len(bounds)
-        lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
-    else:
-        lists = [distinct_tiles(bound) for bound in bounds]
+    begin = least or [1] * len(bounds)
     ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
+    if not perfect:
+        return _imperfect(bounds, begin, ends, cells)
+    lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
     lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
     whole = lists
     longest = max(len(found) for found in lists)
@@ -45,15 +47,49 @@ def grid_of(
         longest -= 1
         lists = [_thin(found, longest) for found in lists]
         longest = min(longest, max(len(found) for found in lists))
-    size = np.array([len(found) for found in lists], np.int64)
-    low = np.zeros((len(lists), int(size.max())), np.int64)
+    highs = [
+        [*(_before(n, whole[d]) for n in found[1:]), end]
+        for d, (found, end) in enumerate(zip(lists, ends, strict=True))
+    ]
+    return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
+
+
+def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int) -> Grid:
+    """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions."""
+    # What covers the bound counts as much as the bound itself.
+    every = [[min(b * more, n) for more in distinct_tiles(-(-n // b))] for n, b in zip(bounds, begin, strict=True)]
+    every = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(every, ends, strict=True)]
+    lists, low, high = every, 0.0, log(max(found[-1] for found in every) + 1.0)
+    if prod(len(found) for found in every) > cells:
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            lists = [_spaced(found, exp(middle)) for found in every]
+            low, high = (middle, high) if prod(len(found) for found in lists) > cells else (low, middle)
+        lists = [_spaced(found, exp(high)) for found in every]
+    highs = [
+        [*((tile - 1) // b * b for tile in found[1:]), max(found[-1], end // b * b if end < n else -(-n // b) * b)]
+        for found, n, b, end in zip(lists, bounds, begin, ends, strict=True)
+    ]
+    return _grid(lists, highs, exact=False)
+
+
+def _spaced(found: list[int], ratio: float) -> list[int]:
+    """Tiles of which none is less than `ratio` times the one before, but for the next and the last."""
+    chosen, at = [found[0]], 0
+    while at < len(found) - 1:
+        at = min(max(at + 1, bisect_left(found, found[at] * ratio)), len(found) - 1)
+        chosen.append(found[at])
+    return chosen
+
+
+def _grid(lows: list[list[int]], highs: list[list[int]], *, exact: bool) -> Grid:
+    size = np.array([len(found) for found in lows], np.int64)
+    low = np.zeros((len(lows), int(size.max())), np.int64)
     high = low.copy()
-    for d, found in enumerate(lists):
-        low[d, : len(found)] = found
-        high[d, : len(found)] = [*(_before(n, whole[d]) if perfect else n - 1 for n in found[1:]), ends[d]]
-    exact = perfect and lists == whole
-    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lists))], np.int64)
-    return Grid(size, low, low.copy() if exact else high, stride, exact)
+    for d, (smallest, largest) in enumerate(zip(lows, highs, strict=True)):
+        low[d, : len(smallest)], high[d, : len(smallest)] = smallest, largest
+    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lows))], np.int64)
+    return Grid(size, low, high, stride, exact)
 
 
 def _before(tile: int, tiles: list[int]) -> int:
@@ -115,7 +151,8 @@ class Store(Generic[Scalar]):
         self._found[key] = table
 
 
-def distinct_tiles(bound: int) -> list[int]:
+@lru_cache(1024)
+def distinct_tiles(bound: int) -> tuple[int, ...]:
     """The smallest tile for every number of tiles that may cover `bound`."""
     found = {1}
     times = 1
@@ -125,7 +162,7 @@ def distinct_tiles(bound: int) -> list[int]:
         if tile == 1:
             break
         times = -(-bound // (tile - 1))
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def _thin(found: list[int], most: int) -> list[int]:
@@ -169,7 +206,7 @@ def sweep(table: Floats, inner: int, size: int, larger: Ints) -> None:
     other; `inner` cells have the same place along it."""
     for begin in range(0, table.shape[0], inner * size):
         for pair in range(larger.shape[0]):
-            mine, other = begin + larger[pair, 0] * inner, begin + larger[pair, 1] * inner
+            mine, other = (begin + larger[pair, 0] * inner, begin + larger[pair, 1] * inner)
             for cell in range(inner):
                 if table[other + cell] < table[mine + cell]:
                     table[mine + cell] = table[other + cell]

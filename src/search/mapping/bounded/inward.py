@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
-from .model import PLAIN, Floats, Ints, Model
+from .grids import Store, cells_of, grown, places_in, sizes_of
+from .model import Floats, Ints, Model
 from .outcomes import Outcome
-from .tables import EVERY, Boundary, Tables, along
+from .tables import EVERY, Tables
+from .terms import Terms, parts_of
 from .walk import Grid, Skeleton
 
 Pending = tuple[int, ...]
@@ -34,11 +35,6 @@ def sum_of(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
-def parts_of(sizes: Ints, parts: Ints, *, perfect: bool) -> Ints:
-    """The largest parts of tiles; imperfect ones may be too large for the bound, where only that is known."""
-    return np.maximum(1, sizes // parts if perfect else -(-sizes // parts))
-
-
 class Layer(NamedTuple):
     """A memory's grid and the least energy from there on, by cell."""
 
@@ -49,115 +45,6 @@ class Layer(NamedTuple):
 def kept_at(skeleton: Skeleton, level: int) -> int:
     """The set of tensors that a memory keeps."""
     return sum(1 << t for t, keeps in enumerate(skeleton.kept[level].tolist()) if keeps)
-
-
-class Terms:
-    """Energy of tensors that rest in a tile of memory `level` until a loop further out moves them."""
-
-    def __init__(self, tables: Tables, skeleton: Skeleton, level: int, tile: Sizes) -> None:
-        self.tables, self.skeleton, self.level, self.tile = (
-            tables,
-            skeleton,
-            level,
-            tile,
-        )
-        self.dims, self.last = tables.dims, len(skeleton.kept) - 1
-        outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
-        known = [tables.told_apart(d, tile[d], int(n)) for d, n in enumerate(skeleton.spread[level + 1])]
-        self.free = sum(1 << d for d in range(self.dims) if known[d] and outside[d] == 1)
-        self._found: dict[tuple[object, ...], Floats] = {}
-        self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
-
-    def energy(
-        self,
-        t: int,
-        low: int,
-        run: int,
-        first: int,
-        ends: dict[int, Ints],
-        *,
-        whole: bool,
-        near: int = EVERY,
-    ) -> Floats:
-        """Energy of tensor `t` between memories from `low` to `level` and their parents.
-
-        It rests in the loops `run`, to the bound or to tiles `ends` of this memory; `first` is the sliding loop that
-        moves it, `near` as in `Boundary`.  With `whole` the next loops are the outermost.
-        """
-        key = t, low, run, first, near, tuple(ends)
-        if key not in self._found:
-            tile = list(self.tile)
-            for d in range(self.dims):
-                if run >> d & 1:
-                    tile[d] = ends[d] if d in ends else np.full_like(tile[d], self.tables.bounds[d])
-            total: Floats = np.zeros((1,) * self.dims)
-            for memory in range(low, self.level + 1):
-                if self.skeleton.kept[memory, t]:
-                    total = total + self._between(t, memory, run, first, tile, whole, near)
-            self._found[key] = total
-        return self._found[key]
-
-    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
-        """As `_settled`, which other skeletons may have asked for."""
-        if (t, memory) not in self._heads:
-            self._heads[t, memory] = self._head(t, memory)
-        matter = self.tables.matter[t]
-        ragged = 0 if self.tables.model.perfect else run
-        key = self._heads[t, memory], first, whole, near, ragged, *(tile[d].tobytes() for d in matter)
-        found = self.tables.known.get(key)
-        if found is None:
-            found = self._settled(t, memory, run, first, tile, whole, near)
-            self.tables.known.put(key, found)
-        return found
-
-    def _head(self, t: int, memory: int) -> tuple[object, ...]:
-        """What `_settled` reads of the skeleton."""
-        skeleton, inside, matter = self.skeleton, self.skeleton.inside, self.tables.matter[t]
-        parent = int(skeleton.parent[memory + 1, t])
-        costs = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t])
-        own = inside[self.level + 1, matter]
-        others = inside[parent + 1, matter], inside[memory + 1, matter]
-        ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
-        if not self.tables.model.perfect:
-            ratios += [inside[self.level + 2], inside[memory + 1]]
-        rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
-        return t, memory, parent, self.free, *costs, rows.tobytes()
-
-    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
-        inside, skeleton = self.skeleton.inside, self.skeleton
-        parent = int(skeleton.parent[memory + 1, t])
-        own = inside[self.level + 1]
-        perfect = self.tables.model.perfect
-        up, down = (
-            tuple(parts_of(size * inside[m + 1, d], own[d], perfect=perfect) for d, size in enumerate(tile))
-            for m in (parent, memory)
-        )
-        owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
-        spread = skeleton.spread[self.level + 1]
-        step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
-        there = 1.0 - self._ragged(t, memory, run, step)
-        free = self.free if near == EVERY else EVERY
-        boxes = [Boundary(size, down, step, free, whole, near) for size in (up, down)]
-        words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
-        energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
-        return np.maximum(energy, skeleton.least[memory, t])
-
-    def _ragged(self, t: int, memory: int, run: int, step: Sizes) -> Floats | float:
-        """Most of the words that ragged ends may leave in place, as a share: see `words.ragged_share`."""
-        if self.tables.model.perfect:
-            return 0.0
-        most: Floats = np.zeros((1,) * self.dims)
-        inside = self.skeleton.inside
-        for d, n in enumerate(self.tables.bounds):
-            if self.tables.kind[t][d] != PLAIN or run >> d & 1:
-                continue
-            blocks = -(-n // step[d])
-            more = np.maximum(blocks - 1, 1)
-            children = int(inside[self.level + 2, d] // inside[memory + 1, d])
-            alone = np.where(blocks > 2, 1.0 / more, 0.0)
-            idle = np.where(blocks > 1, (1.0 - 1.0 / children) / more, 0.0)
-            most = np.maximum(most, along(np.maximum(alone, idle), d, self.dims))
-        return most
 
 
 class Passage:
@@ -171,6 +58,8 @@ class Passage:
         )
         self.alone = all((low == high).all() for low, high in zip(self.map_low, self.map_high, strict=True))
         ends = sizes_of(outer, high=True)
+        self.by: list[int] = times.tolist()
+        self.tops = [int(tiles[-1]) for tiles in ends]
         self.ends = {d: parts_of(ends[d], times[d], perfect=perfect) for d in range(self.dims)}
         self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
         self._store, self._key = store, (id(grid), id(outer), times.tobytes())
@@ -189,10 +78,7 @@ class Passage:
         if found is None:
             same = [np.arange(size) for size in shape]
             mapped = [bool(resting >> d & 1) == back for d in range(self.dims)]
-            found = places_in(
-                shape,
-                [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)],
-            )
+            found = places_in(shape, [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)])
             full = [len(self.map_low[d]) if moves else shape[d] for d, moves in enumerate(mapped)]
             found = np.ascontiguousarray(np.broadcast_to(found, full))
             self._store.put(key, found)
@@ -228,14 +114,11 @@ class Step:
         after: Callable[[Pending], Floats],
         outcomes: Callable[[int, int], list[Outcome]],
     ) -> None:
-        self.model, self.skeleton, self.level, self.passage = (
-            model,
-            skeleton,
-            level,
-            passage,
-        )
+        self.model, self.skeleton, self.level, self.passage = (model, skeleton, level, passage)
         self.after, self.outcomes, self.dims = after, outcomes, tables.dims
-        self.terms = Terms(tables, skeleton, level, passage.high)
+        tops = zip(tables.bounds, passage.tops, passage.by, strict=True)
+        most = [n if top >= n else -(-top // by) for n, top, by in tops]
+        self.terms = Terms(tables, skeleton, level, (passage.low, passage.high), most)
         self._grown: dict[tuple[Pending, int], Floats] = {}
 
     def afresh(self) -> Step:
@@ -284,13 +167,7 @@ class Step:
         found = {t: resting & self.terms.tables.plain[t] for t, (_, first) in enumerate(outcome) if first >= 0}
         return {t: dims for t, dims in found.items() if dims}
 
-    def _moved(
-        self,
-        alive: dict[int, int],
-        outcome: Outcome,
-        near: dict[int, int],
-        nobody: Pending,
-    ) -> Floats:
+    def _moved(self, alive: dict[int, int], outcome: Outcome, near: dict[int, int], nobody: Pending) -> Floats:
         """Loops of the next memory mean that for tensors; some find only in loops `near` what is there."""
         resting, fixed = 0, np.zeros((1,) * self.dims)
         running: list[tuple[int, int, int, int, int]] = []
@@ -304,12 +181,7 @@ class Step:
         found = self._run(running, resting, nobody) if resting else self._at_least(self._table(nobody, 0))
         return found + fixed
 
-    def _run(
-        self,
-        running: list[tuple[int, int, int, int, int]],
-        resting: int,
-        nobody: Pending,
-    ) -> Floats:
+    def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
         total = self.passage.inwards(self._table(nobody, resting), resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}

@@ -23,6 +23,9 @@ MAX_CELLS = 1 << 14
 MAX_PERFECT = 1 << 15
 """Cells of a grid of perfect tiles, which nest."""
 
+MAX_BEST = 1 << 12
+"""Cells of the grid of those imperfect tiles that may be best for some tensors."""
+
 MAX_KEPT = 1 << 20
 """Cells of tables for all orders of loops that are kept until they are asked for again."""
 
@@ -52,10 +55,22 @@ class Outer:
         self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
         self._bests: dict[int, Outer] = {}
 
-    def multiples(self, begin: list[int]) -> Outer:
-        """The same for the multiples of a perfect tile alone."""
-        grid = grid_of(self._tables.bounds, perfect=True, cells=MAX_PERFECT, least=begin)
+    def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
+        """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
+        perfect, bounds = self._model.perfect, self._tables.bounds
+        most = None if perfect else [self._most(kept, d, begin) for d in range(len(bounds))]
+        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most)
         return Outer(self._model, self._tables, self._children, grid)
+
+    def _most(self, kept: int, d: int, begin: list[int]) -> int:
+        """The largest tile along `d` that fits with the smallest ones elsewhere."""
+        low, high = 1, -(-self._tables.bounds[d] // begin[d])
+        room = self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+        while low < high:
+            middle = (low + high + 1) // 2
+            tiles = tuple(np.array([middle * b if e == d else b]) for e, b in enumerate(begin))
+            low, high = (middle, high) if self._used(kept, tiles).item() <= room else (low, middle - 1)
+        return min(low * begin[d], self._tables.bounds[d])
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
@@ -64,18 +79,22 @@ class Outer:
     def _best(self, kept: int) -> Outer:
         """The same for tiles that may be best for the tensors `kept`: none takes less, or costs less, than these.
 
-        With perfect factors and without windows, a tile is best as large as can be along dimensions that index none of
-        them, and as small as can be along those that index all.
+        Without windows, a tile is best as large as can be along dimensions that index none of them, and as small as can
+        be along those that index all.
         """
         kinds = self._model.kind[[t for t in range(len(self._model.full)) if kept >> t & 1]]
-        if not self._model.perfect or (kinds == WINDOW).any():
+        if (kinds == WINDOW).any():
             return self
         if kept not in self._bests:
             bounds = self._tables.bounds
             begin = [n if free else 1 for n, free in zip(bounds, (kinds == UNRELATED).all(axis=0), strict=True)]
             ends = [1 if small else n for n, small in zip(bounds, (kinds != UNRELATED).all(axis=0), strict=True)]
             most = [max(pair) for pair in zip(begin, ends, strict=True)]
-            grid = grid_of(bounds, perfect=True, cells=MAX_PERFECT, least=begin, most=most)
+            if not self._model.perfect:
+                pairs = enumerate(zip(begin, most, strict=True))
+                most = [min(end, self._most(kept, d, begin)) if end > b else end for d, (b, end) in pairs]
+            cells = MAX_PERFECT if self._model.perfect else MAX_BEST
+            grid = grid_of(bounds, perfect=self._model.perfect, cells=cells, least=begin, most=most)
             self._bests[kept] = Outer(self._model, self._tables, self._children, grid)
         return self._bests[kept]
 
@@ -246,11 +265,14 @@ class Outer:
         return float(self._model.weight[self.last, t] / min(limits[way], limits[2], limits[3]))
 
     def _fits(self, kept: int) -> Bools:
+        return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+
+    def _used(self, kept: int, tiles: Sizes) -> Floats:
         used = np.zeros((1,) * self._tables.dims)
         for t in range(len(self._model.full)):
             if kept >> t & 1:
-                used = used + self._tables.size(t, self.tiles) * self._model.weight[self.last - 1, t]
-        return used <= self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+                used = used + self._tables.size(t, tiles) * self._model.weight[self.last - 1, t]
+        return used
 
 
 def lowest(energy: Floats, ports: Floats, waiting: Floats) -> Floats:

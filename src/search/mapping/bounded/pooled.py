@@ -49,10 +49,15 @@ class Pooled:
         read[-1], write[-1] = model.read[-1], model.write[-1]
         pool = model._replace(capacity=model.capacity * np.array(instances), read=read, write=write)
         self._model, self._pool, self.last = model, pool, len(meshes) - 1
-        tables = Tables(pool)
+        tables = Tables(pool, frozenset(level for level, n in enumerate(instances) if n > 1))
         outer = Outer(pool, tables, 1)
-        self.exact = outer.grid.perfect and int(outer.grid.size.prod()) <= MAX_CELLS
-        self._ahead = _Whole(pool, tables, outer, Sections(outer))
+        self.exact = (
+            not model.windows.any()
+            if not model.perfect
+            else (outer.grid.perfect and int(outer.grid.size.prod()) <= MAX_CELLS)
+        )
+        cells = 0 if model.perfect else MAX_CELLS
+        self._ahead = _Whole(pool, tables, outer, Sections(outer, cells), cells)
         self._skeleton = new_skeleton(len(meshes), len(model.bounds), len(model.full))
         self._counts = model.windows == 0
         self._once = np.where(model.is_output, model.write[-1], model.read[-1]) * model.full
@@ -87,9 +92,9 @@ class Pooled:
             if own not in self._tables:
                 self._tables[own] = self._table(own)
             grid, table = self._tables[own]
-            multiples = [
-                np.flatnonzero(tiles % n == 0) for tiles, n in zip(sizes_of(grid, high=False), begin, strict=True)
-            ]
+            perfect = self._pool.perfect
+            tiles = zip(sizes_of(grid, high=not perfect), begin.tolist(), strict=True)
+            multiples = [np.flatnonzero(size % n == 0 if perfect else size >= min(n, size[-1])) for size, n in tiles]
             self._known[key] = float(table[np.ix_(*multiples)].min(initial=inf))
         return self._known[key]
 

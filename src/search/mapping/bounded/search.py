@@ -135,11 +135,11 @@ class Search:
         kind = self.families[family]
         if self.layouts(spread, kind.kept[0]) is None:
             return []
-        chosen = kind.worthwhile(spread)
+        chosen, most, found = kind.worthwhile(spread), self.best_value * (1 - ROUNDING), list[Node]()
         if not len(chosen):
             return []
         most, found = self.enough * (1 - ROUNDING), list[Node]()
-        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
+        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
         for bound, n in zip(bounds, chosen.tolist(), strict=True):
             if bound < most:
                 others = self.places.interleaved(spread, kind.kept[n])

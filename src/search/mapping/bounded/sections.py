@@ -12,7 +12,7 @@ import numpy as np
 from .grids import Part, Store, part_of, places_in
 from .model import Bools, Floats, Ints, Model
 from .outcomes import Outcome
-from .outer import Outer
+from .outer import MAX_PERFECT, Outer
 
 MAX_CUT = 1 << 22
 """Cells of such tables that are kept."""
@@ -125,23 +125,25 @@ class Section:
 
 
 class Sections:
-    """The sections of one problem's tables."""
+    """The sections of one problem's tables.
 
-    def __init__(self, outer: Outer) -> None:
+    Imperfect tiles have tables of their own, of so many `cells`, if that is not 0.
+    """
+
+    def __init__(self, outer: Outer, cells: int = 0) -> None:
         self._outer, self._cells = outer, 0
+        self._alone = MAX_PERFECT if outer.perfect and not outer.grid.perfect else cells
         self._store: Store[np.float64] = Store(MAX_CUT)
         self._places: Store[np.int64] = Store(MAX_CUT)
         self._found: dict[bytes, Section] = {}
 
-    def of(self, begin: Ints) -> Section:
-        """The multiples of a tile (D,)."""
-        key = begin.tobytes()
+    def of(self, begin: Ints, kept: int) -> Section:
+        """The multiples of a tile (D,); with tables of their own, imperfect ones that fit for the tensors `kept`."""
+        alone = self._alone > 0
+        key = begin.tobytes() + (kept.to_bytes(8, "little") if alone and not self._outer.perfect else b"")
         if key not in self._found:
-            outer, whole = self._outer, self._outer.grid
-            alone = outer.perfect and not whole.perfect
-            if alone:
-                outer = self._outer.multiples(begin.tolist())
-                self._cells += int(outer.grid.size.prod())
+            outer = self._outer.multiples(begin.tolist(), kept, self._alone) if alone else self._outer
+            self._cells += int(outer.grid.size.prod()) if alone else 0
             if len(self._found) >= MAX_PARTS or self._cells > MAX_ALONE:
                 self._found.clear()
                 self._cells = int(outer.grid.size.prod()) if alone else 0

@@ -9,7 +9,7 @@ import pytest
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Problem
 from tilewright.errors import InfeasibleError
-from tilewright.search.mapping.bounded import ahead, outer, solve
+from tilewright.search.mapping.bounded import ahead, estimates, outer, solve
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
 
 from .enumerate import (
@@ -77,7 +77,9 @@ def test_equals_enumeration(factors: Factors, share: float):
 
 def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outer, "MAX_CELLS", 6)
+    monkeypatch.setattr(outer, "MAX_BEST", 6)
     monkeypatch.setattr(ahead, "MAX_INNER", 4)
+    monkeypatch.setattr(estimates, "FINE_CELLS", 12)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
     assert sum(proven is not None for proven in found) >= FEW
 

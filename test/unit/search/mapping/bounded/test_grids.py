@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tilewright.search.mapping.bounded.grids import Store, grid_of, grown, part_of, places_in, sizes_of
+from tilewright.search.mapping.bounded.grids import Store, cells_of, grid_of, grown, part_of, places_in, sizes_of
 
 
 @pytest.mark.parametrize("perfect", [True, False])
@@ -50,3 +50,19 @@ def test_a_store_drops_its_tables_where_they_take_too_much() -> None:
     store.put("second", second)
     assert store.get("second") is second
     assert store.get("first") is None
+
+
+@pytest.mark.parametrize("cells", [1000, 24])
+def test_imperfect_cells_take_in_all_multiples(cells: int) -> None:
+    """A multiple of the smallest tile lies in its cell; where there is room, those of a cell cover the bound alike."""
+    bounds, least, most = [40, 17, 9], [3, 1, 4], [24, 17, 9]
+    grid = grid_of(bounds, perfect=False, cells=cells, least=least, most=most)
+    assert grid.size.prod() <= cells
+    for d, (n, b, end) in enumerate(zip(bounds, least, most, strict=True)):
+        low, high = (sizes_of(grid, high=high)[d] for high in (False, True))
+        tiles = np.arange(b, (end if end < n else n + b - 1) + 1, b)
+        mine = cells_of(grid, d, tiles)
+        assert (low[mine] <= tiles).all()
+        assert (tiles <= high[mine]).all()
+        if cells == 1000:
+            assert (-(-n // tiles) == -(-n // low[mine])).all()
