@@ -65,7 +65,7 @@ class Ahead:
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
-        self._slope = 0.0
+        self._slope, self._linear_first = 0.0, False
         self._rooms: dict[tuple[int, int, bytes, bytes, tuple[int, ...]], Room] = {}
         self._passages: dict[tuple[int, int, bytes], Passage] = {}
         self._places: Store[np.int64] = Store(MAX_PLACES)
@@ -90,16 +90,29 @@ class Ahead:
         self._arrivals: dict[int, Floats] | None = None
         self._linear: dict[float, float] = {}
 
-    def weighed(self, delays: Delays, bound: float, energy: float) -> float:
+    def weighed(self, delays: Delays, bound: float, energy: float, most: float = np.inf) -> float:
         """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and
-        the least energy."""
-        found = self._weighed(delays, bound, energy, 0.0)
-        if self._arrive() and bound < NEAR * energy * delays.least:
-            if energy not in self._linear:
-                slope = energy / delays.least
-                self._linear[energy] = self._weighed(delays, 0.0, energy, slope) - slope * delays.hidden
-            found = max(found, self._linear[energy])
+        the least energy; `most` is as good as more.
+
+        It is the larger one of two; first comes the one that was enough last time.
+        """
+        found = -np.inf
+        for linear in (self._linear_first, not self._linear_first):
+            more = self._with_arrivals(delays, bound, energy) if linear else self._weighed(delays, bound, energy, 0.0)
+            found = max(found, more)
+            if found >= most:
+                self._linear_first = linear
+                break
         return found
+
+    def _with_arrivals(self, delays: Delays, bound: float, energy: float) -> float:
+        """As `weighed`, linear in cycles and with those in which inner tiles arrive; -inf where these hardly count."""
+        if not self._arrive() or bound >= NEAR * energy * delays.least:
+            return -np.inf
+        if energy not in self._linear:
+            slope = energy / delays.least
+            self._linear[energy] = self._weighed(delays, 0.0, energy, slope) - slope * delays.hidden
+        return self._linear[energy]
 
     def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
         """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""

@@ -144,7 +144,7 @@ class Estimates:
         ahead.take(self.skeleton)
         delays = self._delays(*which, ahead) if self.objective == 0 and self._by_tile else None
         if delays is not None and delays.vary and most < inf:
-            if self._weighed(ahead, delays, most, inner, base) >= most:
+            if self._weighed(ahead, delays, most, inner, base, most) >= most:
                 return most
         energy = base + ahead.least()
         if delays is None or energy == inf:
@@ -171,9 +171,12 @@ class Estimates:
         self._known.pop((spread, kept), None)
         self._bounded.pop((spread, kept), None)
 
-    def _weighed(self, ahead: Ahead, delays: Delays, bound: float, energy: float, base: float) -> float:
-        """The larger bound that a smaller one leads to."""
-        return delays.least * (base + ahead.weighed(delays, bound, energy)) * (1 - ROUNDING)
+    def _weighed(
+        self, ahead: Ahead, delays: Delays, bound: float, energy: float, base: float, most: float = inf
+    ) -> float:
+        """The larger bound that a smaller one leads to; `most` is as good as more."""
+        least = delays.least * (1 - ROUNDING)
+        return least * (base + ahead.weighed(delays, bound, energy, most / least * (1 + ROUNDING) - base))
 
     def _delays(self, spread: Spread, kept: Kept, ahead: Ahead) -> Delays:
         """Cycles by tile in the skeleton, which is set up."""

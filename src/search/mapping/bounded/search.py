@@ -97,6 +97,7 @@ class Search:
             self.model, self.meshes, list(product(*self.chains)), self.ways_to_keep(), self.places, split=split
         )
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
+        self.near, self.last, self.diving = 0.0, inf, False
 
     def least_energy(self) -> float:
         """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
@@ -171,11 +172,13 @@ class Search:
             self.best_value, self.best_energy, self.best_cycles = self.value(energy, cycles), energy, cycles
             self.best_mapping = mapping
 
-    def run(self, until: float, patience: int = PATIENCE) -> bool:
+    def run(self, until: float, patience: int = PATIENCE, near: float = 0.0, last: float = inf) -> bool:
         """Search in the order of bounds until some processor time, or for so many nodes; whether it is over.
 
-        A search that stopped goes on at the next call.  `low` is a lower bound of everything.
+        A search that stopped goes on at the next call, but begins anew in the skeleton where it was; so while the best
+        is `near` times the bound or less, it goes on until `last`.  `low` is a lower bound of everything.
         """
+        self.near, self.last = near, last
         self.until, self.patience = until, self.nodes + patience
         if self.least == inf:
             return True
@@ -217,7 +220,8 @@ class Search:
             for node in self.skeletons(spread, family):
                 heapq.heappush(self.queue, node)
             return
-        start = self.estimates.by_tile(spread, kept, bound)
+        start = self.estimates.together(spread, kept, bound, self.families[family].ways)
+        start = self.estimates.by_tile(spread, kept, start)
         if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.enough)
@@ -238,7 +242,11 @@ class Search:
     def dive(self, start: float, spread: Spread, kept: Kept) -> None:
         """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
         if start * DIVE < self.best_value:
+            if start >= self.enough:  # tables that a walk needs may not have been made
+                self.estimates.by_tables(spread, kept, start, inf)
+            self.diving = all(self.plain)
             self.explore(spread, kept, min(self.best_value, start * DEEP), DIVE_NODES)
+            self.diving = False
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
@@ -306,7 +314,7 @@ class Search:
         for n in range(number):
             energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
             value, bound, least = self.value(energy, cycles), float(leaves.bound[n, 0]), float(leaves.bound[n, 1])
-            if energy > least * (1 + ROUNDING) and bound < self.enough * (1 - ROUNDING):
+            if energy > least * (1 + ROUNDING) and bound < self.enough * (1 - ROUNDING) and not self.diving:
                 blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
                 unsettled.append(Leaf(leaves.temporal[n].copy(), leaves.order[n].copy(), blocks, bound, least))
             if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
@@ -358,7 +366,9 @@ class Search:
 
     def late(self) -> bool:
         """Whether it is time to stop."""
-        return process_time() > self.until or self.nodes > self.patience
+        now = process_time()
+        over = now > self.until and (now > self.last or self.best_value > self.near * self.low)
+        return over or self.nodes > self.patience
 
     def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
         """Mappings (N, L, D) of the skeleton, to be priced."""

@@ -44,6 +44,9 @@ FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
 """Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at
 once."""
 
+NEAR = 1.01
+"""How far from its bound a search goes on for a proof to the end."""
+
 TIMELOOP_LEVELS = 3
 """Memories of the machines that are searched in Timeloop's model."""
 
@@ -114,16 +117,17 @@ def _searched(
             search.wide = True
             search.run(inf)
         return search
-    left = max(0.0, clock.after(share) - begun)
+    last = clock.after(share)
+    left = max(0.0, last - begun)
     for stage in helps:
-        if search.run(begun + stage.after * left):
+        if search.run(begun + stage.after * left, near=stage.near, last=last):
             return search
         if search.best_value > stage.near * search.low:
             _help(search, stage.share * share * clock.limit_s)
-    if search.run(begun + NARROW_SHARE * left):
+    if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return search
     search.wide = True
-    search.run(clock.after(share) if search.best_value < inf else inf)
+    search.run(last if search.best_value < inf else inf)
     return search
 
 
