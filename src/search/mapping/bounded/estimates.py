@@ -12,7 +12,7 @@ from .alike import Kept, Spread
 from .delays import Delays
 from .expand import expand, steady_and_far
 from .hops import Hops
-from .model import Ints, Model
+from .model import Floats, Ints, Model
 from .outer import Outer
 from .pooled import Pooled
 from .prefixes import Ways
@@ -33,9 +33,9 @@ TURNS, GAIN = 3, 1.005
 FINE_CELLS = 1 << 16
 """Cells of each memory's grid for skeletons that coarse tables do not rule out; imperfect factors, no windows."""
 
-TRIALS, USEFUL = 128, 8
-"""Imperfect factors: bounds by all instances together are made no longer if of those beyond the first few not one of so
-many rules a skeleton out."""
+TRIALS = 32
+"""Imperfect factors: skeletons that gain nothing by all instances together, one after the other, before no more are
+bounded by these."""
 
 MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
@@ -62,7 +62,7 @@ class Estimates:
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
         self._pooled: Pooled | None = None
-        self._tried = self._ruled_out = 0
+        self._in_vain = 0
 
     def value(self, energy: float, cycles: float) -> float:
         """What is minimised."""
@@ -92,22 +92,37 @@ class Estimates:
     def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, most: float) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
-        They are by what is unavoidable inside and what tiles of the last memory may cost, and, where that is below
-        `most`, by all instances together.
+        They are by what is unavoidable inside and what tiles of the last memory may cost, and, with perfect factors and
+        where that is below `most`, by all instances together.
         """
         self.skeleton.spread[:] = spread
         bounds, pooled = np.empty(len(every)), np.full((len(every), 3), -inf)
         expand(self.model, self.skeleton, ways, every, masks, pooled, bounds)
         left = np.flatnonzero(bounds < most)
-        if self._pooled is not None and len(left):
-            pooled, again = self._pooled.least(every[left], np.prod(np.array(spread), axis=0)), np.empty(len(left))
-            expand(self.model, self.skeleton, ways, every[left], masks[left], pooled, again)
-            bounds[left] = again
-            self._tried, self._ruled_out = self._tried + len(left), self._ruled_out + int((again >= most).sum())
-            if not self.model.perfect and most < inf and self._ruled_out * USEFUL < self._tried - TRIALS:
-                self._pooled = None
+        if self.model.perfect and len(left):
+            self._together(spread, ways, every, masks, left, bounds)
         found: list[float] = bounds.tolist()
         return found
+
+    def together(self, spread: Spread, kept: Kept, bound: float, ways: Ways) -> float:
+        """A better bound of one skeleton than `bound` by all instances together; imperfect factors."""
+        if self.model.perfect or self._pooled is None:
+            return bound
+        every, mask = np.ones((1, *self.skeleton.kept.shape), np.int64), sum(own[-1] << t for t, own in enumerate(kept))
+        every[0, :-1] = np.array(kept).T
+        self.skeleton.spread[:] = spread
+        found = np.array([bound])
+        self._together(spread, ways, every, np.array([mask], np.int64), np.zeros(1, np.int64), found)
+        self._in_vain = self._in_vain + 1 if found[0] <= bound * GAIN else 0
+        self._pooled = None if self._in_vain == TRIALS else self._pooled
+        return max(bound, float(found[0]))
+
+    def _together(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, some: Ints, bounds: Floats) -> None:
+        """Improve some of `bounds` by all instances together."""
+        if self._pooled is not None:
+            pooled, found = self._pooled.least(every[some], np.prod(np.array(spread), axis=0)), np.empty(len(some))
+            expand(self.model, self.skeleton, ways, every[some], masks[some], pooled, found)
+            bounds[some] = found
 
     def pool(self, meshes: list[tuple[int, int]]) -> None:
         """Bound ways to keep tensors by all instances together, too."""

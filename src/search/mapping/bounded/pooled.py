@@ -25,6 +25,9 @@ from .walk import Grid
 MAX_CELLS = 1 << 13
 """Tiles of each memory; with more it takes too long."""
 
+MAX_IMPERFECT = 1 << 14
+"""Cells of each memory for imperfect tiles."""
+
 MAX_KNOWN = 1 << 16
 """Least energies by innermost tile that are kept."""
 
@@ -56,7 +59,7 @@ class Pooled:
             if not model.perfect
             else (outer.grid.perfect and int(outer.grid.size.prod()) <= MAX_CELLS)
         )
-        cells = 0 if model.perfect else MAX_CELLS
+        cells = 0 if model.perfect else MAX_IMPERFECT
         self._ahead = _Whole(pool, tables, outer, Sections(outer, cells), cells)
         self._skeleton = new_skeleton(len(meshes), len(model.bounds), len(model.full))
         self._counts = model.windows == 0

@@ -12,21 +12,22 @@ import pytest
 from tilewright.costs.exact import price_batch
 from tilewright.search.mapping.bounded.model import model_of
 from tilewright.search.mapping.bounded.pooled import Pooled
-from tilewright.search.mapping.values import Space
+from tilewright.search.mapping.values import Factors, Space
 
 from .enumerate import every_mapping, random_arrays, random_kernel
 
 
+@pytest.mark.parametrize("factors", ["perfect", "imperfect"])
 @pytest.mark.parametrize("seed", [11, 22, 24, 32, 40, 52])
-def test_no_mapping_takes_less_energy_of_the_outermost_memory(seed: int):
+def test_no_mapping_takes_less_energy_of_the_outermost_memory(seed: int, factors: Factors):
     random = Random(seed)
     problem, arch = random_kernel(random), random_arrays(random)
     free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in arch.levels[:-1]]
     arch = replace(arch, mac_energy_pj=0.0, levels=(*free, arch.levels[-1]))
-    space = Space()
-    mappings = every_mapping(arch, problem, replace(space, factors="perfect"), 2000)
+    space = Space(factors=factors)
+    mappings = every_mapping(arch, problem, space, 30_000)
     assert mappings
-    model, dims = model_of(arch, problem, replace(space, factors="perfect"))
+    model, dims = model_of(arch, problem, space)
     pooled = Pooled(model, [arch.fan_out(level) for level in range(len(arch.levels))])
     prices = price_batch(arch, problem, mappings)
     names, told = [tensor.name for tensor in problem.tensors], 0
