@@ -52,7 +52,7 @@ def partner(model: Model, t: int, w: int, step: Ints, first: int, free: int) -> 
     found = -1
     for d in range(step.shape[0]):
         if model.window[t, d] == w and step[d] < model.bounds[d]:
-            if (free >> d) & 1 == 0 or (d != first and found >= 0):
+            if model.opposed[t] or (free >> d) & 1 == 0 or (d != first and found >= 0):
                 return -2
             if d != first:
                 found = d

@@ -192,7 +192,10 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: 
 
     Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
     dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out.
+    Where terms have both signs, two that fall back may end where they were.
     """
+    if model.opposed[t]:
+        return 0
     mine = alike(model, first, step[first])
     least = (bound - 1) * mine[0] * model.coefficient[t, first]
     reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]

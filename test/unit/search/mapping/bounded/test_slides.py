@@ -27,9 +27,9 @@ Nest = list[tuple[int, int]]
 """Loops (dimension, factor) outside of a tile, the innermost first."""
 
 
-def convolution(stride: int, bounds: tuple[int, ...]) -> Problem:
+def convolution(stride: int, bounds: tuple[int, ...], sign: int = 1) -> Problem:
     one = np.eye(6, dtype=int)
-    images = (tuple(one[C]), tuple(stride * one[P] + one[R]), tuple(one[Q] + one[S]))
+    images = (tuple(one[C]), tuple(stride * one[P] + sign * one[R]), tuple(one[Q] + one[S]))
     weights = tuple(tuple(one[d]) for d in (K, C, R, S))
     results = tuple(tuple(one[d]) for d in (K, P, Q))
     tensors = Tensor("I", images, False), Tensor("W", weights, False), Tensor("Z", results, True)
@@ -48,7 +48,7 @@ def random_nest(random: Random, bounds: tuple[int, ...], tile: list[int]) -> Nes
     return [] if first is None else [loops.pop(first), *loops]
 
 
-def fresh_words(stride: int, tile: list[int], nest: Nest) -> int:
+def fresh_words(stride: int, tile: list[int], nest: Nest, sign: int = 1) -> int:
     """Elements of the images that are not in the tile before."""
     paces, size = list[int](), list(tile)
     for d, factor in nest:
@@ -59,7 +59,7 @@ def fresh_words(stride: int, tile: list[int], nest: Nest) -> int:
         at = [0] * 6
         for (d, _), pace, index in zip(nest, paces, reversed(step), strict=True):
             at[d] += index * pace
-        rows = {stride * (at[P] + p) + at[R] + r for p in range(tile[P]) for r in range(tile[R])}
+        rows = {stride * (at[P] + p) + sign * (at[R] + r) for p in range(tile[P]) for r in range(tile[R])}
         columns = {at[Q] + q + at[S] + s for q in range(tile[Q]) for s in range(tile[S])}
         now = {(at[C] + c, row, column) for c in range(tile[C]) for row in rows for column in columns}
         found += len(now - before)
@@ -97,3 +97,12 @@ def test_words_are_no_more_than_those_of_any_nest(stride: int) -> None:
         assert max(least) <= words * (1 + 1e-9), (tile, nest, least, words)
         tight += max(least) > 0.9 * words
     assert tight > 30
+
+
+def test_terms_of_both_signs_may_bring_a_window_back() -> None:
+    bounds = 2, 2, 4, 3, 4, 2
+    tables = Tables(model_of(ARCH, convolution(2, bounds, -1), Space(factors="perfect"))[0])
+    tile, nest = [2, 2, 2, 1, 2, 2], [(P, 2), (R, 3), (Q, 2)]
+    sizes = tuple(np.array([size]) for size in tile)
+    least = tables.sent(0, Boundary(sizes, sizes, sizes, 63), P, loops=True).item()
+    assert least <= fresh_words(2, tile, nest, -1) == 142
