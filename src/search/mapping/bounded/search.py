@@ -52,8 +52,8 @@ that bound, and for so many nodes."""
 LEAVES = 16
 """Mappings that are priced together."""
 
-SLICE = 2000
-"""Nodes between two looks at the clock."""
+SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
+"""Nodes between two looks at the clock at most and at least, and imperfect factors that may be tried in between."""
 
 Node = tuple[float, Spread, int, Kept]
 """A bound, a spread and the family that it is of; a skeleton keeps tensors in some way, a mere spread in none."""
@@ -98,6 +98,7 @@ class Search:
         )
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
         self.near, self.last, self.diving = 0.0, inf, False
+        self.slice = SLICE if self.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
 
     def least_energy(self) -> float:
         """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
@@ -292,7 +293,7 @@ class Search:
         low, done, self.hurried = inf, False, False
         while not done:
             before = int(best.counted[0])
-            done = bool(walk(task, self.frames, SLICE))
+            done = bool(walk(task, self.frames, self.slice))
             self.nodes += int(best.counted[0]) - before
             low = min(low, self.price_leaves(layouts, kept))
             best.value[0] = min(target, self.enough)
