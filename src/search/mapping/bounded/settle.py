@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare
-from .model import PLAIN, Floats, Ints
+from .model import PLAIN, UNRELATED, Floats, Ints
 from .promise import Task, least_cycles, value_of
 from .ragged import ragged_share
 from .rows import add_words, copy_words
@@ -30,10 +30,29 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
         up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last)
         down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last)
+        up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
         add_words(words, skeleton.least_words[c, t], -1.0)
     return energy
+
+
+@bare
+def fewest(task: Task, level: int, t: int, memory: int, tile: Ints) -> float:
+    """Words that reach instances of `memory` at least, as a part of those with `tile` of `level`.
+
+    A factor stands for all that lead to as many tiles: larger ones leave more children without work in the last tile.
+    """
+    model, inside = task.model, task.skeleton.inside
+    share, last = 1.0, inside.shape[0] - 1
+    for d in range(model.bounds.shape[0]):
+        blocks = -(-model.bounds[d] // tile[d])
+        if model.perfect or model.kind[t, d] != UNRELATED or inside[last, d] != inside[level + 1, d] or blocks == 1:
+            continue
+        children = inside[level + 1, d] // inside[memory + 1, d]
+        largest = max(1, (model.bounds[d] - 1) // (blocks - 1) // children)
+        share *= -(-model.bounds[d] // largest) / -(-model.bounds[d] // max(1, tile[d] // children))
+    return share
 
 
 @bare
