@@ -9,7 +9,7 @@ from math import inf
 from time import process_time
 
 from ....costs.bounds import Bounds, bounds_of
-from ....costs.hierarchy import Architecture, Problem
+from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....errors import InfeasibleError
 from ..exact.solve import solve as three_memories
 from ..refine import solve as refine
@@ -133,9 +133,23 @@ def _searched(
 
 def _help(search: Search, seconds: float | None) -> None:
     """Look for a better mapping by other means, from the best one."""
-    starts = [search.best_mapping] if search.best_value < inf else []
+    starts = [search.best_mapping if search.best_value < inf else simplest(search)]
     request = replace(search.request, time_limit_s=seconds, report=None)
     with suppress(InfeasibleError):
         found = refine(search.arch, search.problem, request, starts)
         search.take(found.mapping, found.energy, found.cycles)
         search.evaluated += found.evaluated
+
+
+def simplest(search: Search) -> LoopMapping:
+    """All loops in the outermost memory, on one unit; the others keep nothing where they may do so.
+
+    It fits more often than random mappings do, where bounds are large and memories small.
+    """
+    tensors, bypass = search.problem.tensors, search.request.space.bypass
+    away = [
+        frozenset(tensor.name for tensor, may in zip(tensors, level, strict=True) if bypass or not may)
+        for level in search.may[:-1]
+    ]
+    loops = tuple(Loop(d, bound) for d, bound in enumerate(search.problem.bounds) if bound > 1)
+    return LoopMapping((*(LevelMapping((), (), (), names) for names in away), LevelMapping(loops, (), ())))

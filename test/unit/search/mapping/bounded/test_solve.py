@@ -9,12 +9,14 @@ from math import inf
 import pytest
 
 from tilewright.costs import timeloop
+from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.limits import infeasible
-from tilewright.search.mapping.bounded.solve import Help
+from tilewright.search.mapping.bounded.search import Search
+from tilewright.search.mapping.bounded.solve import Help, simplest
 from tilewright.search.mapping.values import Factors, Mapped, Request, Space
 
 GEMM = Problem(
@@ -101,3 +103,11 @@ def test_a_search_that_may_leave_a_gap_ends_sooner_and_says_how_far_it_may_be(fa
     assert best.proven
     assert near.lower_bound <= best.edp <= near.edp <= near.lower_bound * 1.3 * (1 + 1e-9)
     assert near.evaluated < best.evaluated
+
+
+def test_the_simplest_mapping_fits_where_all_may_be_bypassed():
+    request = Request(space=Space(bypass=True))
+    search = Search(machine(2), GEMM, request, bounds_of(machine(2), GEMM))
+    assert evaluate(machine(2), GEMM, simplest(search)).valid
+    search = Search(machine(2), GEMM, replace(request, space=Space()), bounds_of(machine(2), GEMM))
+    assert not evaluate(machine(2), GEMM, simplest(search)).valid
