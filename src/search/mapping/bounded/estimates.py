@@ -129,6 +129,11 @@ class Estimates:
         pooled = Pooled(self.model, meshes) if not self.model.windows.any() or self.model.perfect else None
         self._pooled = pooled if pooled is not None and pooled.exact else None
 
+    def hurry(self, until: float) -> None:
+        """Make do with simpler bounds after some processor time."""
+        if self._pooled is not None:
+            self._pooled.until = until
+
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:

@@ -10,6 +10,7 @@ memories.  Tensors with windows do not count: their tiles in several instances m
 from __future__ import annotations
 
 from math import inf, prod
+from time import process_time
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class _Whole(Ahead):
 class Pooled:
     """Least energy of the outermost memory, and least cycles of its ports; perfect factors only.
 
-    `exact` tells whether that is to be had soon.
+    `exact` tells whether that is to be had soon.  After processor time `until` nothing new is found out.
     """
 
     def __init__(self, model: Model, meshes: list[tuple[int, int]]) -> None:
@@ -68,6 +69,7 @@ class Pooled:
         limits = model.bandwidth[-1]
         self._rate = float(min(limits[2], limits[0] + limits[1]))
         self._cycles_per_pj = 1 / float(price.max() * self._rate) if price.max() > 0 else 0.0
+        self.until = inf
         self._tables: dict[tuple[int, ...], tuple[Grid, Floats]] = {}
         self._known: dict[tuple[tuple[int, ...], bytes], float] = {}
 
@@ -83,13 +85,17 @@ class Pooled:
         for n in np.flatnonzero(((owners >= 0) & (owners < self.last - 1)).any(axis=1)).tolist():
             own = tuple(owners[n].tolist())
             energy = self._energy(own, begin)
-            found[n] = energy - float(self._once[owners[n] >= 0].sum()), energy * self._cycles_per_pj, 1 / self._rate
+            cycles = energy * self._cycles_per_pj if self._cycles_per_pj > 0 else 0.0
+            found[n] = energy - float(self._once[owners[n] >= 0].sum()), cycles, 1 / self._rate
         return found
 
     def _energy(self, own: tuple[int, ...], begin: Ints) -> float:
-        """Least energy with tensors kept in the memories `own` alone, -1 for none, and an innermost tile (D,)."""
+        """Least energy with tensors kept in the memories `own` alone, -1 for none, and an innermost tile (D,); -inf
+        where it is too late to find out."""
         key = own, begin.tobytes()
         if key not in self._known:
+            if own not in self._tables and process_time() > self.until:
+                return -inf
             if len(self._known) >= MAX_KNOWN:
                 self._known.clear()
             if own not in self._tables:

@@ -181,6 +181,7 @@ class Search:
         """
         self.near, self.last = near, last
         self.until, self.patience = until, self.nodes + patience
+        self.estimates.hurry(max(until, last) if last < inf else until)
         if self.least == inf:
             return True
         if self.model.base == 0 and not self.alone:

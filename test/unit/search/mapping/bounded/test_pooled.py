@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from math import inf, prod
 from random import Random
 
 import numpy as np
@@ -40,3 +40,16 @@ def test_no_mapping_takes_less_energy_of_the_outermost_memory(seed: int, factors
         told += least > float(once.min())
         assert not valid or energy >= least * (1 - 1e-9)
     assert told
+
+
+def test_nothing_is_found_out_when_it_is_late():
+    random = Random(11)
+    problem, arch = random_kernel(random), random_arrays(random)
+    model, _ = model_of(arch, problem, Space())
+    meshes = [arch.fan_out(level) for level in range(len(arch.levels))]
+    kept, begin = np.ones((1, len(meshes), len(problem.tensors)), np.int64), np.ones(len(model.bounds), np.int64)
+    kept[:, 1:-1] = 0
+    in_time, late = Pooled(model, meshes), Pooled(model, meshes)
+    late.until = 0.0
+    assert np.isfinite(in_time.least(kept, begin)).all()
+    assert late.least(kept, begin)[0, 0] == -inf
