@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from itertools import product
 from math import inf, prod
 from time import process_time
@@ -11,27 +10,22 @@ from time import process_time
 import numpy as np
 
 from ....costs.bounds import Bounds
-from ....costs.exact.batch import workspace
-from ....costs.exact.batch_kernel import Batch, price_all
-from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ....costs.hierarchy import Architecture, LoopMapping, Problem
 from ..values import OBJECTIVES, Mapped, Request
-from .alike import Kept, Places, Spread, members, symmetries
+from .alike import Kept, Places, Spread, symmetries
 from .arrays import chain_arrays, reduced
 from .descend import start, walk
 from .estimates import ROUNDING, Estimates
 from .families import families_of, last_kept
-from .hops import Hops, Placement, plain
+from .hops import Hops, plain
+from .incumbent import Incumbent
 from .limits import infeasible
-from .model import WINDOW, Ints, model_of
-from .orders import blocks_of, count_of, orders_of
+from .model import model_of
 from .prefixes import Ways, prices_of
 from .promise import Task
-from .sequences import Leaf, Sequences
+from .settling import Settling, Site
 from .spreads import Factors, Layout, hold_choices, placed
-from .walk import Best, new_frames, new_leaves, new_state
-
-MAX_ORDERS = 720
-"""Orders of one mapping's loops that are priced to settle which is the best."""
+from .walk import Best, new_frames, new_state
 
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
@@ -49,9 +43,6 @@ DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
 """A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
 that bound, and for so many nodes."""
 
-LEAVES = 16
-"""Mappings that are priced together."""
-
 SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
 """Nodes between two looks at the clock at most and at least, and imperfect factors that may be tried in between."""
 
@@ -66,8 +57,6 @@ class Search:
         self.arch, self.problem, self.request = arch, problem, request
         self.objective = OBJECTIVES.index(request.objective)
         self.model, self.dims = model_of(arch, problem, request.space)
-        self.perfect = request.space.factors == "perfect"
-        self.plain: list[bool] = (self.model.kind != WINDOW).all(axis=0).tolist()
         self.bounds: Factors = tuple(self.model.bounds.tolist())
         self.levels, self.tensors = len(arch.levels), len(problem.tensors)
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
@@ -82,13 +71,10 @@ class Search:
         )  # fmt: skip
         self.state = new_state(self.levels, len(self.dims), self.tensors)
         self.frames = new_frames(self.levels, len(self.dims))
-        self.best_value, self.best_mapping, self.best_energy, self.best_cycles = inf, LoopMapping(()), inf, 0
-        self.room = workspace(arch, reduced(problem, self.dims), LEAVES)
-        self.leaves = new_leaves(LEAVES, self.levels, len(self.dims))
-        self.nodes, self.hurried, self.unplaced = 0, False, False
-        self.evaluated, self.limits = 0, limits
+        self.best = Incumbent(request.gap)
+        self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
+        self.nodes, self.limits = 0, limits
         self.symmetries = symmetries(reduced(problem, self.dims))
-        self.sequences = Sequences(self.model)
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
@@ -97,8 +83,8 @@ class Search:
             self.model, self.meshes, list(product(*self.chains)), self.ways_to_keep(), self.places, split=split
         )
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
-        self.near, self.last, self.diving = 0.0, inf, False
-        self.slice = SLICE if self.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
+        self.near, self.last = 0.0, inf
+        self.slice = SLICE if self.model.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
 
     def least_energy(self) -> float:
         """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
@@ -129,7 +115,7 @@ class Search:
 
     def more_spreads(self, family: int, first: float) -> None:
         """Look for more spreads of a family; they go to the queue."""
-        for bound, spread in self.families[family].more(first, self.enough, self.symmetries):
+        for bound, spread in self.families[family].more(first, self.best.enough, self.symmetries):
             heapq.heappush(self.queue, (bound, spread, family, ()))
 
     def skeletons(self, spread: Spread, family: int) -> list[Node]:
@@ -137,10 +123,10 @@ class Search:
         kind = self.families[family]
         if self.layouts(spread, kind.kept[0]) is None:
             return []
-        chosen, most, found = kind.worthwhile(spread), self.best_value * (1 - ROUNDING), list[Node]()
+        chosen = kind.worthwhile(spread)
         if not len(chosen):
             return []
-        most, found = self.enough * (1 - ROUNDING), list[Node]()
+        most, found = self.best.enough * (1 - ROUNDING), list[Node]()
         bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
         for bound, n in zip(bounds, chosen.tolist(), strict=True):
             if bound < most:
@@ -155,23 +141,16 @@ class Search:
         apart = self.places.apart(spread, kept) if found is None else None
         return found if apart is None else placed(apart, self.meshes, split=split)
 
-    def placements(self, spread: Spread, kept: Kept) -> list[list[Placement]]:
-        """Placements of the instances that are to be priced: one where it does not matter or where there are too many
-        (then some are `unplaced`)."""
+    def site(self, spread: Spread, kept: Kept) -> Site:
+        """Where a skeleton runs: one placement of its instances where it does not matter or there are too many."""
         found = self.hops.placements(spread) if self.hops.some else None
-        self.unplaced = self.hops.some and found is None
-        return [[plain(layout) for layout in self.layouts(spread, kept) or []]] if found is None else found
-
-    @property
-    def enough(self) -> float:
-        """What a mapping must be below to be looked for."""
-        return self.best_value / (1 + self.request.gap)
+        if found is not None:
+            return Site(found, False, kept)
+        return Site([[plain(layout) for layout in self.layouts(spread, kept) or []]], self.hops.some, kept)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
-        if self.value(energy, cycles) < self.best_value * (1 - ROUNDING):
-            self.best_value, self.best_energy, self.best_cycles = self.value(energy, cycles), energy, cycles
-            self.best_mapping = mapping
+        self.best.offer(self.value(energy, cycles), energy, cycles, lambda: mapping)
 
     def run(self, until: float, patience: int = PATIENCE, near: float = 0.0, last: float = inf) -> bool:
         """Search in the order of bounds until some processor time, or for so many nodes; whether it is over.
@@ -192,8 +171,8 @@ class Search:
             front = self.queue[0][0] if self.queue else inf
             family = min(range(len(self.families)), key=lambda n: self.families[n].reached)
             beyond = max(self.families[family].reached, first)
-            self.low = min(self.settled_low, front, beyond, self.enough)
-            if min(front, beyond) * (1 + ROUNDING) >= self.enough or min(front, beyond) == inf:
+            self.low = min(self.settled_low, front, beyond, self.best.enough)
+            if min(front, beyond) * (1 + ROUNDING) >= self.best.enough or min(front, beyond) == inf:
                 return True
             if self.late() or len(self.queue) > MAX_QUEUE:
                 return False
@@ -212,8 +191,8 @@ class Search:
         kept = min(energies, key=lambda kept: energies[kept])
         bound, self.alone = self.estimates.by_tables(spread, kept, 0.0, inf), True
         for factor in (1 + 1e-6, STRIDE, WIDENING):
-            self.explore(spread, kept, min(self.best_value, bound * factor))
-            if self.best_value <= bound * factor or self.late():
+            self.explore(spread, kept, min(self.best.value, bound * factor))
+            if self.best.value <= bound * factor or self.late():
                 return
 
     def step(self, bound: float, spread: Spread, family: int, kept: Kept) -> None:
@@ -226,33 +205,33 @@ class Search:
         start = self.estimates.by_tile(spread, kept, start)
         if self.later(start, (bound, spread, family, kept)):
             return
-        start = self.estimates.by_tables(spread, kept, bound, self.enough)
+        start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
         self.dive(start, spread, kept)
         if self.later(start, (bound, spread, family, kept)):
             return
         improved = max(start, bound)
         narrow = start > 0 and not self.wide
-        target = min(self.enough, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
+        target = min(self.best.enough, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
         low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)
-        if not complete or target < self.enough:
+        if not complete or target < self.best.enough:
             heapq.heappush(self.queue, (target if complete else improved, spread, family, kept))
         else:
             self.estimates.forget(spread, kept)
 
     def dive(self, start: float, spread: Spread, kept: Kept) -> None:
         """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
-        if start * DIVE < self.best_value:
-            if start >= self.enough:  # tables that a walk needs may not have been made
+        if start * DIVE < self.best.value:
+            if start >= self.best.enough:  # tables that a walk needs may not have been made
                 self.estimates.by_tables(spread, kept, start, inf)
-            self.diving = all(self.plain)
-            self.explore(spread, kept, min(self.best_value, start * DEEP), DIVE_NODES)
-            self.diving = False
+            self.settling.diving = all(self.settling.plain)
+            self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
+            self.settling.diving = False
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
-        if start >= self.enough * (1 - ROUNDING):
+        if start >= self.best.enough * (1 - ROUNDING):
             return True
         if self.queue and start > max(node[0] * (1 + ROUNDING), self.queue[0][0]):
             heapq.heappush(self.queue, (start, *node[1:]))
@@ -261,17 +240,17 @@ class Search:
 
     def answer(self, low: float, began: float) -> Mapped:
         """What was found; `low` bounds everything from below."""
-        if self.best_value == inf:
+        if self.best.value == inf:
             raise infeasible(self.arch, self.problem)
         unit = 1e-12 if self.objective == 0 else 1.0
         return Mapped(
-            self.best_mapping,
-            self.best_energy * self.best_cycles * 1e-12,
-            self.best_energy,
-            self.best_cycles,
+            self.best.mapping,
+            self.best.energy * self.best.cycles * 1e-12,
+            self.best.energy,
+            self.best.cycles,
             low * unit,
-            low >= self.best_value * (1 - ROUNDING),
-            self.evaluated,
+            low >= self.best.value * (1 - ROUNDING),
+            self.settling.evaluated,
             process_time() - began,
         )
 
@@ -282,117 +261,28 @@ class Search:
         `most` nodes they have not.
         """
         base = self.estimates.with_hops(spread, kept)[0]
-        layouts = self.placements(spread, kept)
+        site, settling = self.site(spread, kept), self.settling
         best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
-        self.leaves.number[0] = 0
+        settling.leaves.number[0] = 0
         task = Task(
-            self.model, self.skeleton, beyond, self.state, best, self.leaves,
+            self.model, self.skeleton, beyond, self.state, best, settling.leaves,
             self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
         )  # fmt: skip
         start(task, self.frames)
-        low, done, self.hurried = inf, False, False
+        low, done, settling.hurried = inf, False, False
         while not done:
             before = int(best.counted[0])
             done = bool(walk(task, self.frames, self.slice))
             self.nodes += int(best.counted[0]) - before
-            low = min(low, self.price_leaves(layouts, kept))
-            best.value[0] = min(target, self.enough)
+            low = min(low, settling.price_leaves(site))
+            best.value[0] = min(target, self.best.enough)
             if not done and (self.late() or int(best.counted[0]) > most):
                 break
-        return low, done and not self.hurried
-
-    def price_leaves(self, layouts: Sequence[Sequence[Placement]], kept: Kept) -> float:
-        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
-        leaves, number = self.leaves, int(self.leaves.number[0])
-        if number == 0:
-            return inf
-        leaves.number[0] = 0
-        unsettled: list[Leaf] = []
-        rows = self.rows(layouts[0], leaves.temporal[:number], leaves.order[:number])
-        room = self.room
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
-        self.evaluated += number
-        for n in range(number):
-            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
-            value, bound, least = self.value(energy, cycles), float(leaves.bound[n, 0]), float(leaves.bound[n, 1])
-            if energy > least * (1 + ROUNDING) and bound < self.enough * (1 - ROUNDING) and not self.diving:
-                blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
-                unsettled.append(Leaf(leaves.temporal[n].copy(), leaves.order[n].copy(), blocks, bound, least))
-            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
-                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
-                self.best_mapping = self.mapping(leaves.temporal[n], leaves.order[n], layouts[0], kept)
-        return self.settle(unsettled, layouts, kept)
-
-    def settle(self, leaves: list[Leaf], layouts: Sequence[Sequence[Placement]], kept: Kept) -> float:
-        """Try all orders of loops within the leaves' blocks; returns a lower bound of what is not covered by that."""
-        low, waiting = inf, list[tuple[Ints, Ints]]()
-        for n, leaf in enumerate(leaves):
-            if leaf.bound < self.enough * (1 - ROUNDING):
-                found = None if self.unplaced else self.variants(leaf, MAX_ORDERS // len(layouts))
-                low = min(low, leaf.bound) if found is None else low
-                waiting += found or []
-            while len(waiting) >= LEAVES or (waiting and n == len(leaves) - 1):
-                if self.late():
-                    self.hurried = True
-                    return min([low, *(leaf.bound for leaf in leaves)])
-                part, waiting = waiting[:LEAVES], waiting[LEAVES:]
-                chosen, orders = (np.array(some, np.int64) for some in zip(*part, strict=True))
-                for layout in layouts:
-                    self.price_orders(chosen, orders, layout, kept)
-        return low
-
-    def variants(self, leaf: Leaf, most: int) -> list[tuple[Ints, Ints]] | None:
-        """Factors and orders for which a leaf stands; None if they are more than `most`."""
-        if self.perfect:
-            limit = inf if self.objective == 2 else self.enough / leaf.bound * leaf.energy
-            orders = self.sequences.needed(leaf, self.skeleton, limit)
-            return None if orders is None or len(orders) > most else [(leaf.factors, order) for order in orders]
-        every = members(self.bounds, self.skeleton.spread, leaf.factors, most, self.plain)
-        if every is None or len(every) * count_of(leaf.blocks) > most:
-            return None
-        return list(product(every, np.array(list(orders_of(leaf.blocks)), np.int64)))
-
-    def price_orders(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> None:
-        """Price mappings (N, L, D), keep the best."""
-        room = self.room
-        rows = self.rows(layout, factors, orders)
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
-        self.evaluated += len(factors)
-        for n in range(len(factors)):
-            energy, cycles = float(room.answers.energy[n]), int(room.answers.cycles[n])
-            value = self.value(energy, cycles)
-            if room.answers.valid[n] and value < self.best_value * (1 - ROUNDING):
-                self.best_value, self.best_energy, self.best_cycles = value, energy, cycles
-                self.best_mapping = self.mapping(factors[n], orders[n], layout, kept)
+        return low, done and not settling.hurried
 
     def late(self) -> bool:
         """Whether it is time to stop."""
         now = process_time()
-        over = now > self.until and (now > self.last or self.best_value > self.near * self.low)
+        over = now > self.until and (now > self.last or self.best.value > self.near * self.low)
         return over or self.nodes > self.patience
-
-    def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
-        """Mappings (N, L, D) of the skeleton, to be priced."""
-        shape = factors.shape
-        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (shape[0], self.levels, self.tensors)).copy()
-        x, y, along_x, along_y = (
-            np.array([[level[part] for level in layout]] * shape[0], np.int64) for part in range(4)
-        )  # fmt: skip
-        return Batch(factors, orders, x, along_x, y, along_y, kept)
-
-    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> LoopMapping:
-        """A mapping as a value."""
-        levels: list[LevelMapping] = []
-        for level, (x, y, along_x, along_y) in enumerate(layout):
-            away = frozenset(
-                tensor.name
-                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
-                if level < self.levels - 1 and not chain[level]
-            )
-            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
-            levels.append(LevelMapping(temporal, self._loops(x, along_x), self._loops(y, along_y), away))
-        return LoopMapping(tuple(levels))
-
-    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
-        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)

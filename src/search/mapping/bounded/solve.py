@@ -87,13 +87,13 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     if request.space.factors == "imperfect":
         perfect = replace(request, space=replace(request.space, factors="perfect"))
         first = _searched(arch, problem, perfect, limits, clock, PERFECT_SHARE, None, HELP)
-        far = first.best_value > FAR * max(first.low, floor)
+        far = first.best.value > FAR * max(first.low, floor)
         search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else HELP)
-        evaluated = first.evaluated
+        evaluated = first.settling.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
-    search.evaluated += evaluated
-    return search.answer(min(max(search.low, floor), search.best_value), clock.began)
+    search.settling.evaluated += evaluated
+    return search.answer(min(max(search.low, floor), search.best.value), clock.began)
 
 
 def _searched(
@@ -108,8 +108,8 @@ def _searched(
 ) -> Search:
     """Search a space up to a share of the time, from what `first` has found; a search that takes long gets help."""
     search = Search(arch, problem, request, limits)
-    if first is not None and first.best_value < inf:
-        search.take(first.best_mapping, first.best_energy, first.best_cycles)
+    if first is not None and first.best.value < inf:
+        search.take(first.best.mapping, first.best.energy, first.best.cycles)
     begun = process_time()
     if clock.limit_s is None:
         if not search.run(inf, HELP_NODES):
@@ -122,23 +122,23 @@ def _searched(
     for stage in helps:
         if search.run(begun + stage.after * left, near=stage.near, last=last):
             return search
-        if search.best_value > stage.near * search.low:
+        if search.best.value > stage.near * search.low:
             _help(search, stage.share * share * clock.limit_s)
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return search
     search.wide = True
-    search.run(last if search.best_value < inf else inf)
+    search.run(last if search.best.value < inf else inf)
     return search
 
 
 def _help(search: Search, seconds: float | None) -> None:
     """Look for a better mapping by other means, from the best one."""
-    starts = [search.best_mapping if search.best_value < inf else simplest(search)]
+    starts = [search.best.mapping if search.best.value < inf else simplest(search)]
     request = replace(search.request, time_limit_s=seconds, report=None)
     with suppress(InfeasibleError):
         found = refine(search.arch, search.problem, request, starts)
         search.take(found.mapping, found.energy, found.cycles)
-        search.evaluated += found.evaluated
+        search.settling.evaluated += found.evaluated
 
 
 def simplest(search: Search) -> LoopMapping:

@@ -37,7 +37,7 @@ def _bound_and_best(most: float) -> tuple[float, float]:
     spread, kept = ((1, 1, 1),) * 3, ((0, 1), (0, 1), (1, 0))
     bound = search.estimates.by_tables(spread, kept, 0.0, most)
     assert search.explore(spread, kept, inf) == (inf, True)
-    return bound, search.best_value
+    return bound, search.best.value
 
 
 def test_tiles_of_inner_memories_that_leave_late_make_a_bound_larger(monkeypatch: pytest.MonkeyPatch):
@@ -61,7 +61,7 @@ def _by_tile_and_best(kept: tuple[tuple[int, int], ...]) -> tuple[float, float]:
     bound = search.estimates.by_tile(((1, 1, 1),) * 3, kept, 0.0)
     search.estimates.by_tables(((1, 1, 1),) * 3, kept, 0.0, inf)
     search.explore(((1, 1, 1),) * 3, kept, inf)
-    return bound, search.best_value
+    return bound, search.best.value
 
 
 def test_tensors_that_pass_by_are_sent_again_where_tiles_are_larger_than_memories_inside(

@@ -41,7 +41,7 @@ def least_bound(
     lowest: list[float] = []
 
     def note(*_: object) -> float:
-        leaves = search.leaves
+        leaves = search.settling.leaves
         for n in range(int(leaves.number[0])):
             if leaves.temporal[n].tolist() == temporal and leaves.order[n, 1].tolist() == list(order):
                 lowest.append(float(leaves.bound[n, 1]))
@@ -49,7 +49,7 @@ def least_bound(
         return inf
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "price_leaves", note)
+        patch.setattr(search.settling, "price_leaves", note)
         search.explore(spread, kept, inf)
     return min(lowest)
 

@@ -31,7 +31,7 @@ def test_many_stops_prove_the_same(monkeypatch: pytest.MonkeyPatch):
             stops = 0
             while not stopped.run(NEVER):
                 stops += 1
-        assert (stopped.best_value, stopped.low) == pytest.approx((whole.best_value, whole.low)), seed
+        assert (stopped.best.value, stopped.low) == pytest.approx((whole.best.value, whole.low)), seed
         settled += stops > 0
     assert settled > 6
 
@@ -40,9 +40,9 @@ def test_while_the_best_is_near_the_bound_a_search_goes_on():
     random = Random(3)
     problem, arch = random_problem(random), random_machine(random)
     search = Search(arch, problem, Request(space=Space(factors="perfect")), bounds_of(arch, problem))
-    search.best_value = 1e200
+    search.best.value = 1e200
     assert not search.run(0.0)
     assert not search.run(0.0, near=1e300, last=0.0)
     assert not search.run(0.0, near=0.5)
     assert search.run(0.0, near=1e300)
-    assert search.low == pytest.approx(search.best_value)
+    assert search.low == pytest.approx(search.best.value)

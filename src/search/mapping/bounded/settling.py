@@ -1,0 +1,147 @@
+"""Prices of the mappings that a walk finds, and of others that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ....costs.exact.batch import workspace
+from ....costs.exact.batch_kernel import Batch, price_all
+from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from .alike import Kept, members
+from .arrays import reduced
+from .estimates import ROUNDING, Estimates
+from .hops import Placement
+from .incumbent import Incumbent
+from .model import WINDOW, Ints, Model
+from .orders import blocks_of, count_of, orders_of
+from .sequences import Leaf, Sequences
+from .spreads import Factors
+from .walk import new_leaves
+
+MAX_ORDERS = 720
+"""Orders of one mapping's loops that are priced to settle which is the best."""
+
+LEAVES = 16
+"""Mappings that are priced together."""
+
+
+class Site(NamedTuple):
+    """Where a skeleton's mappings run: `layouts` of its instances, not all of them if `unplaced`, what is `kept`."""
+
+    layouts: Sequence[Sequence[Placement]]
+    unplaced: bool
+    kept: Kept
+
+
+class Settling:
+    """Leaves of walks for one problem on one machine, the best goes to `best`; `late` says that it is time to stop."""
+
+    def __init__(
+        self,
+        arch: Architecture,
+        problem: Problem,
+        model: Model,
+        dims: tuple[int, ...],
+        estimates: Estimates,
+        best: Incumbent,
+        late: Callable[[], bool],
+    ) -> None:
+        self.problem, self.model, self.dims = problem, model, dims
+        self.objective, self.skeleton, self.value, self.best, self.late = (
+            estimates.objective, estimates.skeleton, estimates.value, best, late,
+        )  # fmt: skip
+        self.plain: list[bool] = (model.kind != WINDOW).all(axis=0).tolist()
+        self.bounds: Factors = tuple(model.bounds.tolist())
+        levels = len(arch.levels)
+        self.room = workspace(arch, reduced(problem, dims), LEAVES)
+        self.leaves = new_leaves(LEAVES, levels, len(dims))
+        self.sequences = Sequences(model)
+        self.evaluated, self.hurried, self.diving = 0, False, False
+
+    def price_leaves(self, site: Site) -> float:
+        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
+        leaves, number = self.leaves, int(self.leaves.number[0])
+        if number == 0:
+            return inf
+        leaves.number[0] = 0
+        enough = self.best.enough * (1 - ROUNDING)
+        energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept)
+        unsettled: list[Leaf] = []
+        for n, energy in enumerate(energies):
+            bound, least = float(leaves.bound[n, 0]), float(leaves.bound[n, 1])
+            if energy > least * (1 + ROUNDING) and bound < enough and not self.diving:
+                blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
+                unsettled.append(Leaf(leaves.temporal[n].copy(), leaves.order[n].copy(), blocks, bound, least))
+        return self.settle(unsettled, site)
+
+    def settle(self, leaves: list[Leaf], site: Site) -> float:
+        """Try all orders of loops within the leaves' blocks; returns a lower bound of what is not covered by that."""
+        low, waiting = inf, list[tuple[Ints, Ints]]()
+        for n, leaf in enumerate(leaves):
+            if leaf.bound < self.best.enough * (1 - ROUNDING):
+                found = None if site.unplaced else self.variants(leaf, MAX_ORDERS // len(site.layouts))
+                low = min(low, leaf.bound) if found is None else low
+                waiting += found or []
+            while len(waiting) >= LEAVES or (waiting and n == len(leaves) - 1):
+                if self.late():
+                    self.hurried = True
+                    return min([low, *(leaf.bound for leaf in leaves)])
+                part, waiting = waiting[:LEAVES], waiting[LEAVES:]
+                chosen, orders = (np.array(some, np.int64) for some in zip(*part, strict=True))
+                for layout in site.layouts:
+                    self.price(chosen, orders, layout, site.kept)
+        return low
+
+    def variants(self, leaf: Leaf, most: int) -> list[tuple[Ints, Ints]] | None:
+        """Factors and orders for which a leaf stands; None if they are more than `most`."""
+        if self.model.perfect:
+            limit = inf if self.objective == 2 else self.best.enough / leaf.bound * leaf.energy
+            orders = self.sequences.needed(leaf, self.skeleton, limit)
+            return None if orders is None or len(orders) > most else [(leaf.factors, order) for order in orders]
+        every = members(self.bounds, self.skeleton.spread, leaf.factors, most, self.plain)
+        if every is None or len(every) * count_of(leaf.blocks) > most:
+            return None
+        return list(product(every, np.array(list(orders_of(leaf.blocks)), np.int64)))
+
+    def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> list[float]:
+        """Energies (N,) of mappings (N, L, D), the best of which is kept."""
+        room, number = self.room, len(factors)
+        rows = self.rows(layout, factors, orders)
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += number
+        energies: list[float] = room.answers.energy[:number].tolist()
+        for n, energy in enumerate(energies):
+            if room.answers.valid[n]:
+                cycles = int(room.answers.cycles[n])
+                found = partial(self.mapping, factors[n], orders[n], layout, kept)
+                self.best.offer(self.value(energy, cycles), energy, cycles, found)
+        return energies
+
+    def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
+        """Mappings (N, L, D) of the skeleton, to be priced."""
+        number = len(factors)
+        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, *self.skeleton.kept.shape)).copy()
+        x, y, along_x, along_y = (np.array([[level[part] for level in layout]] * number, np.int64) for part in range(4))
+        return Batch(factors, orders, x, along_x, y, along_y, kept)
+
+    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> LoopMapping:
+        """A mapping as a value."""
+        levels: list[LevelMapping] = []
+        for level, (x, y, along_x, along_y) in enumerate(layout):
+            away = frozenset(
+                tensor.name
+                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
+                if level < len(layout) - 1 and not chain[level]
+            )
+            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
+            levels.append(LevelMapping(temporal, self._loops(x, along_x), self._loops(y, along_y), away))
+        return LoopMapping(tuple(levels))
+
+    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
+        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)
