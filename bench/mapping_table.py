@@ -101,13 +101,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=ROOT / "out/mapping_table.jsonl", help="the table")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all rows of the table as CSV, too")
     parser.add_argument("--summary", action="store_true", help="make no rows; print what is there as markdown")
-    return parser.parse_args()
+    found = parser.parse_args()
+    found.networks = tuple(NETWORKS) if found.networks == "all" else tuple(found.networks.split(","))
+    if unknown := [name for name in found.networks if name not in NETWORKS]:
+        parser.error(f"--networks: expected some of {', '.join(NETWORKS)}, found {', '.join(unknown)}")
+    return found
 
 
 def _tasks(found: argparse.Namespace) -> Iterator[Task]:
-    names = tuple(NETWORKS) if found.networks == "all" else tuple(found.networks.split(","))
     kinds: list[Factors] = [kind for kind in LIMITS_S if found.factors in (kind, "both")]
-    for layer, problem, count in in_turns(names, found.batch):
+    for layer, problem, count in in_turns(found.networks, found.batch):
         for machine in found.machines.split(","):
             if re.search(found.only, f"{machine}/{layer}"):
                 for kind in kinds:
