@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
@@ -24,9 +25,9 @@ from .nest_trees import in_group
 
 
 def request_of(
-    objective: str, model: str, factors: str, bypass: bool, seed: int, time_limit_s: float | None
+    objective: str, model: str, factors: str, bypass: bool, seed: int, time_limit_s: float | None, gap: float
 ) -> Request:
-    """What a mapper is asked; raises `TilewrightError` (kind `usage`) for a word that is none of the choices."""
+    """What a mapper is asked; raises `TilewrightError` (kind `usage`) for what it cannot be asked."""
     allowed: dict[str, tuple[str, tuple[str, ...]]] = {
         "objective": (objective, OBJECTIVES),
         "model": (model, MODELS),
@@ -35,9 +36,13 @@ def request_of(
     for option, (word, choices) in allowed.items():
         if word not in choices and (option, word) != ("factors", ""):
             raise TilewrightError("usage", option, f"one of {', '.join(choices)}", word)
+    if time_limit_s is not None and not time_limit_s > 0:
+        raise TilewrightError("usage", "time_limit", "more than 0 seconds", str(time_limit_s))
+    if not 0 <= gap < inf:
+        raise TilewrightError("usage", "gap", "a part of the bound, such as 0.01 for 1 %", str(gap))
     given: Any = factors or ("perfect" if model == "timeloop" else "imperfect")
     words: Any = objective, model
-    return Request(words[0], words[1], Space(bypass, True, given), seed, time_limit_s)
+    return Request(words[0], words[1], Space(bypass, True, given), seed, time_limit_s, gap=gap)
 
 
 def map_groups(op: ModuleOp, groups: Sequence[nest.GroupOp], mapper: str, request: Request) -> None:

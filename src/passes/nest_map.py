@@ -55,7 +55,8 @@ class NestMapPass(ModulePass):
     multiply-accumulators that take one point at a time, and the whole mapping is searched for: loops, holds in every
     memory (or none: bypass), spreads over the instances of every level, for the least `objective` (edp, energy,
     latency, or dram: words off chip) by cost model `model` (exact or timeloop) with imperfect or perfect `factors`.
-    `bypass=false` keeps every tensor wherever it may be kept; `time_limit` is in CPU seconds for each kernel.
+    `bypass=false` keeps every tensor wherever it may be kept.  A kernel's search ends after `time_limit` CPU
+    seconds, or as soon as it is within `gap` (0.01 for 1 %) of the best.
 
         nest.for n step 4 {
           nest.spatial m = 4 step 3 on @L1 x {
@@ -76,6 +77,7 @@ class NestMapPass(ModulePass):
     bypass: bool = True
     seed: int = 0
     time_limit: int | float | None = None
+    gap: int | float = 0.0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
@@ -84,7 +86,7 @@ class NestMapPass(ModulePass):
         if self.mapper:
             from .nest_hierarchy import map_groups, request_of  # loads kernels and solvers
 
-            options = (self.objective, self.model, self.factors, self.bypass, self.seed, self.time_limit)
+            options = self.objective, self.model, self.factors, self.bypass, self.seed, self.time_limit, self.gap
             map_groups(op, groups, self.mapper, request_of(*options))
             return
         pricer = Pricer(machine_of(op))

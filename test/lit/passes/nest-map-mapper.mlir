@@ -2,10 +2,14 @@
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=exact objective=speed}' 2>&1 | filecheck %s --check-prefix=OBJECTIVE
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=best}' 2>&1 | filecheck %s --check-prefix=MAPPER
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=exact model=timeloop factors=imperfect}' 2>&1 | filecheck %s --check-prefix=FACTORS
+// RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=exact gap=-1}' 2>&1 | filecheck %s --check-prefix=GAP
+// RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-map{mapper=exact time_limit=0}' 2>&1 | filecheck %s --check-prefix=TIME
 
 // OBJECTIVE: error: usage: objective: expected one of edp, energy, latency, dram, found speed
 // MAPPER: error: usage: group @fc, mapper: expected one of exact, refine, cosa, sunstone, random, hybrid, found best
 // FACTORS: error: usage: factors: expected one of perfect, found imperfect
+// GAP: error: usage: gap: expected a part of the bound, such as 0.01 for 1 %, found -1
+// TIME: error: usage: time_limit: expected more than 0 seconds, found 0
 
 // The whole mapping is searched for; its price is noted, for all groups at the function.
 // CHECK-LABEL: func.func @matmul
