@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 LARGE = ("", "K", "M", "G", "T", "P")
 SMALL = ("p", "n", "u", "m", "", "K")
+WIDEST = 500
+"""Characters in a line of a table that is written to a file or another program, at most."""
+
 BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 
@@ -36,7 +39,7 @@ def energy(energy_pj: float) -> str:
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; all columns but the first are right-aligned."""
+    """A table on stdout; all columns but the first are right-aligned.  Only terminals make lines shorter."""
     from rich.console import Console
     from rich.table import Table
 
@@ -45,7 +48,10 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(name, justify="right" if index else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console.width = console.measure(table, options=console.options.update(width=WIDEST)).maximum
+    console.print(table)
 
 
 @contextmanager

@@ -35,6 +35,12 @@ def test_table(capsys: pytest.CaptureFixture[str]):
     assert out.index("x") < out.index("y")
 
 
+def test_lines_of_a_table_that_no_terminal_shows_are_whole(capsys: pytest.CaptureFixture[str]):
+    print_table("Title", [f"column {n}" for n in range(20)], [[f"{n}.25 K" for n in range(20)]])
+    row = next(line for line in capsys.readouterr().out.splitlines() if "0.25 K" in line)
+    assert all(f" {n}.25 K " in row for n in range(20))
+
+
 def test_no_progress_bar_without_a_terminal():
     with progress_bar(quiet=False) as progress:
         assert progress is None
