@@ -8,8 +8,9 @@ import numpy as np
 
 from .alike import Kept, Places, Spread, first_of_its_kind
 from .arrays import chain_arrays
+from .boxes import Narrowing
 from .estimates import ROUNDING
-from .model import Ints, Model
+from .model import Floats, Ints, Model
 from .prefixes import Ways
 from .spreads import Spreads
 
@@ -32,7 +33,8 @@ class Family:
         chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
         self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
         self.spreads = Spreads(model, self._merged(meshes), split=split)
-        self.reached = 0.0
+        self._narrowing = None if model.perfect else Narrowing(model, self.spreads.mesh)
+        self.reached, self.stuck = 0.0, False
         kinds: dict[object, list[int]] = {}
         for n, chosen in enumerate(kept):
             kinds.setdefault(places.kind(chosen), []).append(n)
@@ -47,26 +49,38 @@ class Family:
                 found[level] = 1, 1
         return found
 
-    def more(self, first: float, most: float, symmetries: list[tuple[int, ...]]) -> list[tuple[float, Spread]]:
-        """Look for spreads of the next class of bounds, from `first` on: none until these are all."""
+    def more(
+        self, first: float, most: float, front: float, symmetries: list[tuple[int, ...]]
+    ) -> list[tuple[float, Spread]]:
+        """Look for spreads of the next bounds, from `first` on, up to the `front` of others; there may be none yet."""
+        if self._narrowing is not None:
+            spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
+            self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
+            return _chosen(spreads, bounds, most, symmetries)
         if self.spreads.over:
             self.spreads.begin(self.reached, min(max(self.reached, first) * GROWTH, most))
         self.spreads.look(self.ways, most)
         if not self.spreads.over:
             return []
         self.reached = self.spreads.beyond * (1 - ROUNDING)
-        spreads, bounds = self.spreads.found()
-        found: list[tuple[float, Spread]] = []
-        for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
-            chosen = tuple(tuple(row) for row in spread)
-            if bound < most and first_of_its_kind(chosen, symmetries):
-                found.append((bound, chosen))
-        return found
+        return _chosen(*self.spreads.found(), most, symmetries)
 
     def worthwhile(self, spread: Spread) -> Ints:
         """The numbers of those ways to keep tensors for which no other spread is as good."""
         found = [n for kept, numbers in self._kinds if not self._places.superfluous(spread, kept) for n in numbers]
         return np.array(found, np.int64)
+
+
+def _chosen(
+    spreads: Ints, bounds: Floats, most: float, symmetries: list[tuple[int, ...]]
+) -> list[tuple[float, Spread]]:
+    """Those below `most` that are the first of their kind."""
+    found: list[tuple[float, Spread]] = []
+    for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
+        chosen = tuple(tuple(row) for row in spread)
+        if bound < most and first_of_its_kind(chosen, symmetries):
+            found.append((bound, chosen))
+    return found
 
 
 def families_of(

@@ -30,8 +30,9 @@ from .walk import Best, new_frames, new_state
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
 
-STRIDE = 1.005
-"""A skeleton is searched for mappings up to this factor above its bound first."""
+STRIDE, LONG_STRIDE = 1.005, 1.05
+"""A skeleton is searched for mappings up to this factor above its bound first, with perfect and imperfect factors: of
+these, tables and a first way through the factors take so long that another search of the skeleton costs most."""
 
 WIDENING = 2.0
 """If there are none, as often as far above its bound next."""
@@ -42,6 +43,9 @@ MAX_QUEUE = 1 << 20
 DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
 """A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
 that bound, and for so many nodes."""
+
+DIVES = 4
+"""Dives with imperfect factors that find nothing, one after the other, before there are no more."""
 
 SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
 """Nodes between two looks at the clock at most and at least, and imperfect factors that may be tried in between."""
@@ -73,7 +77,7 @@ class Search:
         self.frames = new_frames(self.levels, len(self.dims))
         self.best = Incumbent(request.gap)
         self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
-        self.nodes, self.limits = 0, limits
+        self.nodes, self.limits, self.in_vain = 0, limits, 0
         self.symmetries = symmetries(reduced(problem, self.dims))
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
         self.queue: list[Node] = []
@@ -115,7 +119,8 @@ class Search:
 
     def more_spreads(self, family: int, first: float) -> None:
         """Look for more spreads of a family; they go to the queue."""
-        for bound, spread in self.families[family].more(first, self.best.enough, self.symmetries):
+        front = self.queue[0][0] if self.queue else inf
+        for bound, spread in self.families[family].more(first, self.best.enough, front, self.symmetries):
             heapq.heappush(self.queue, (bound, spread, family, ()))
 
     def skeletons(self, spread: Spread, family: int) -> list[Node]:
@@ -174,7 +179,7 @@ class Search:
             self.low = min(self.settled_low, front, beyond, self.best.enough)
             if min(front, beyond) * (1 + ROUNDING) >= self.best.enough or min(front, beyond) == inf:
                 return True
-            if self.late() or len(self.queue) > MAX_QUEUE:
+            if self.late() or len(self.queue) > MAX_QUEUE or self.families[family].stuck:
                 return False
             if beyond < front:
                 self.more_spreads(family, first)
@@ -211,7 +216,8 @@ class Search:
             return
         improved = max(start, bound)
         narrow = start > 0 and not self.wide
-        target = min(self.best.enough, start * STRIDE + (improved - start) * WIDENING if narrow else inf)
+        stride = STRIDE if self.model.perfect else LONG_STRIDE
+        target = min(self.best.enough, start * stride + (improved - start) * WIDENING if narrow else inf)
         low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)
@@ -222,12 +228,13 @@ class Search:
 
     def dive(self, start: float, spread: Spread, kept: Kept) -> None:
         """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
-        if start * DIVE < self.best.value:
+        if start * DIVE < self.best.value and self.in_vain < DIVES:
             if start >= self.best.enough:  # tables that a walk needs may not have been made
                 self.estimates.by_tables(spread, kept, start, inf)
-            self.settling.diving = all(self.settling.plain)
+            self.settling.diving, before = all(self.settling.plain), self.best.value
             self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
             self.settling.diving = False
+            self.in_vain = 0 if self.best.value < before or self.model.perfect else self.in_vain + 1
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""

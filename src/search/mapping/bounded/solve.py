@@ -9,6 +9,7 @@ from math import inf
 from time import process_time
 
 from ....costs.bounds import Bounds, bounds_of
+from ....costs.exact.axes import axes_of
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....errors import InfeasibleError
 from ..exact.solve import solve as three_memories
@@ -17,11 +18,12 @@ from ..values import Mapped, Request
 from .limits import check, check_timeloop
 from .search import Search
 
-PERFECT_SHARE, NARROW_SHARE = 0.65, 0.75
-"""Parts of a time limit: for perfect factors before others, unless these are proven sooner; until a search goes for
-good mappings rather than for a proof.  On ResNet-18's twelve layers, batch 16, 2 s each, gaps were no larger than
-with 0.15 for perfect factors on all of five machines but for one layer: `tpu_like` conv4_1 is 156 and 59 % above its
-bound, `eyeriss_like` conv3_1 90 and 28 %, `cosa_simba` conv4_1 26 and 2 % (but conv3_1 8 and 49 %)."""
+PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
+"""Parts of a time limit: for perfect factors before others, with and without sliding windows, unless these are proven
+sooner; until a search goes for good mappings rather than for a proof.  On ResNet-18's twelve layers, batch 16, 2 s
+each, gaps were no larger than with 0.15 for perfect factors on all of five machines but for one layer: `tpu_like`
+conv4_1 is 156 and 59 % above its bound, `eyeriss_like` conv3_1 90 and 28 %, `cosa_simba` conv4_1 26 and 2 % (but
+conv3_1 8 and 49 %).  Without windows imperfect factors are proven sooner, and rarely because of a better start."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     search: Search | None = None
     if request.space.factors == "imperfect":
         perfect = replace(request, space=replace(request.space, factors="perfect"))
-        first = _searched(arch, problem, perfect, limits, clock, PERFECT_SHARE, None, HELP)
+        slides = any(axes_of(tensor, problem.bounds).windows for tensor in problem.tensors)
+        share = PERFECT_SHARE if slides else PLAIN_SHARE
+        first = _searched(arch, problem, perfect, limits, clock, share, None, HELP)
         far = first.best.value > FAR * max(first.low, floor)
         search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else HELP)
         evaluated = first.settling.evaluated

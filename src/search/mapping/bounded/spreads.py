@@ -93,7 +93,7 @@ class Spreads:
     """The spreads of a problem on meshes of (columns, rows), one per memory, in classes of their bounds."""
 
     def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
-        self._model = model
+        self.model = model
         bounds: list[int] = model.bounds.tolist()
         room = np.array([columns * rows for columns, rows in meshes], np.int64)
         timed = bool(np.isfinite(model.bandwidth).any())
@@ -102,17 +102,17 @@ class Spreads:
         for d, found in enumerate(lists):
             factors[d, : len(found)] = found
         levels = np.flatnonzero(room > 1).astype(np.int64) if room.max() > 1 else np.zeros(1, np.int64)
-        self._mesh = Mesh(room, levels, factors, model.halves, _dearest_first(model))
+        self.mesh = Mesh(room, levels, factors, model.halves, _dearest_first(model))
         self.begin(0.0, 0.0)
         self.over = True
 
     def least_steps(self) -> float:
         """Fewest steps at all."""
-        return float(np.prod(self._model.bounds.astype(np.float64)) / np.prod(self._mesh.room.astype(np.float64)))
+        return float(np.prod(self.model.bounds.astype(np.float64)) / np.prod(self.mesh.room.astype(np.float64)))
 
     def begin(self, low: float, high: float) -> None:
         """Go for the spreads of the least bounds above `low`, at most `high`."""
-        self._trail, self._within, self.over = new_trail(self._model, self._mesh), (low, high), False
+        self._trail, self._within, self.over = new_trail(self.model, self.mesh), (low, high), False
         self._trail.at[0] = 0
         self._spreads, self._values = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
 
@@ -121,7 +121,7 @@ class Spreads:
         if most < self._within[1]:
             self._cut(most)
         out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
-        found = int(hunt(self._model, self._mesh, ways, self._trail, *self._within, PREFIXES, out, values))
+        found = int(hunt(self.model, self.mesh, ways, self._trail, *self._within, PREFIXES, out, values))
         self._spreads = np.concatenate([self._spreads, out[:found]])
         self._values = np.concatenate([self._values, values[:found]])
         self.over = bool(self._trail.at[0] < 0)
