@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ....costs.compiled import bare, bare_entry
 from .model import UNRELATED, WINDOW, Ints
-from .promise import Task, fits, may_close, promising
+from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
 from .settle import finish, settle_group, unavoidable
 from .skeleton import busy_rows
-from .steps import next_bound
+from .steps import below_cell, first_limit, next_bound, some_better_outside
 from .walk import Frames, State
 
 CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
@@ -147,15 +147,6 @@ def pop(state: State, level: int, d: int, bound: int) -> None:
 
 
 @bare
-def possible(task: Task, level: int, alive: int, rest: int, energy: float, depth: int) -> bool:
-    """Whether the tile just grown fits, and may lead to something better."""
-    if level == task.skeleton.kept.shape[0] - 1:
-        return True
-    fixed = (1 << task.model.bounds.shape[0]) - 1 & ~rest
-    return promising(task, level, alive, fixed, energy, depth)
-
-
-@bare
 def topmost(dims: int) -> int:
     """The highest dimension of a set."""
     found = 0
@@ -252,21 +243,31 @@ def enter(task: Task, frames: Frames) -> None:
 
 @bare
 def next_loop(task: Task, frames: Frames) -> None:
-    """Try the next factor of the topmost frame's dimension."""
+    """Go on to the next factor of the topmost frame's dimension that may lead to something better."""
     top = frames.top[0]
     row, state = frames.ints[top], task.state
-    level, d = row[LEVEL], row[DIM]
-    if row[CURSOR] > 0:
-        pop(state, level, d, row[CURSOR])
-    row[CURSOR] = next_bound(task, level, d, row[CURSOR])
-    if row[CURSOR] == 0:
-        frames.top[0] -= 1
-        return
-    push(state, level, d, row[CURSOR], row[DEPTH])
+    level, d, bound = row[LEVEL], row[DIM], row[CURSOR]
+    if bound > 0:
+        pop(state, level, d, bound)
+    limit = bound if bound > 0 else first_limit(task, level, d)
     left = row[REMAINING] & ~(1 << d)
-    if possible(task, level, row[ALIVE], left, frames.energy[top, 0] + frames.energy[top, 1], row[DEPTH]):
-        below = frames.ints[child(frames)]
-        below[REMAINING], below[TODO] = left, row[TODO] & ~(1 << d)
+    fixed = (1 << task.model.bounds.shape[0]) - 1 & ~left
+    last = level == task.skeleton.kept.shape[0] - 1
+    while True:
+        bound = next_bound(task, level, d, limit)
+        if bound == 0:
+            frames.top[0] -= 1
+            return
+        push(state, level, d, bound, row[DEPTH])
+        energy = frames.energy[top, 0] + frames.energy[top, 1] + outlook(task, level, row[ALIVE], fixed)
+        limit = below_cell(task, level, d, bound) if not last and hopeless(task, energy) else 0
+        if limit == 0 and (last or affordable(task, level, energy, row[DEPTH])):
+            break
+        pop(state, level, d, bound)
+        limit = limit if limit > 0 else bound
+    row[CURSOR] = bound
+    below = frames.ints[child(frames)]
+    below[REMAINING], below[TODO] = left, row[TODO] & ~(1 << d)
 
 
 @bare
@@ -288,7 +289,7 @@ def next_option(task: Task, frames: Frames) -> None:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
             return
-        if not may_close(task, level, alive, energy):
+        if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
         resting = open_level(task, level + 1, alive)
         if resting >= 0:

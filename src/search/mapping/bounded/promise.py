@@ -198,13 +198,23 @@ def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
 
 
 @bare
-def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
-    """Whether the tile fits, and a mapping below this node may be better than the best.  What costs least is first."""
-    energy += outlook(task, level, alive, fixed)
-    most = task.best.value[0] * (1 - 1e-9)
-    if energy == np.inf or value_of(task.objective, energy, task.least_cycles) >= most:
-        return False
-    tile = task.state.tile[level]
+def hopeless(task: Task, energy: float) -> bool:
+    """Whether nothing with that much energy, settled and to come, is better than the best, however fast."""
+    return energy == np.inf or value_of(task.objective, energy, task.least_cycles) >= task.best.value[0] * (1 - 1e-9)
+
+
+@bare
+def affordable(task: Task, level: int, energy: float, depth: int) -> bool:
+    """Whether the tile fits, and a mapping that is not `hopeless` may be better than the best.  What costs least is
+    first."""
+    most, tile = task.best.value[0] * (1 - 1e-9), task.state.tile[level]
     if value_of(task.objective, energy, compute_cycles(task, level, tile)) >= most or not fits(task, level, tile):
         return False
     return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most
+
+
+@bare
+def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
+    """Whether the tile fits, and a mapping below this node may be better than the best."""
+    energy += outlook(task, level, alive, fixed)
+    return not hopeless(task, energy) and affordable(task, level, energy, depth)
