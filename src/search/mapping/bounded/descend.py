@@ -8,7 +8,7 @@ from .promise import Task, affordable, fits, hopeless, may_close, outlook, promi
 from .rows import copy_row, copy_words
 from .settle import finish, settle_group, unavoidable
 from .skeleton import busy_rows
-from .steps import below_cell, first_limit, next_bound, some_better_outside
+from .steps import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
 from .walk import Frames, State
 
 CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
@@ -157,18 +157,15 @@ def topmost(dims: int) -> int:
 
 @bare
 def first_loops(task: Task, level: int, alive: int) -> int:
-    """Loops that may come first at a level because they move none of the tensors `alive`.
-
-    Above the innermost memory they can as well run inside of it, where the order does not matter, unless a spatial loop
-    of that dimension lies between.
+    """Loops that may come first at a level because they move none of the tensors `alive`, but for those that can as
+    well run further in.
     """
     if alive == 0:
         return 0
     found = resting_dims(task, alive, (1 << task.model.bounds.shape[0]) - 1)
-    if level == 1:
-        for d in range(task.model.bounds.shape[0]):
-            if task.skeleton.spread[1, d] == 1:
-                found &= ~(1 << d)
+    for d in range(task.model.bounds.shape[0]):
+        if (found >> d) & 1 and belongs_inside(task, level, d):
+            found &= ~(1 << d)
     return found
 
 
@@ -259,6 +256,10 @@ def next_loop(task: Task, frames: Frames) -> None:
             frames.top[0] -= 1
             return
         push(state, level, d, bound, row[DEPTH])
+        if bound > 1 and row[ALIVE] == 0 and better_outside(task, level, d, 0):
+            pop(state, level, d, bound)
+            limit = 2 if task.model.perfect else bound
+            continue
         energy = frames.energy[top, 0] + frames.energy[top, 1] + outlook(task, level, row[ALIVE], fixed)
         limit = below_cell(task, level, d, bound) if not last and hopeless(task, energy) else 0
         if limit == 0 and (last or affordable(task, level, energy, row[DEPTH])):

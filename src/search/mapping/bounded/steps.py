@@ -31,52 +31,93 @@ def idle(task: Task, level: int) -> bool:
 
 
 @bare
+def may_stay(task: Task, level: int, d: int) -> bool:
+    """Whether part of a tensor may stay at the ragged end of the loop of dimension `d` at a memory, or of another with
+    as many tiles; see `ragged.ragged_share`."""
+    model, state = task.model, task.state
+    blocks, times = -(-model.bounds[d] // state.base[level, d]), -(-model.bounds[d] // state.tile[level, d])
+    return not model.perfect and times > 1 and ((blocks - 1) % (times - 1) == 0 or (blocks - 2) % (times - 1) == 0)
+
+
+@bare
+def passes_once(task: Task, level: int, t: int) -> bool:
+    """Whether no loop outside of what is known of memory `level` is unrelated to tensor `t`."""
+    model, inside, tile = task.model, task.skeleton.inside, task.state.tile[level]
+    for d in range(model.bounds.shape[0]):
+        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+        if model.kind[t, d] == UNRELATED and tile[d] * outside < model.bounds[d]:
+            return False
+    return True
+
+
+@bare
+def settled_inside(task: Task, level: int, d: int) -> bool:
+    """Whether memories up to `level` keep something, and nothing that dimension `d` moves."""
+    model, kept, some = task.model, task.skeleton.kept, False
+    for t in range(model.kind.shape[0]):
+        for c in range(level + 1):
+            if kept[c, t]:
+                some = True
+                if model.kind[t, d] != UNRELATED:
+                    return False
+    return some
+
+
+@bare
+def belongs_inside(task: Task, level: int, d: int) -> bool:
+    """Whether loop `d`, of the innermost at memory `level`, is as good at one further in, and makes one loop with that
+    of its dimension there: it moves nothing that is kept inside.
+    """
+    model, skeleton, state = task.model, task.skeleton, task.state
+    windows, inner = not model.perfect, level - 1
+    for t in range(model.kind.shape[0]):
+        windows |= model.kind[t, d] == WINDOW
+    if not settled_inside(task, inner, d) or (windows and skeleton.spread[level, d] > 1):
+        return False
+    while inner > 0 and idle(task, inner):
+        if windows and skeleton.spread[inner, d] > 1:
+            return False
+        inner -= 1
+    return not idle(task, inner) and (inner == 0 or state.tile[inner, d] == state.base[inner, d])
+
+
+@bare
 def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     """Whether loop `d`, of the outermost at memory `level`, is as good inside of the loops of the next one.
 
-    Tiles get smaller then.  That is all where each tensor whose tiles do has no other loops outside: it passes once,
-    in whatever tiles.  Tensors that rest (those `alive` do so up to here) must not mind that more children have work in
-    the last tile.
+    There it makes one loop with that of the same dimension; see `belongs_inside` for loops that move nothing.  Tiles of
+    `level` get smaller, which is all the same to tensors that pass once, in whatever tiles.  Other tensors move as
+    before, or rest longer.  Where more children have work in the last tile then, this must not concern tensors that
+    rest (`alive`).
     """
-    model, skeleton, state = task.model, task.skeleton, task.state
-    last, smaller = skeleton.kept.shape[0] - 1, False
-    if level >= last:
+    model, skeleton = task.model, task.skeleton
+    if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):
         return False
+    shared = not model.perfect and skeleton.spread[level + 1, d] > 1
     for t in range(model.kind.shape[0]):
         if model.kind[t, d] == WINDOW:
             return False
-        inside = False
-        for c in range(level + 1):
-            inside |= skeleton.kept[c, t] > 0
-        if inside and model.kind[t, d] == UNRELATED:
-            rests = skeleton.kept[level, t] > 0 or (alive >> t) & 1 > 0
-            if rests and not model.perfect and skeleton.spread[level + 1, d] > 1:
+        here, within = skeleton.kept[level, t] > 0, False
+        for c in range(level):
+            within |= skeleton.kept[c, t] > 0
+        if model.kind[t, d] == UNRELATED:
+            if shared and (here or (within and (alive >> t) & 1 > 0)):
                 return False
-        elif inside:
-            smaller = True
-            if model.windows[t] > 0:
+        elif here or within:
+            stays = within and may_stay(task, level, d)
+            if model.windows[t] > 0 or stays or (here and not passes_once(task, level, t)):
                 return False
-            for e in range(model.bounds.shape[0]):
-                outside = skeleton.inside[last + 1, e] // skeleton.inside[level + 1, e]
-                if model.kind[t, e] == UNRELATED and state.tile[level, e] * outside < model.bounds[e]:
-                    return False
-    return smaller or level > 0 or skeleton.spread[1, d] > 1
+    return True
 
 
 @bare
 def some_better_outside(task: Task, level: int, alive: int) -> bool:
     """Whether one of the outermost loops of memory `level`, which are all chosen, belongs to the next one."""
-    model, loops, length = task.model, task.state.loops, task.state.length[0]
-    begin = length
-    while begin > 0 and loops[begin - 1, 0] == level and loops[begin - 1, 3] == loops[length - 1, 3]:
-        begin -= 1
-    for i in range(begin, length):
-        d, found = loops[i, 1], True
-        for t in range(model.kind.shape[0]):
-            for j in range(begin, length):
-                if level > 0 and not model.perfect and model.kind[t, d] != UNRELATED:
-                    found &= model.kind[t, loops[j, 1]] != UNRELATED
-        if found and better_outside(task, level, d, alive):
+    loops, last = task.state.loops, task.state.length[0] - 1
+    for i in range(last, -1, -1):
+        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+            break
+        if better_outside(task, level, loops[i, 1], alive):
             return True
     return False
 
