@@ -21,21 +21,27 @@ MAX_ORDERS = 5040
 """Orders of dimensions that are tried."""
 
 
-def symmetries(problem: Problem) -> list[Order]:
-    """Orders of the dimensions, but for their own, that leave the problem as it is."""
+def symmetries(problem: Problem, roles: Sequence[str]) -> list[Order]:
+    """Orders of the dimensions, but for their own, that leave the problem as it is.
+
+    Tensors of one of the machine's `roles` and as wide words are treated alike, so these may change places.
+    """
     bounds = problem.bounds
     groups = [[d for d, other in enumerate(bounds) if other == bound] for bound in sorted(set(bounds))]
     if prod(factorial(len(group)) for group in groups) > MAX_ORDERS:
         return []
     own = tuple(range(len(bounds)))
-    rows = [sorted(tensor.coefficients) for tensor in problem.tensors]
-    found: list[Order] = []
+    kinds = [(role, str(t.word_bits), t.is_output) for role, t in zip(roles, problem.tensors, strict=True)]
+
+    def indexing(order: Order) -> list[tuple[tuple[str, str, bool], list[Order]]]:
+        rows = [sorted(tuple(row[d] for d in order) for row in t.coefficients) for t in problem.tensors]
+        return sorted(zip(kinds, rows, strict=True))
+
+    found, mine = list[Order](), indexing(own)
     for parts in product(*(permutations(group) for group in groups)):
         place = dict(pair for group, part in zip(groups, parts, strict=True) for pair in zip(group, part, strict=True))
         order = tuple(place[d] for d in own)
-        if order != own and rows == [
-            sorted(tuple(row[d] for d in order) for row in tensor.coefficients) for tensor in problem.tensors
-        ]:
+        if order != own and indexing(order) == mine:
             found.append(order)
     return found
 

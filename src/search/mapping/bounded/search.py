@@ -44,7 +44,7 @@ DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
 """A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
 that bound, and for so many nodes."""
 
-DIVES = 4
+DIVES = 2
 """Dives with imperfect factors that find nothing, one after the other, before there are no more."""
 
 SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
@@ -78,7 +78,7 @@ class Search:
         self.best = Incumbent(request.gap)
         self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
         self.nodes, self.limits, self.in_vain = 0, limits, 0
-        self.symmetries = symmetries(reduced(problem, self.dims))
+        self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import ceil, inf, prod
 
@@ -27,9 +28,26 @@ CONV = Problem(
     ),
 )
 
+ROLES = ("I", "W", "O")
+
+SAMPLED = (
+    Tensor("X", ((1, 0, 0), (0, 1, 0))),
+    Tensor("A", ((1, 0, 0), (0, 0, 1))),
+    Tensor("B", ((0, 0, 1), (0, 1, 0))),
+    Tensor("Z", ((1, 0, 0), (0, 1, 0)), is_output=True),
+)
+
+
+def test_tensors_of_one_role_change_places_with_their_dimensions():
+    problem = Problem("sddmm", ("m", "n", "k"), (6, 6, 6), SAMPLED)
+    assert symmetries(problem, ("I", "W", "W", "O")) == [(1, 0, 2)]
+    assert symmetries(problem, ("W", "I", "W", "O")) == []
+    wider = (*SAMPLED[:2], replace(SAMPLED[2], word_bits=8), SAMPLED[3])
+    assert symmetries(replace(problem, tensors=wider), ("I", "W", "W", "O")) == []
+
 
 def test_rows_and_columns_of_a_square_convolution_change_places():
-    (order,) = symmetries(CONV)
+    (order,) = symmetries(CONV, ROLES)
     assert order == (0, 2, 1, 4, 3)
     spreads = [((1, p, q, r, s),) for p, q, r, s in product((1, 2), repeat=4)]
     kept = [spread for spread in spreads if first_of_its_kind(spread, [order])]
@@ -40,7 +58,7 @@ def test_rows_and_columns_of_a_square_convolution_change_places():
 
 
 def test_other_bounds_break_the_symmetry():
-    assert symmetries(Problem("conv", CONV.dims, (4, 6, 5, 3, 3), CONV.tensors)) == []
+    assert symmetries(Problem("conv", CONV.dims, (4, 6, 5, 3, 3), CONV.tensors), ROLES) == []
 
 
 def test_members_are_all_factors_with_as_many_tiles():
