@@ -30,8 +30,9 @@ KNOWN, KNOWN_CELLS = 48, 1 << 20
 TURNS, GAIN = 3, 1.005
 """How often a bound of energy times delay is made better by itself at most, as long as it grows by this factor."""
 
-FINE_CELLS = 1 << 16
-"""Cells of each memory's grid for skeletons that coarse tables do not rule out; imperfect factors, no windows."""
+COARSE_CELLS, FINE_CELLS = 1 << 13, 1 << 14
+"""Cells of each memory's grid for skeletons, and for those that coarse tables do not rule out; imperfect factors, no
+windows."""
 
 TRIALS = 32
 """Imperfect factors: skeletons that gain nothing by all instances together, one after the other, before no more are
@@ -50,9 +51,10 @@ class Estimates:
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
         self.sections = Sections(self.outer)
-        self.coarse = Ahead(model, tables, self.outer, self.sections)
+        two = not model.perfect and not model.windows.any()
+        self.coarse = Ahead(model, tables, self.outer, self.sections, COARSE_CELLS if two else 0)
         self.ahead = self.coarse
-        if not model.perfect and not model.windows.any():
+        if two:
             self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, FINE_CELLS), FINE_CELLS)
         self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
         self.timed = bool(np.isfinite(model.bandwidth).any())

@@ -44,7 +44,7 @@ DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
 """A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
 that bound, and for so many nodes."""
 
-DIVES = 2
+DIVES = 1
 """Dives with imperfect factors that find nothing, one after the other, before there are no more."""
 
 SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000

@@ -40,7 +40,8 @@ HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.03)
 above the optimum again, and then few skeletons are out of question.  On 30 layers `refine` was within 1 % on 18 after
 0.2 s and on 22 after 0.7 s, so help is short; where best and bound are close it finds nothing.  Of 17 layers that take
 long, 15 are proven in 5 s each with this (37 s in all), 14 with one help of 0.15 (40 s).  Without any, the dives may
-have found nothing at all when the time is over."""
+have found nothing at all when the time is over.  Imperfect factors begin where perfect ones ended, and get help once:
+on 20 layers without another one 6 are proven in 2 s, with it 2, and gaps are no larger but for a thousandth."""
 
 FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
 """Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at
@@ -92,7 +93,7 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         share = PERFECT_SHARE if slides else PLAIN_SHARE
         first = _searched(arch, problem, perfect, limits, clock, share, None, HELP)
         far = first.best.value > FAR * max(first.low, floor)
-        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else HELP)
+        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else HELP[:1])
         evaluated = first.settling.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
