@@ -18,7 +18,7 @@ from .delays import Delays
 from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, kept_at
 from .model import WINDOW, Bools, Floats, Ints, Model
-from .outcomes import Orders, Outcome, outcomes_of
+from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
 from .outer import Outer
 from .sections import Section, Sections
 from .tables import Tables
@@ -85,6 +85,7 @@ class Ahead:
         self._inner = [self._room(level) for level in range(last - 1)]
         self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
+        self._late: dict[tuple[Pending, Late], Floats] = {}
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
         self._arrivals: dict[int, Floats] | None = None
@@ -116,11 +117,11 @@ class Ahead:
 
     def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
         """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
-        layers, steps = self._layers, self._steps
-        self._layers, self._steps = ([{} for _ in layers], [step.afresh() for step in steps])
+        layers, late, steps = self._layers, self._late, self._steps
+        self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in steps]
         self._delays, self._worth, self._slope = delays, (bound, energy), slope
         found = self.least()
-        self._layers, self._steps, self._worth, self._slope = layers, steps, None, 0.0
+        self._layers, self._late, self._steps, self._worth, self._slope = layers, late, steps, None, 0.0
         return found
 
     def _arrive(self) -> dict[int, Floats]:
@@ -148,8 +149,15 @@ class Ahead:
         places = tuple(slice(int(cells_of(grid, d, begin[d : d + 1])[0]), None) for d in range(self._dims))
         return float(self._layer(0, self._nobody)[places].min())
 
-    def _layer(self, level: int, pending: Pending) -> Floats:
-        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors."""
+    def _layer(self, level: int, pending: Pending, late: Late = NEVER) -> Floats:
+        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors.
+
+        Loops outside may come `late`, if only those of the outermost memory are left.
+        """
+        if late != NEVER and level == self._outer.last - 1:
+            if (pending, late) not in self._late:
+                self._late[pending, late] = self._last(kept_at(self._skeleton, level), pending, late)
+            return self._late[pending, late]
         if pending not in self._layers[level]:
             kept = kept_at(self._skeleton, level)
             if level < self._outer.last - 1:
@@ -162,30 +170,30 @@ class Ahead:
             self._layers[level][pending] = found
         return self._layers[level][pending]
 
-    def _last(self, kept: int, pending: Pending) -> Floats:
+    def _last(self, kept: int, pending: Pending, late: Late = NEVER) -> Floats:
         """The same at the last memory, where only loops of the outermost one come."""
         section = self._section
-        if pending == self._nobody:
+        if pending == self._nobody and late == NEVER:
             if self._worth is None:
                 return section.energies(kept)
             energies, ports = section.ways(kept)
             return self._delays.weighed(energies, ports, self._worth)
         alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
-        outcomes = self._orders_of(alive, self._every)
+        outcomes = self._outer.outcomes(alive, late)
         energies = self._energies(pending, alive, outcomes)
         if self._worth is not None:
-            return self._delays.weighed(energies, section.ports(outcomes, alive, kept), self._worth)
+            return self._delays.weighed(energies, section.ports(outcomes, alive, kept, late), self._worth)
         found = np.minimum.reduce(energies)
         found[~section.fits(kept)] = np.inf
         return found
 
-    def _energies(self, pending: Pending, alive: int, outcomes: list[Outcome]) -> Floats:
+    def _energies(self, pending: Pending, alive: int, outcomes: list[Case]) -> Floats:
         """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
         energies = np.zeros((len(outcomes), *self._section.shape))
         for t, low in enumerate(pending):
             if low < 0 and not alive >> t & 1:
                 continue
-            known: dict[tuple[int, int], Floats] = {}
+            known: dict[tuple[int, int, int], Floats] = {}
             for found, outcome in zip(energies, outcomes, strict=True):
                 if outcome[t] not in known:
                     term = self._section.term(t, *outcome[t]) if low < 0 else self._resting(t, low, outcome[t])
@@ -193,14 +201,15 @@ class Ahead:
                 found += known[outcome[t]]
         return energies
 
-    def _resting(self, t: int, low: int, way: tuple[int, int]) -> Floats:
+    def _resting(self, t: int, low: int, way: tuple[int, int, int]) -> Floats:
         """Energy of a tensor that rests in a tile of the last memory, where loops mean that for it."""
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
             spread = self._skeleton.spread[level + 1]
             tiles = (self._parts(sizes_of(grid, high=False), spread), self._parts(sizes_of(grid, high=True), spread))
             self._terms = Terms(self._tables, self._skeleton, level, tiles, self._tables.bounds)
-        return self._terms.energy(t, low, *way, {}, whole=True)
+        run, first, near = way
+        return self._terms.energy(t, low, run, first, {}, whole=True, near=near)
 
     def _parts(self, tiles: Sizes, spread: Ints) -> Sizes:
         return tuple(parts_of(size, spread[d], perfect=self._model.perfect) for d, size in enumerate(tiles))

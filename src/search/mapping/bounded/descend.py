@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare, bare_entry
+from .branches import EVERY, not_late, two_cases
 from .model import UNRELATED, WINDOW, Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
@@ -36,6 +37,13 @@ def resting_dims(task: Task, alive: int, remaining: int) -> int:
 
 
 @bare
+def resting(task: Task, level: int, alive: int, remaining: int, outside: int, inside: int) -> int:
+    """As `resting_dims`; loops `outside` of the outermost memory come after some `inside`."""
+    found = resting_dims(task, alive, remaining)
+    return not_late(task, alive, found, outside, inside) if level == task.skeleton.kept.shape[0] - 1 else found
+
+
+@bare
 def slides(task: Task, killed: int, d: int) -> bool:
     """Whether dimension `d` is part of a window of some tensor in `killed`."""
     for t in range(task.model.kind.shape[0]):
@@ -45,14 +53,16 @@ def slides(task: Task, killed: int, d: int) -> bool:
 
 
 @bare
-def note(row: Ints, kind: int, loops: int, killed: int, which: int) -> None:
+def note(row: Ints, kind: int, loops: int, killed: int, which: int, outside: int, inside: int) -> None:
     """Fill a row of what may come next."""
     row[0], row[1], row[2], row[3] = kind, loops, killed, which
+    row[4], row[5], row[6], row[7] = EVERY, 0, outside, inside
 
 
 @bare
-def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> int:
-    """What may come next: rows of `found` (D + 2, 4) as (kind, loops, tensors that move, group or first loop)."""
+def options(task: Task, level: int, alive: int, remaining: int, outside: int, inside: int, found: Ints) -> int:
+    """What may come next: rows of `found` (2 D + 2, 8) as (kind, loops, tensors that move, group or first loop), and
+    the columns of `two_cases`; so far loops `outside` come after some `inside`."""
     model = task.model
     last = task.skeleton.kept.shape[0] - 1
     looping = 0
@@ -63,7 +73,7 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
     if looping == 0:
         return 1
     if alive == 0:
-        note(found[0], FREE, remaining, 0, 0)
+        note(found[0], FREE, remaining, 0, 0, 0, 0)
         return 1
     count = 1 if level < last else 0
     for d in range(model.bounds.shape[0]):
@@ -72,19 +82,33 @@ def options(task: Task, level: int, alive: int, remaining: int, found: Ints) -> 
         killed = moved_by(task, alive, d)
         if killed == 0:
             continue
+        rest = resting(task, level, alive & ~killed, remaining, outside, inside)
         if slides(task, killed, d):
-            rest = resting_dims(task, alive & ~killed, remaining)
-            note(found[count], SLIDE, rest & ~(1 << d), killed, d)
+            note(found[count], SLIDE, rest & ~(1 << d), killed, d, outside, inside)
             count += 1
+            if two_cases(task, level, alive, killed, d, remaining, found[count, 4:]):
+                count = second_case(task, level, alive & ~killed, remaining, found, count)
             continue
         group = 0
         for other in range(model.bounds.shape[0]):
             if (looping >> other) & 1 and moved_by(task, alive, other) == killed and not slides(task, killed, other):
                 group |= 1 << other
         if group & ((1 << d) - 1) == 0:
-            note(found[count], GROUP_FIRST, resting_dims(task, alive & ~killed, remaining), killed, group)
+            note(found[count], GROUP_FIRST, rest, killed, group, outside, inside)
             count += 1
     return count
+
+
+@bare
+def second_case(task: Task, level: int, alive: int, remaining: int, found: Ints, count: int) -> int:
+    """Complete row `count` of `options`, a second case of the row before; returns the number of rows."""
+    one, other = found[count - 1], found[count]
+    one[4], other[4] = other[4], EVERY
+    if other[6] == 0:
+        other[6], other[7] = one[6], one[7]
+    rest = resting(task, level, alive, remaining, other[6], other[7])
+    other[0], other[1], other[2], other[3] = SLIDE, rest & ~(1 << one[3] | other[5]), one[2], one[3]
+    return count + 1
 
 
 @bare
@@ -172,24 +196,30 @@ def first_loops(task: Task, level: int, alive: int) -> int:
 NEW, LOOP, BRANCH = 0, 1, 2
 """A frame is new, goes through the factors of a dimension, or through what may come next."""
 
-LEVEL, ALIVE, REMAINING, TODO, KILLED, GROUP, FIRST, DEPTH, MODE, CURSOR, DIM = range(11)
+LEVEL, ALIVE, REMAINING, TODO, KILLED, GROUP, FIRST, DEPTH, MODE, CURSOR, DIM, NEAR, OUTSIDE, INSIDE = range(14)
 """Columns of a frame's integers.
 
 ALIVE tensors rest so far; loops of TODO come next at LEVEL, then others of REMAINING.  One of them moves the tensors
 KILLED: the loop FIRST, after which those of GROUP come, or, if FIRST is negative, one of GROUP.
+Windows find something in loops NEAR; outermost loops OUTSIDE come after some INSIDE.
 """
 
 
 @bare
-def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float) -> None:
+def begin(
+    task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float, outside: int, inside: int
+) -> None:
     """Put a frame for the loops of `level` on top."""
     top = frames.top[0] + 1
     frames.top[0] = top
     row = frames.ints[top]
     row[:] = 0
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
+    row[NEAR], row[OUTSIDE], row[INSIDE] = EVERY, outside, inside
     row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1
     row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive)
+    if level == task.skeleton.kept.shape[0] - 1:
+        row[TODO] = not_late(task, alive, row[TODO], outside, inside)
     frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
 
 
@@ -222,18 +252,18 @@ def enter(task: Task, frames: Frames) -> None:
         copy_words(words, state.words[depth - 1])
         bound = loop_bound(state, level, first) if first >= 0 else 1
         frames.energy[top, 0] += settle_group(
-            task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, True, words
+            task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, row[NEAR], True, words
         )
         frames.energy[top, 1] = 0.0
         row[TODO] = row[GROUP] if first >= 0 else 0
-        row[KILLED], row[GROUP], row[FIRST], row[DEPTH] = 0, 0, -1, depth + 1
+        row[KILLED], row[GROUP], row[FIRST], row[DEPTH], row[NEAR] = 0, 0, -1, depth + 1, EVERY
         if row[TODO]:
             row[MODE], row[DIM] = LOOP, topmost(row[TODO])
             return
     every = (1 << task.model.bounds.shape[0]) - 1
     if promising(task, level, row[ALIVE], every & ~row[REMAINING], frames.energy[top, 0], row[DEPTH]):
         row[MODE] = BRANCH
-        row[DIM] = options(task, level, row[ALIVE], row[REMAINING], frames.options[top])
+        row[DIM] = options(task, level, row[ALIVE], row[REMAINING], row[OUTSIDE], row[INSIDE], frames.options[top])
     else:
         frames.top[0] -= 1
 
@@ -292,22 +322,24 @@ def next_option(task: Task, frames: Frames) -> None:
             return
         if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
-        resting = open_level(task, level + 1, alive)
-        if resting >= 0:
-            begin(task, frames, level + 1, resting, depth, energy)
+        rests = open_level(task, level + 1, alive)
+        if rests >= 0:
+            begin(task, frames, level + 1, rests, depth, energy, row[OUTSIDE], row[INSIDE])
         return
     below = frames.ints[child(frames)]
     below[TODO] = loops
     if kind == FREE:
         return
     below[ALIVE], below[KILLED], below[DEPTH] = alive & ~moved, moved, depth + 1
+    below[NEAR], below[OUTSIDE], below[INSIDE] = found[4], found[6], found[7]
+    below[REMAINING] &= ~found[5]
     if kind == GROUP_FIRST:
         below[GROUP] = which
-        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, False, words)
+        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, EVERY, False, words)
     else:
         below[TODO], below[GROUP], below[FIRST] = 1 << which, loops, which
         if task.model.perfect:
-            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, False, words)
+            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, found[4], False, words)
         else:
             least = unavoidable(task, level, moved)
     frames.energy[top + 1, 1] = least
@@ -343,4 +375,4 @@ def start(task: Task, frames: Frames) -> None:
     copy_row(task.state.base[0], task.skeleton.spread[0])
     copy_row(task.state.tile[0], task.skeleton.spread[0])
     task.state.low[0] = 0
-    begin(task, frames, 0, 0, 0, task.base)
+    begin(task, frames, 0, 0, 0, task.base, 0, 0)

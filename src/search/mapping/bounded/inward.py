@@ -18,7 +18,7 @@ import numpy as np
 
 from .grids import Store, cells_of, grown, places_in, sizes_of
 from .model import Floats, Ints, Model
-from .outcomes import Outcome
+from .outcomes import NEVER, Late, Outcome
 from .tables import EVERY, Tables
 from .terms import Terms, parts_of
 from .walk import Grid, Skeleton
@@ -111,7 +111,7 @@ class Step:
         skeleton: Skeleton,
         level: int,
         passage: Passage,
-        after: Callable[[Pending], Floats],
+        after: Callable[[Pending, Late], Floats],
         outcomes: Callable[[int, int], list[Outcome]],
     ) -> None:
         self.model, self.skeleton, self.level, self.passage = (model, skeleton, level, passage)
@@ -119,7 +119,7 @@ class Step:
         tops = zip(tables.bounds, passage.tops, passage.by, strict=True)
         most = [n if top >= n else -(-top // by) for n, top, by in tops]
         self.terms = Terms(tables, skeleton, level, (passage.low, passage.high), most)
-        self._grown: dict[tuple[Pending, int], Floats] = {}
+        self._grown: dict[tuple[Pending, int, Late], Floats] = {}
 
     def afresh(self) -> Step:
         """The same step where `after` is about to answer something else."""
@@ -156,8 +156,24 @@ class Step:
             later = tuple((run & ~loose, first) for run, first in outcome)
             if later not in seen:
                 seen.add(later)
-                np.minimum(best, self._moved(alive, later, {}, nobody), out=best)
+                np.minimum(best, self._later(alive, later, nobody), out=best)
         return best
+
+    def _later(self, alive: dict[int, int], outcome: Outcome, nobody: Pending) -> Floats:
+        """As `_moved`, where no tensor rests in loops of plain dimensions of one that slides.
+
+        Further loops of the dimensions in which it rests are outside of the next memory.  Where some loop of a plain
+        dimension comes before them, they find nothing; else the next memory has none of these, and those outside come
+        late.
+        """
+        resting = sum_of(run for run, _ in outcome)
+        waiting = {t: resting & self._unrelated(t) for t in alive if outcome[t][1] >= 0 and self.model.perfect}
+        waiting = {t: dims for t, dims in waiting.items() if dims}
+        found = self._moved(alive, outcome, {t: EVERY & ~dims for t, dims in waiting.items()}, nobody)
+        for t, dims in waiting.items():
+            late = self.terms.tables.plain[t], dims
+            found = np.minimum(found, self._moved(alive, outcome, {}, nobody, late))
+        return found
 
     def _together(self, outcome: Outcome) -> dict[int, int]:
         """Tensors that a sliding loop moves, and their plain dimensions along which others rest still."""
@@ -167,7 +183,9 @@ class Step:
         found = {t: resting & self.terms.tables.plain[t] for t, (_, first) in enumerate(outcome) if first >= 0}
         return {t: dims for t, dims in found.items() if dims}
 
-    def _moved(self, alive: dict[int, int], outcome: Outcome, near: dict[int, int], nobody: Pending) -> Floats:
+    def _moved(
+        self, alive: dict[int, int], outcome: Outcome, near: dict[int, int], nobody: Pending, late: Late = NEVER
+    ) -> Floats:
         """Loops of the next memory mean that for tensors; some find only in loops `near` what is there."""
         resting, fixed = 0, np.zeros((1,) * self.dims)
         running: list[tuple[int, int, int, int, int]] = []
@@ -178,12 +196,14 @@ class Step:
                 running.append((t, low, run, first, near.get(t, EVERY)))
             else:
                 fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False, near=near.get(t, EVERY))
-        found = self._run(running, resting, nobody) if resting else self._at_least(self._table(nobody, 0))
+        found = (
+            self._run(running, resting, nobody, late) if resting else self._at_least(self._table(nobody, late[0], late))
+        )
         return found + fixed
 
-    def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending) -> Floats:
+    def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending, late: Late) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
-        total = self.passage.inwards(self._table(nobody, resting), resting)
+        total = self.passage.inwards(self._table(nobody, resting | late[0], late), resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
         for t, low, run, first, near in running:
             rests = run | resting & self._unrelated(t)
@@ -232,8 +252,9 @@ class Step:
         """By cell, from the next memory's cells of the smallest tile."""
         return self.passage.inwards(table, 0)
 
-    def _table(self, pending: Pending, fixed: int) -> Floats:
+    def _table(self, pending: Pending, fixed: int, late: Late = NEVER) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""
-        if (pending, fixed) not in self._grown:
-            self._grown[pending, fixed] = grown(self.passage.outer, self.after(pending), fixed)
-        return self._grown[pending, fixed]
+        key = pending, fixed, late
+        if key not in self._grown:
+            self._grown[key] = grown(self.passage.outer, self.after(pending, late), fixed)
+        return self._grown[key]

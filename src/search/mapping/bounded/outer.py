@@ -9,8 +9,8 @@ import numpy as np
 
 from .grids import Sizes, distinct_tiles, grid_of, sizes_of
 from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model
-from .outcomes import Outcome, outcomes_of
-from .tables import Boundary, Tables
+from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
+from .tables import EVERY, Boundary, Tables
 from .walk import Grid
 
 FRONT, COARSE, MARKS = 48, 1.1, 5
@@ -44,12 +44,12 @@ class Outer:
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         thin = not model.perfect and int(self.grid.size.prod()) < prod(len(distinct_tiles(n)) for n in tables.bounds)
         self._free = 0 if thin else (1 << tables.dims) - 1
-        self._outcomes: dict[int, list[Outcome]] = {}
+        self._outcomes: dict[tuple[int, Late], list[Case]] = {}
         self._energy: dict[int, Floats] = {}
-        self._sent: dict[tuple[int, int, int], Floats] = {}
-        self._terms: dict[tuple[int, int, int], Floats] = {}
+        self._sent: dict[tuple[int, int, int, int], Floats] = {}
+        self._terms: dict[tuple[int, int, int, int], Floats] = {}
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
-        self._busy: dict[tuple[Outcome, int], Floats] = {}
+        self._busy: dict[tuple[Case, int], Floats] = {}
         self._fewest: dict[int, Floats] = {}
         self._related = model.kind != UNRELATED
         self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
@@ -108,40 +108,45 @@ class Outer:
             self._energy[kept] = best
         return self._energy[kept]
 
-    def outcomes(self, tensors: int) -> list[Outcome]:
-        """What loops of the outermost memory may mean for a set of tensors."""
-        if tensors not in self._outcomes:
-            self._outcomes[tensors] = outcomes_of(self._model, tensors)
-        return self._outcomes[tensors]
+    def outcomes(self, tensors: int, late: Late = NEVER) -> list[Case]:
+        """What loops of the outermost memory may mean for a set of tensors; some loops may come `late`."""
+        if (tensors, late) not in self._outcomes:
+            found = cases_of(self._model, outcomes_of(self._model, tensors))
+            self._outcomes[tensors, late] = found if late == NEVER else with_late(self._model, found, late)
+        return self._outcomes[tensors, late]
 
-    def energy(self, outcome: Outcome, kept: int) -> Floats:
+    def energy(self, outcome: Case, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
         total = np.zeros((1,) * self._tables.dims)
-        for t, (run, first) in enumerate(outcome):
+        for t, way in enumerate(outcome):
             if kept >> t & 1:
-                total = total + self.term(t, run, first)
+                total = total + self.term(t, *way)
         return total
 
-    def words_sent(self, t: int, run: int, first: int) -> Floats:
-        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it."""
-        if (t, run, first) not in self._sent:
+    def words_sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it.
+
+        Steps of loops that are not of the set `near` find nothing.
+        """
+        if (t, run, first, near) not in self._sent:
             tables = self._tables
             tile = tuple(
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
             )
-            words = tables.sent(t, Boundary(tile, self._high, self._high, self._free, True), first, loops=False)
+            box = Boundary(tile, self._high, self._high, self._free, True, near)
+            words = tables.sent(t, box, first, loops=False)
             if not self._model.perfect:
                 words = words / self._children  # where two tiles are left, children without work may rest
-            self._sent[t, run, first] = np.maximum(words, self._model.full[t])
-        return self._sent[t, run, first]
+            self._sent[t, run, first, near] = np.maximum(words, self._model.full[t])
+        return self._sent[t, run, first, near]
 
-    def term(self, t: int, run: int, first: int) -> Floats:
-        """Energy by cell of the words of tensor `t` if it rests in the loops `run` and the loop `first` moves it."""
-        if (t, run, first) not in self._terms:
-            words = self.words_sent(t, run, first)
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Energy by cell of the words of `words_sent`."""
+        if (t, run, first, near) not in self._terms:
+            words = self.words_sent(t, run, first, near)
             owned = self._model.full[t], self._model.full[t] * self._children
-            self._terms[t, run, first] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
-        return self._terms[t, run, first]
+            self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
+        return self._terms[t, run, first, near]
 
     def front(self, kept: int, inmost: int) -> Floats:
         """What tiles of a last memory that keeps the set `kept` may cost, (F, 3): energy, cycles of the ports of the
@@ -189,15 +194,15 @@ class Outer:
             self._elements[t, sizes] = float(found.item())
         return self._elements[t, sizes]
 
-    def ports(self, outcome: Outcome, kept: int) -> Floats:
+    def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
-        outcome = tuple(pair if kept >> t & 1 else (0, -1) for t, pair in enumerate(outcome))
+        outcome = tuple(way if kept >> t & 1 else (0, -1, EVERY) for t, way in enumerate(outcome))
         if (outcome, kept) not in self._busy:
             self._busy[outcome, kept] = self._ports(outcome, kept)
         return self._busy[outcome, kept]
 
-    def _ports(self, outcome: Outcome, kept: int) -> Floats:
-        sent = {t: self.words_sent(t, run, first) for t, (run, first) in enumerate(outcome) if kept >> t & 1}
+    def _ports(self, outcome: Case, kept: int) -> Floats:
+        sent = {t: self.words_sent(t, *way) for t, way in enumerate(outcome) if kept >> t & 1}
         return self.busy(sent, kept)
 
     def busy(self, words_sent: dict[int, Floats], kept: int) -> Floats:

@@ -11,8 +11,9 @@ import numpy as np
 
 from .grids import Part, Store, part_of, places_in
 from .model import Bools, Floats, Ints, Model
-from .outcomes import Outcome
+from .outcomes import NEVER, Case, Late
 from .outer import MAX_PERFECT, Outer
+from .tables import EVERY
 
 MAX_CUT = 1 << 22
 """Cells of such tables that are kept."""
@@ -47,9 +48,9 @@ class Section:
         """As of `Outer`."""
         return self._kept(("fewest", kept), lambda: self._of(self._outer.fewest(kept)))
 
-    def term(self, t: int, run: int, first: int) -> Floats:
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("term", t, run, first), lambda: self._of(self._outer.term(t, run, first)))
+        return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
 
     def size(self, t: int) -> Floats:
         """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
@@ -78,25 +79,25 @@ class Section:
         for outcome in self._outer.outcomes(kept | sum(1 << t for t, _ in limits)):
             energy: Floats = np.zeros(self.shape)
             sent: dict[int, Floats] = {}
-            for t, (run, first) in enumerate(outcome):
+            for t, way in enumerate(outcome):
                 if kept >> t & 1:
-                    energy = energy + self.term(t, run, first)
-                    sent[t] = self._sent(t, run, first)
+                    energy = energy + self.term(t, *way)
+                    sent[t] = self._sent(t, *way)
             for t, most in limits:
-                resting, moved = self._sent(t, outcome[t][0], -1), self._sent(t, 0, -1)
+                resting, moved = self._sent(t, outcome[t][0]), self._sent(t, 0)
                 sent[t] = np.where(self.size(t) <= most, resting, moved)
                 energy = energy + (sent[t] - float(model.full[t])) * float(price[t])
             found.append(np.stack([energy, np.broadcast_to(self._outer.busy(sent, kept), self.shape)]))
         return np.stack(found, axis=1)
 
-    def _sent(self, t: int, run: int, first: int) -> Floats:
-        return self._kept(("sent", t, run, first), lambda: self._of(self._outer.words_sent(t, run, first)))
+    def _sent(self, t: int, run: int, first: int = -1, near: int = EVERY) -> Floats:
+        return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
 
-    def ports(self, outcomes: list[Outcome], alive: int, kept: int) -> Floats:
+    def ports(self, outcomes: list[Case], alive: int, kept: int, late: Late = NEVER) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
 
         return self._kept(
-            ("some ports", alive, kept),
+            ("some ports", alive, kept, late),
             lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
         )
 

@@ -11,7 +11,9 @@ from .words import sent, settle
 
 
 @bare
-def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
+def kill(
+    task: Task, level: int, t: int, tile: Ints, first: int, bound: int, near: int, ragged: float, words: Floats
+) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
@@ -28,8 +30,8 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last)
-        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last)
+        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last, near)
+        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last, near)
         up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
@@ -87,9 +89,20 @@ def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float
 
 @bare
 def settle_group(
-    task: Task, level: int, killed: int, group: int, mark: Ints, first: int, bound: int, after: bool, words: Floats
+    task: Task,
+    level: int,
+    killed: int,
+    group: int,
+    mark: Ints,
+    first: int,
+    bound: int,
+    near: int,
+    after: bool,
+    words: Floats,
 ) -> float:
     """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`.
+
+    Windows find something only in loops `near`.
 
     A loop that moves one tensor along a window may move another whose ragged end rests.
     """
@@ -97,7 +110,7 @@ def settle_group(
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
             ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
-            energy += kill(task, level, t, mark, first, bound, ragged, words)
+            energy += kill(task, level, t, mark, first, bound, near, ragged, words)
     return energy
 
 
@@ -119,7 +132,7 @@ def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     last = task.skeleton.kept.shape[0] - 1
     words = state.words[depth + 1]
     copy_words(words, state.words[depth])
-    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
+    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, -1, True, words)
     cycles = least_cycles(task, last, words)
     bound = value_of(task.objective, energy, cycles)
     if bound >= best.value[0] * (1 - 1e-9):

@@ -31,10 +31,14 @@ class Others(NamedTuple):
 
 
 @bare
-def others_of(model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool) -> Others:
+def others_of(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool, near: int
+) -> Others:
     """The loops beside window `w` where tensor `t` rests in a tile; see `words.sent`."""
     unrelated, beside, shared = 1.0, 1.0, 0.0
     for d in range(tile.shape[0]):
+        if (near >> d) & 1 == 0:
+            continue
         if model.kind[t, d] == UNRELATED:
             unrelated *= -(-model.bounds[d] // tile[d])
         elif model.window[t, d] >= 0 and model.window[t, d] != w:

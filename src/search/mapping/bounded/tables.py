@@ -28,7 +28,8 @@ SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
 ANY = Others(inf, inf, 1.0)
 """Nothing is known of loops of other dimensions."""
 
-COUNTS, SHARES = (1.0, 2.0, 4.0, inf), (0.0, 0.5, 0.75, 1.0)
+COUNTS = 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 64.0, inf
+SHARES = 0.0, 0.5, 0.75, 0.875, 0.9375, 1.0
 """What is told apart of such loops."""
 
 
@@ -201,19 +202,28 @@ class Tables:
 
     def _least_of_any(self, t: int, w: int, box: Boundary, first: int, bound: Ints) -> Floats:
         """`_least` for perfect factors: what loops of other dimensions leave is rounded up to few kinds."""
-        unrelated: Floats = np.ones((1,) * self.dims)
-        for d, kind in enumerate(self.kind[t]):
-            if kind == UNRELATED and box.near >> d & 1:
-                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+        unrelated, beside = self._others(t, w, box)
         shared = self._shared(t, w, box)
-        which = np.searchsorted(COUNTS, unrelated) * len(SHARES) + np.searchsorted(SHARES, shared)
+        counts = np.searchsorted(COUNTS, unrelated) * len(COUNTS) + np.searchsorted(COUNTS, beside)
+        which = counts * len(SHARES) + np.searchsorted(SHARES, shared)
         found: Floats = np.zeros((1,) * self.dims)
         for kind in np.unique(which).tolist():
             count, share = divmod(kind, len(SHARES))
-            rows = self._window(t, w, box, first, bound, Others(COUNTS[count], inf, SHARES[share]))
+            several, more = divmod(count, len(COUNTS))
+            rows = self._window(t, w, box, first, bound, Others(COUNTS[several], COUNTS[more], SHARES[share]))
             words = np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
             found = np.where(which == kind, words, found)
         return found
+
+    def _others(self, t: int, w: int, box: Boundary) -> tuple[Floats, Floats]:
+        """Iterations of loops of unrelated dimensions, and of those of other windows."""
+        unrelated, beside = (np.ones((1,) * self.dims) for _ in range(2))
+        for d, kind in enumerate(self.kind[t]):
+            if box.near >> d & 1 and kind == UNRELATED:
+                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+            elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
+                beside = beside * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
+        return unrelated, beside
 
     def _shared(self, t: int, w: int, box: Boundary) -> Floats:
         """The most that loops of other windows leave of these, as a share: 0 where there are no such loops."""
@@ -236,15 +246,11 @@ class Tables:
         return _fresh(rows, self._returns(t, w, box, first)) if self.model.perfect else _with_ragged_ends(rows)
 
     def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats:
-        """As `words.returns`, with no loop of dimension `first` further out."""
-        others, beside = (np.ones((1,) * self.dims) for _ in range(2))
-        for d, kind in enumerate(self.kind[t]):
-            if kind != PLAIN and d != first:
-                count = along(-(-self.bounds[d] // (box.tile if kind == UNRELATED else box.step)[d]), d, self.dims)
-                if self.window[t][d] in (-1, w):
-                    others = others * count
-                else:
-                    beside = beside * count
+        """As `words.returns`, with no loop of dimension `first` further out; only loops `near` find anything."""
+        others, beside = self._others(t, w, box)
+        for d in range(self.dims):
+            if self.window[t][d] == w and d != first and box.near >> d & 1:
+                others = others * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
         return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
 
     def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:

@@ -102,7 +102,7 @@ class Terms:
         spread = skeleton.spread[self.level + 1]
         step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
-        free = self.free if near == EVERY else EVERY
+        free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
         boxes = [Boundary(size, down, step, free, whole, near) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
