@@ -68,6 +68,35 @@ def two_cases(task: Task, level: int, alive: int, killed: int, d: int, remaining
 
 
 @bare
+def closing_cases(task: Task, level: int, t: int, near: int, opened: int, found: Ints) -> bool:
+    """Whether there are two cases when the loops of memory `level` are over, one of which has moved a window of tensor
+    `t`; these are in `found` (4,), as of `two_cases`.
+
+    It found something in loops `near` then, and loops of `opened` could come after.  Dimensions of these without a loop
+    have loops further out, if any.
+    """
+    found[NEAR], found[BARRED], found[OUTSIDE], found[INSIDE] = near, 0, 0, 0
+    state, looping = task.state, 0
+    for d in range(task.model.bounds.shape[0]):
+        looping |= 1 << d if state.tile[level, d] > state.base[level, d] else 0
+    waiting, plain = dims_left(task, level, t, UNRELATED) & opened & ~looping, 0
+    for d in range(task.model.bounds.shape[0]):
+        plain |= 1 << d if task.model.kind[t, d] == PLAIN else 0
+    if waiting == 0:
+        return False
+    if plain & looping:
+        found[NEAR] = near & ~waiting
+        return False
+    plain = dims_left(task, level, t, PLAIN)
+    if plain == 0:
+        return False
+    found[NEAR] = near & ~waiting
+    if level == task.skeleton.kept.shape[0] - 2:
+        found[OUTSIDE], found[INSIDE] = plain, waiting
+    return True
+
+
+@bare
 def resting_between(task: Task, others: int, plain: int, d: int, found: Ints) -> bool:
     """`two_cases` at the outermost memory: one of the `others` rests in a loop of `plain`, or none in any of them."""
     near, between = 1 << d, 0

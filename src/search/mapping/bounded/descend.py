@@ -3,112 +3,41 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare, bare_entry
-from .branches import EVERY, not_late, two_cases
-from .model import UNRELATED, WINDOW, Ints
+from .branches import EVERY, not_late, slider
+from .choices import (
+    ALIVE,
+    BY,
+    CLOSE,
+    CURSOR,
+    DEPTH,
+    DIM,
+    FINDS,
+    FIRST,
+    FREE,
+    GROUP,
+    GROUP_FIRST,
+    INSIDE,
+    KILLED,
+    LEVEL,
+    MARK,
+    MODE,
+    NEAR,
+    OPEN,
+    OUTSIDE,
+    REMAINING,
+    SLID,
+    TIMES,
+    TODO,
+    options,
+    resting_dims,
+)
+from .model import Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
-from .settle import finish, settle_group, unavoidable
+from .settle import finish, settle_again, settle_group, unavoidable
 from .skeleton import busy_rows
 from .steps import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
 from .walk import Frames, State
-
-CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
-"""What may come next at a level: nothing; loops in any order; loops that move some tensors; a sliding one first."""
-
-
-@bare
-def moved_by(task: Task, alive: int, d: int) -> int:
-    """Tensors that loop `d` would move."""
-    killed = 0
-    for t in range(task.model.kind.shape[0]):
-        if (alive >> t) & 1 and task.model.kind[t, d] != UNRELATED:
-            killed |= 1 << t
-    return killed
-
-
-@bare
-def resting_dims(task: Task, alive: int, remaining: int) -> int:
-    """Dimensions of `remaining` that move none of the tensors `alive`."""
-    found = 0
-    for d in range(task.model.bounds.shape[0]):
-        if (remaining >> d) & 1 and moved_by(task, alive, d) == 0:
-            found |= 1 << d
-    return found
-
-
-@bare
-def resting(task: Task, level: int, alive: int, remaining: int, outside: int, inside: int) -> int:
-    """As `resting_dims`; loops `outside` of the outermost memory come after some `inside`."""
-    found = resting_dims(task, alive, remaining)
-    return not_late(task, alive, found, outside, inside) if level == task.skeleton.kept.shape[0] - 1 else found
-
-
-@bare
-def slides(task: Task, killed: int, d: int) -> bool:
-    """Whether dimension `d` is part of a window of some tensor in `killed`."""
-    for t in range(task.model.kind.shape[0]):
-        if (killed >> t) & 1 and task.model.kind[t, d] == WINDOW:
-            return True
-    return False
-
-
-@bare
-def note(row: Ints, kind: int, loops: int, killed: int, which: int, outside: int, inside: int) -> None:
-    """Fill a row of what may come next."""
-    row[0], row[1], row[2], row[3] = kind, loops, killed, which
-    row[4], row[5], row[6], row[7] = EVERY, 0, outside, inside
-
-
-@bare
-def options(task: Task, level: int, alive: int, remaining: int, outside: int, inside: int, found: Ints) -> int:
-    """What may come next: rows of `found` (2 D + 2, 8) as (kind, loops, tensors that move, group or first loop), and
-    the columns of `two_cases`; so far loops `outside` come after some `inside`."""
-    model = task.model
-    last = task.skeleton.kept.shape[0] - 1
-    looping = 0
-    for d in range(model.bounds.shape[0]):
-        if (remaining >> d) & 1 and next_bound(task, level, d, 0) > 1:
-            looping |= 1 << d
-    found[0, 0] = CLOSE
-    if looping == 0:
-        return 1
-    if alive == 0:
-        note(found[0], FREE, remaining, 0, 0, 0, 0)
-        return 1
-    count = 1 if level < last else 0
-    for d in range(model.bounds.shape[0]):
-        if not (looping >> d) & 1:
-            continue
-        killed = moved_by(task, alive, d)
-        if killed == 0:
-            continue
-        rest = resting(task, level, alive & ~killed, remaining, outside, inside)
-        if slides(task, killed, d):
-            note(found[count], SLIDE, rest & ~(1 << d), killed, d, outside, inside)
-            count += 1
-            if two_cases(task, level, alive, killed, d, remaining, found[count, 4:]):
-                count = second_case(task, level, alive & ~killed, remaining, found, count)
-            continue
-        group = 0
-        for other in range(model.bounds.shape[0]):
-            if (looping >> other) & 1 and moved_by(task, alive, other) == killed and not slides(task, killed, other):
-                group |= 1 << other
-        if group & ((1 << d) - 1) == 0:
-            note(found[count], GROUP_FIRST, rest, killed, group, outside, inside)
-            count += 1
-    return count
-
-
-@bare
-def second_case(task: Task, level: int, alive: int, remaining: int, found: Ints, count: int) -> int:
-    """Complete row `count` of `options`, a second case of the row before; returns the number of rows."""
-    one, other = found[count - 1], found[count]
-    one[4], other[4] = other[4], EVERY
-    if other[6] == 0:
-        other[6], other[7] = one[6], one[7]
-    rest = resting(task, level, alive, remaining, other[6], other[7])
-    other[0], other[1], other[2], other[3] = SLIDE, rest & ~(1 << one[3] | other[5]), one[2], one[3]
-    return count + 1
 
 
 @bare
@@ -196,14 +125,6 @@ def first_loops(task: Task, level: int, alive: int) -> int:
 NEW, LOOP, BRANCH = 0, 1, 2
 """A frame is new, goes through the factors of a dimension, or through what may come next."""
 
-LEVEL, ALIVE, REMAINING, TODO, KILLED, GROUP, FIRST, DEPTH, MODE, CURSOR, DIM, NEAR, OUTSIDE, INSIDE = range(14)
-"""Columns of a frame's integers.
-
-ALIVE tensors rest so far; loops of TODO come next at LEVEL, then others of REMAINING.  One of them moves the tensors
-KILLED: the loop FIRST, after which those of GROUP come, or, if FIRST is negative, one of GROUP.
-Windows find something in loops NEAR; outermost loops OUTSIDE come after some INSIDE.
-"""
-
 
 @bare
 def begin(
@@ -215,7 +136,7 @@ def begin(
     row = frames.ints[top]
     row[:] = 0
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
-    row[NEAR], row[OUTSIDE], row[INSIDE] = EVERY, outside, inside
+    row[NEAR], row[OUTSIDE], row[INSIDE], row[SLID] = EVERY, outside, inside, -1
     row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1
     row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive)
     if level == task.skeleton.kept.shape[0] - 1:
@@ -255,6 +176,7 @@ def enter(task: Task, frames: Frames) -> None:
             task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, row[NEAR], True, words
         )
         frames.energy[top, 1] = 0.0
+        remember(task, row, bound)
         row[TODO] = row[GROUP] if first >= 0 else 0
         row[KILLED], row[GROUP], row[FIRST], row[DEPTH], row[NEAR] = 0, 0, -1, depth + 1, EVERY
         if row[TODO]:
@@ -263,9 +185,20 @@ def enter(task: Task, frames: Frames) -> None:
     every = (1 << task.model.bounds.shape[0]) - 1
     if promising(task, level, row[ALIVE], every & ~row[REMAINING], frames.energy[top, 0], row[DEPTH]):
         row[MODE] = BRANCH
-        row[DIM] = options(task, level, row[ALIVE], row[REMAINING], row[OUTSIDE], row[INSIDE], frames.options[top])
+        row[DIM] = options(task, row, frames.options[top])
     else:
         frames.top[0] -= 1
+
+
+@bare
+def remember(task: Task, row: Ints, bound: int) -> None:
+    """Note the tensor of which a loop moves a window, where loops that may come after may matter to it."""
+    if row[FIRST] < 0 or not task.model.perfect or row[LEVEL] == task.skeleton.kept.shape[0] - 1:
+        return
+    t = slider(task, row[KILLED], row[FIRST])
+    if t >= 0:
+        row[SLID], row[MARK], row[BY], row[TIMES] = t, row[DEPTH], row[FIRST], bound
+        row[FINDS], row[OPEN] = row[NEAR], row[REMAINING]
 
 
 @bare
@@ -320,11 +253,14 @@ def next_option(task: Task, frames: Frames) -> None:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
             return
+        if row[SLID] >= 0 and found[4] != row[FINDS]:
+            mark = state.marks[row[MARK]]
+            energy += settle_again(task, level, row[SLID], mark, row[BY], row[TIMES], row[FINDS], found[4])
         if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
         rests = open_level(task, level + 1, alive)
         if rests >= 0:
-            begin(task, frames, level + 1, rests, depth, energy, row[OUTSIDE], row[INSIDE])
+            begin(task, frames, level + 1, rests, depth, energy, found[6], found[7])
         return
     below = frames.ints[child(frames)]
     below[TODO] = loops

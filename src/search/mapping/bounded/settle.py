@@ -115,6 +115,18 @@ def settle_group(
 
 
 @bare
+def settle_again(task: Task, level: int, t: int, mark: Ints, first: int, bound: int, near: int, less: int) -> float:
+    """What tensor `t`, which loop `first` has moved at memory `level`, costs more if it finds something only in loops
+    `less`, not `near`."""
+    words, found = task.state.words[0], 0.0
+    for sign, loops in ((1.0, less), (-1.0, near)):
+        copy_words(words, task.skeleton.floor)
+        found += sign * kill(task, level, t, mark, first, bound, loops, 0.0, words)
+    copy_words(words, task.skeleton.floor)
+    return max(found, 0.0)
+
+
+@bare
 def unavoidable(task: Task, level: int, killed: int) -> float:
     """Least energy of the tensors `killed` up to `level`."""
     total = 0.0

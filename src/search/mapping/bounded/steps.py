@@ -31,6 +31,24 @@ def idle(task: Task, level: int) -> bool:
 
 
 @bare
+def idle_along(task: Task, level: int, d: int) -> bool:
+    """Whether loops of dimension `d` of a memory can as well be those of the next one: nothing is kept up to it, so
+    that their order does not matter, and spatial loops between do not belong to a window of that dimension."""
+    model, skeleton = task.model, task.skeleton
+    if not model.perfect:
+        return False
+    for t in range(model.kind.shape[0]):
+        for inner in range(level + 1):
+            if skeleton.kept[inner, t]:
+                return False
+        for other in range(model.bounds.shape[0]):
+            same = model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]
+            if same and skeleton.spread[level + 1, other] > 1:
+                return False
+    return True
+
+
+@bare
 def may_stay(task: Task, level: int, d: int) -> bool:
     """Whether part of a tensor may stay at the ragged end of the loop of dimension `d` at a memory, or of another with
     as many tiles; see `ragged.ragged_share`."""
@@ -148,7 +166,9 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         return -(-n // base) if bound == 0 else 0
     if bound == 1:
         return 0
-    if bound == 0 and (idle(task, level) or (level == 0 and better_outside(task, 0, d, 0))):
+    if bound == 0 and (
+        idle(task, level) or idle_along(task, level, d) or (level == 0 and better_outside(task, 0, d, 0))
+    ):
         return 1
     if model.perfect:
         left = n // base // outside

@@ -129,8 +129,8 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
 
 
 class Frames(NamedTuple):
-    """A stack of frames, `top` the number of the topmost: `ints` (K, 14), `energy` (K, 2) settled and pending, and the
-    `options` (K, 2 D + 2, 8) of what may come next."""
+    """A stack of frames, `top` the number of the topmost: `ints` (K, 20), `energy` (K, 2) settled and pending, and the
+    `options` (K, 2 D + 3, 8) of what may come next."""
 
     ints: Ints
     energy: Floats
@@ -142,8 +142,8 @@ def new_frames(levels: int, dims: int) -> Frames:
     """Room for the deepest stack."""
     most = levels * (3 * dims + 4) + 4
     return Frames(
-        np.zeros((most, 14), np.int64),
+        np.zeros((most, 20), np.int64),
         np.zeros((most, 2)),
-        np.zeros((most, 2 * dims + 2, 8), np.int64),
+        np.zeros((most, 2 * dims + 3, 8), np.int64),
         np.full(1, -1, np.int64),
     )
