@@ -34,6 +34,9 @@ COARSE_CELLS, FINE_CELLS = 1 << 13, 1 << 14
 """Cells of each memory's grid for skeletons, and for those that coarse tables do not rule out; imperfect factors, no
 windows."""
 
+CLOSE = 1e-3
+"""Relative distance to what is enough within which coarse tables do: finer ones hardly tell mappings apart there."""
+
 TRIALS = 32
 """Imperfect factors: skeletons that gain nothing by all instances together, one after the other, before no more are
 bounded by these."""
@@ -60,7 +63,8 @@ class Estimates:
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
-        self._bounded: dict[tuple[Spread, Kept], float] = {}
+        self._bounded: dict[tuple[Spread, Kept], tuple[float, Ahead]] = {}
+        self._used = self.ahead
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
         self._pooled: Pooled | None = None
@@ -150,14 +154,16 @@ class Estimates:
         if (spread, kept) in self._known:
             return self._known[spread, kept][0]
         if (spread, kept) in self._bounded:
-            self.ahead.take(self.skeleton)
-            self._latest = self._bounded[spread, kept]
+            self._latest, self._used = self._bounded[spread, kept]
+            self._used.take(self.skeleton)
         else:
+            self._used = self.coarse
             self._latest = self._by_tables(self.coarse, (spread, kept), base, inner, bound, most)
-            if self._latest < most and self.ahead != self.coarse:
+            if self._latest < most * (1 - CLOSE) and self.ahead != self.coarse:
+                self._used = self.ahead
                 self._latest = self._by_tables(self.ahead, (spread, kept), base, inner, self._latest, most)
             if self._latest < most:
-                self._bounded[spread, kept] = self._latest
+                self._bounded[spread, kept] = self._latest, self._used
         return self._latest
 
     def _by_tables(
@@ -183,7 +189,7 @@ class Estimates:
         """Tables for a walk of the skeleton that was bounded by tables just now."""
         if (spread, kept) in self._known:
             return self._known[spread, kept][1]
-        beyond = self.ahead.beyond()
+        beyond = self._used.beyond()
         if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self._known) < KNOWN:
             self._known[spread, kept] = self._latest, beyond
         return beyond

@@ -6,6 +6,7 @@ from ....costs.compiled import bare
 from .model import UNRELATED, WINDOW
 from .promise import Task, cell_of, fits
 from .skeleton import busy_rows
+from .walk import State
 
 
 @bare
@@ -96,7 +97,21 @@ def belongs_inside(task: Task, level: int, d: int) -> bool:
         if windows and skeleton.spread[inner, d] > 1:
             return False
         inner -= 1
-    return not idle(task, inner) and (inner == 0 or state.tile[inner, d] == state.base[inner, d])
+    if idle(task, inner):
+        return False
+    return inner == 0 or state.tile[inner, d] == state.base[inner, d] or is_outermost(state, inner, d)
+
+
+@bare
+def is_outermost(state: State, level: int, d: int) -> bool:
+    """Whether the loop of dimension `d` is one of the outermost at memory `level`, which has the last loops."""
+    loops, last = state.loops, state.length[0] - 1
+    for i in range(last, -1, -1):
+        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+            return False
+        if loops[i, 1] == d:
+            return True
+    return False
 
 
 @bare

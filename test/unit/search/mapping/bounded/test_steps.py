@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from math import inf
+from typing import Literal
+
 import pytest
 
+from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import Request, Space
 
 from .enumerate import every_mapping
@@ -30,3 +36,21 @@ def test_a_child_with_less_work_may_let_its_result_rest():
     found = solve(arch, problem, Request(space=space))
     assert found.proven
     assert found.edp == pytest.approx(float(prices.edp_j_cycle[best]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["perfect", "imperfect"])
+def test_loops_that_cost_the_same_on_both_sides_of_a_border_are_searched_on_one(name: Literal["perfect", "imperfect"]):
+    """The large tensor passes once in whatever tiles, which may be smallest; there are thousands of others."""
+    tensors = (
+        Tensor("A", ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))),
+        Tensor("B", ((0, 1, 0, 0), (0, 0, 0, 1))),
+        Tensor("C", ((0, 0, 1, 0), (0, 0, 0, 1))),
+        Tensor("Z", ((1, 0, 0, 0), (0, 0, 0, 1)), is_output=True),
+    )
+    problem = Problem("mttkrp", ("i", "j", "k", "l"), (1210, 912, 1440, 32), tensors)
+    arch = find_architecture("conventional")
+    request = Request(space=Space(bypass=True, split_axes=True, factors=name))
+    search = Search(arch, problem, request, bounds_of(arch, problem))
+    assert search.run(inf)
+    assert search.low >= search.best.value * (1 - 1e-9)
+    assert search.nodes < 20_000
