@@ -163,13 +163,13 @@ def _energy(n: int, shape: Shape, machine: Machine, batch: Batch, answers: Answe
             spent = answers.reads[n, level, t] * machine.energies[level, 0] + written * machine.energies[level, 1]
             if machine.hop_energies[level] > 0:
                 words = flow.network[level, t] + flow.returns[level, t]
-                spent += _links(n, shape, batch, level, t) * words * machine.hop_energies[level]
+                spent += links(n, shape, batch, level, t) * words * machine.hop_energies[level]
             energy += spent * scale
     return energy
 
 
 @bare
-def _links(n: int, shape: Shape, batch: Batch, level: int, tensor: int) -> float:
+def links(n: int, shape: Shape, batch: Batch, level: int, tensor: int) -> float:
     """`traffic.links_per_word`."""
     columns, width = _farthest(batch.spatial_x[n, level], batch.order_x[n, level], shape.kinds[tensor])
     rows, _ = _farthest(batch.spatial_y[n, level], batch.order_y[n, level], shape.kinds[tensor])

@@ -43,7 +43,7 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
         found = 1
         for dim in range(len(shape.bounds)):
             if shape.kinds[tensor, dim] == PLAIN and found > 0:
-                found *= _resting(loops, dim, work) if event >= 0 else loops.limits[dim]
+                found *= resting(loops, dim, work) if event >= 0 else loops.limits[dim]
         for dim in range(len(shape.bounds)):
             if shape.kinds[tensor, dim] == UNRELATED and found > 0:
                 asked[SKIPPED] = -2
@@ -63,7 +63,7 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
 
 
 @bare
-def _resting(loops: Loops, dim: int, work: Scratch) -> int:
+def resting(loops: Loops, dim: int, work: Scratch) -> int:
     """`words._resting`."""
     limit, asked = loops.limits[dim], work.asked
     block = 0

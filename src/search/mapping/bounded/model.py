@@ -34,7 +34,8 @@ class Model(NamedTuple):
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
     `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
-    `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.
+    `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.  `mesh` (L, 2) has the
+    children of a memory along both axes, 0 where it costs more to send words further.
     """
 
     bounds: Ints
@@ -58,6 +59,7 @@ class Model(NamedTuple):
     many: Ints
     room: Floats
     opposed: Bools
+    mesh: Ints
 
 
 def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
@@ -70,6 +72,7 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
     write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
     perfect = space.factors == "perfect"
     both = not perfect and space.split_axes
+    hops = any(level.hop_energy_pj > 0 for level in arch.levels)
     divisors, many = _divisors([problem.bounds[d] if perfect else 1 for d in dims])
     model = Model(
         bounds=np.array([problem.bounds[d] for d in dims], np.int64),
@@ -93,6 +96,7 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         many=many,
         room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
         opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
+        mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
     )
     return model, dims
 

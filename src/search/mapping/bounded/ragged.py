@@ -58,7 +58,8 @@ def has_divisor(number: int, first: int, final: int) -> bool:
 
 class Side(NamedTuple):
     """One of the two terms of a window: its coefficient, its blocks, how far the window moves with one, at least and at
-    most, the largest tiles of the parent and of a child, and 1 if children may be idle in the last block (else 0)."""
+    most, the largest tiles of the parent and of a child, the children at most that are idle in the last block, how many
+    there are, and whether the parent's tile has all."""
 
     scale: int
     blocks: int
@@ -67,6 +68,8 @@ class Side(NamedTuple):
     tile: int
     child: int
     idle: int
+    children: int
+    whole: bool
 
 
 @bare
@@ -79,8 +82,9 @@ def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, f
         sizes = alike(model, d, step[d])
         low, high = min(low, -(-sizes[0] // times)), max(high, sizes[1] // times)
     parts = max(1, tile[d] // child[d])
-    idle = 1 if times > 1 and (low < high or n % (low * times) > 0) else 0
-    return Side(c, -(-n // step[d]), c * times * low, c * times * high, min(n, high * parts), min(n, high), idle)
+    idle = max(0, times * -(-n // step[d]) - -(-n // high)) if times > 1 else 0
+    near, far = c * times * low, c * times * high
+    return Side(c, -(-n // step[d]), near, far, min(n, high * parts), min(n, high), idle, times, parts == times)
 
 
 @bare
@@ -147,6 +151,15 @@ def advance(one: Side, two: Side) -> float:
 
 
 @bare
+def idling(back: Side, other: Side) -> int:
+    """Elements at most that children hold which are idle in the last block along `back`."""
+    part = -(-back.far // (back.scale * back.children))
+    if other.children == 1:
+        return back.idle * distinct2(back.scale, part, other.scale, other.tile)
+    return back.idle * part * other.tile
+
+
+@bare
 def crossing(ahead: Side, back: Side, fewest: int) -> float:
     """Elements that stay, at most, when the window moves by a block along `ahead` and falls back by `fewest` blocks or
     more along `back`."""
@@ -156,9 +169,12 @@ def crossing(ahead: Side, back: Side, fewest: int) -> float:
     for blocks in range(fewest, back.blocks):
         if blocks == fewest + MAX_BACK:
             return float(span)
-        high = ahead.far - max(0, blocks - back.idle) * back.near
-        most = max(most, held(ahead, back, ahead.near - blocks * back.far, high))
-        if -high >= span:
+        low, high = ahead.near - blocks * back.far, ahead.far - blocks * back.near
+        found = held(ahead, back, low, high)
+        if back.idle > 0:
+            found = min(held(ahead, back, low, high + back.near), found + idling(back, ahead))
+        most = max(most, found)
+        if -high - back.near >= span:
             break
     return most
 
@@ -166,8 +182,11 @@ def crossing(ahead: Side, back: Side, fewest: int) -> float:
 @bare
 def fallen(back: Side, other: Side, fewest: int) -> float:
     """Elements that stay, at most, when the window falls back by `fewest` blocks or more, and maybe by others."""
-    least = max(0, fewest - back.idle) * back.near
-    return held(back, other, -least - 1, -least)
+    least = fewest * back.near
+    found = held(back, other, -least - 1, -least)
+    if back.idle > 0 and fewest > 0:
+        found = min(held(back, other, back.near - least - 1, back.near - least), found + idling(back, other))
+    return found
 
 
 @bare
@@ -197,7 +216,7 @@ def kept_in_groups(first: Side, other: Side, bound: int, others: Others) -> floa
         later = max(later, crossing(other, first, fewest))
         more += (groups - 2) * min(size, later) + min(size, last)
     more -= groups * ahead
-    visits = blocks - 1 if more > 0 and first.idle and blocks > 1 else blocks
+    visits = blocks - 1 if more > 0 and first.idle and blocks > 1 and not first.whole else blocks
     return min(size, ahead + more / visits)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....costs.exact.batch import workspace
 from ....costs.exact.batch_kernel import Batch, price_all
+from ....costs.exact.batch_orders import best_orders, sets_for
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from .alike import Kept, members
 from .arrays import reduced
@@ -29,6 +30,9 @@ MAX_ORDERS = 720
 
 LEAVES = 16
 """Mappings that are priced together."""
+
+MAX_MEMBERS = 4096
+"""Factors for which one mapping stands that are put in their best order to settle it."""
 
 
 class Site(NamedTuple):
@@ -62,6 +66,7 @@ class Settling:
         self.room = workspace(arch, reduced(problem, dims), LEAVES)
         self.leaves = new_leaves(LEAVES, levels, len(dims))
         self.sequences = Sequences(model)
+        self.sets = sets_for(self.room.shape) if self.room.able and self.objective < 2 else None
         self.evaluated, self.hurried, self.diving = 0, False, False
 
     def price_leaves(self, site: Site) -> float:
@@ -71,6 +76,8 @@ class Settling:
             return inf
         leaves.number[0] = 0
         enough = self.best.enough * (1 - ROUNDING)
+        if not self.model.perfect and self.sets is not None and not site.unplaced and not self.diving:
+            return self.arrange_leaves(number, site)
         energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept)
         unsettled: list[Leaf] = []
         for n, energy in enumerate(energies):
@@ -97,6 +104,59 @@ class Settling:
                 for layout in site.layouts:
                     self.price(chosen, orders, layout, site.kept)
         return low
+
+    def arrange_leaves(self, number: int, site: Site) -> float:
+        """Put all that the first `number` leaves stand for in its best order; price what may be better than the best.
+
+        Returns a lower bound of what is not settled by that.
+        """
+        low, leaves = inf, self.leaves
+        for row in range(number):
+            bound, left = float(leaves.bound[row, 0]), float(leaves.bound[row:number, 0].min())
+            if bound >= self.best.enough * (1 - ROUNDING):
+                continue
+            factors = members(self.bounds, self.skeleton.spread, leaves.temporal[row], MAX_MEMBERS, self.plain)
+            if factors is None:
+                low = min(low, bound)
+                continue
+            for first in range(0, len(factors), LEAVES):
+                chosen = np.array(factors[first : first + LEAVES])
+                if self.late():
+                    self.hurried = True
+                    return min(low, left)
+                low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
+        return low
+
+    def arrange(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> float:
+        """Settle some `factors` (N, L, D) of a leaf by their best order; returns a lower bound of what is not settled.
+
+        That order takes least energy, but others may take fewer cycles.
+        """
+        room, low, (bound, least) = self.room, inf, self.leaves.bound[row].tolist()
+        rows = self.rows(layout, factors, np.repeat(self.leaves.order[row][None], len(factors), axis=0))
+        energies, cycles = np.zeros(len(factors)), bound / least if self.objective == 0 else 1.0
+        sets = self.sets
+        if sets is None or not best_orders(room.shape, room.machine, rows, room.loops, room.work, sets, energies):
+            return bound
+        for n in np.flatnonzero(energies * cycles < self.best.enough * (1 - ROUNDING)).tolist():
+            self.price(factors[n : n + 1], rows.order[n : n + 1], layout, site.kept)
+            value = self.value(float(energies[n]), int(room.answers.cycles[0]))
+            if value > float(energies[n]) * cycles * (1 + ROUNDING) and not self.try_orders(
+                row, factors[n], layout, site
+            ):
+                low = min(low, float(energies[n]) * cycles)
+        return low
+
+    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> bool:
+        """Price all orders within a leaf's blocks; False if there are too many."""
+        blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
+        if count_of(blocks) * len(site.layouts) > MAX_ORDERS:
+            return False
+        orders = np.array(list(orders_of(blocks)), np.int64)
+        for first in range(0, len(orders), LEAVES):
+            some = orders[first : first + LEAVES]
+            self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
+        return True
 
     def variants(self, leaf: Leaf, most: int) -> list[tuple[Ints, Ints]] | None:
         """Factors and orders for which a leaf stands; None if they are more than `most`."""

@@ -8,6 +8,7 @@ from ....costs.compiled import bare, bare_entry
 from .model import UNRELATED, WINDOW, Floats, Ints, Model
 from .rows import add_words
 from .walk import Skeleton
+from .windows import distinct2
 from .words import sent, settle
 
 
@@ -28,13 +29,84 @@ def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
     found = 1.0
     for d in range(spread.shape[1]):
         if model.kind[t, d] == UNRELATED:
-            busy, full = 1, 1
-            for k in range(level + 1, spread.shape[0]):
-                if spread[k, d] > 1:
-                    busy = full * spread[k, d] if model.perfect else full * busy_rows(model, spread, k, d) + 1
-                    full *= spread[k, d]
-            found *= busy
+            found *= busy_along(model, spread, level, d)
     return found
+
+
+@bare
+def busy_along(model: Model, spread: Ints, level: int, d: int) -> int:
+    """Instances of memory `level` along dimension `d` that have work, at least."""
+    busy, full = 1, 1
+    for k in range(level + 1, spread.shape[0]):
+        if spread[k, d] > 1:
+            busy = full * spread[k, d]
+            if not model.perfect and not in_rows(model, spread, k):
+                busy = full * busy_rows(model, spread, k, d) + 1
+            elif not model.perfect:
+                busy = full * (spread[k, d] - 1) + 1
+            full *= spread[k, d]
+    return busy
+
+
+@bare
+def in_rows(model: Model, spread: Ints, level: int) -> bool:
+    """Whether each dimension's children of a memory can lie along one axis.
+
+    Then children that never have work can as well be left away: a smaller factor is another skeleton's.
+    """
+    dims = spread.shape[1]
+    for chosen in range(1 << dims):
+        columns, rows = 1, 1
+        for d in range(dims):
+            if (chosen >> d) & 1:
+                columns *= spread[level, d]
+                if spread[level, d] == 1:
+                    columns = model.mesh[level, 0] + 1
+            else:
+                rows *= spread[level, d]
+        if columns <= model.mesh[level, 0] and rows <= model.mesh[level, 1]:
+            return True
+    return False
+
+
+@bare
+def distinct_least(model: Model, t: int, spread: Ints, level: int) -> float:
+    """Elements of tensor `t` that the instances of memory `level` ever hold, at least, each for itself.
+
+    Those along dimensions that do not index it hold the same, those along a window some of the same.
+    """
+    found = model.full[t] * spread_least(model, t, spread, level)
+    for w in range(model.windows[t]):
+        found *= window_shares(model, t, w, spread, level)
+    return found
+
+
+@bare
+def window_shares(model: Model, t: int, w: int, spread: Ints, level: int) -> float:
+    """The same for window `w`, over its elements.
+
+    Each instance has some of the iterations of a term: where the other term, of coefficient 1, is with it as a whole,
+    iterations far apart share least, neighbours `m` less its own step.  Sums of n and of m numbers have n + m - 1
+    values at least.
+    """
+    one, two = -1, -1
+    for d in range(spread.shape[1]):
+        if model.window[t, d] == w:
+            if two >= 0:
+                return 1.0
+            one, two = d, one
+    if two < 0:
+        return 1.0
+    n, m, u, v = model.bounds[one], model.bounds[two], model.coefficient[t, one], model.coefficient[t, two]
+    x, y = busy_along(model, spread, level, one), busy_along(model, spread, level, two)
+    if x == 1 and y == 1:
+        return 1.0
+    least = y * n + x * m - x * y
+    if y == 1 and v == 1:
+        least = max(least, min(u, m) * n + x * (m - min(u, m)))
+    if x == 1 and u == 1:
+        least = max(least, min(v, n) * m + y * (n - min(v, n)))
+    return max(1.0, least / distinct2(u, n, v, m))
 
 
 @bare
@@ -74,8 +146,8 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         skeleton.least_words[level, t] = 0
         if skeleton.kept[level, t]:
             p = skeleton.parent[level + 1, t]
-            up = model.full[t] * spread_least(model, t, skeleton.spread, p)
-            down = model.full[t] * spread_least(model, t, skeleton.spread, level)
+            up = distinct_least(model, t, skeleton.spread, p)
+            down = distinct_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]
             words = skeleton.least_words[level, t]
             skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)
