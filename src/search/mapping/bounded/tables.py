@@ -28,8 +28,7 @@ SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
 ANY = Others(inf, inf, 1.0)
 """Nothing is known of loops of other dimensions."""
 
-COUNTS = 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 64.0, inf
-SHARES = 0.0, 0.5, 0.75, 0.875, 0.9375, 1.0
+COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
 """What is told apart of such loops."""
 
 
