@@ -60,7 +60,7 @@ class Trail(NamedTuple):
 
     By number of dimensions that are spread, `flows` (D + 1, T, 3, L) are words of a tensor that leave a memory for the
     arithmetic, elements at least in the instances of a memory, and those they own at most; `sliding` (D + 1, T, W, L)
-    the factors of windows in the words; `used` (D + 1, L) instances.
+    the factors of windows in the words; `used` (D + 1, L) instances; `least` (D + 1,) bounds, none below that before.
     """
 
     spread: Ints
@@ -73,6 +73,7 @@ class Trail(NamedTuple):
     flows: Floats
     sliding: Floats
     used: Floats
+    least: Floats
 
 
 def new_trail(model: Model, mesh: Mesh) -> Trail:
@@ -90,6 +91,7 @@ def new_trail(model: Model, mesh: Mesh) -> Trail:
         np.ones((dims + 1, tensors, 3, levels)),
         np.ones((dims + 1, tensors, max(1, int(model.windows.max())), levels)),
         np.ones((dims + 1, levels)),
+        np.zeros(dims + 1),
     )
     for t in range(tensors):
         trail.flows[0, t, 0], trail.flows[0, t, 1:] = model.points, model.full[t]
@@ -246,9 +248,9 @@ def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, hig
     """The least objective where the first `done` dimensions are spread as chosen, or one above `high`; `room` (3, T, 2)
     is for what tensors cost."""
     steps = steps_of(model.bounds, trail.inside, trail.left, order, done)
-    best = value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles))
-    if best > high:
-        return best
+    least = max(trail.least[done - 1], value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles)))
+    if least > high:
+        return least
     for t in range(model.full.shape[0]):
         free = 1.0
         for d in order[done:]:
@@ -262,7 +264,8 @@ def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, hig
     best = np.inf
     for mask in range(ways.points.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, room))
-    return best
+    trail.least[done] = max(least, best)
+    return float(trail.least[done])
 
 
 @inner

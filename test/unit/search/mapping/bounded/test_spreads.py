@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pytest
 
 from tilewright.costs.bounds import bounds_of
 from tilewright.search.mapping.bounded.families import Family
@@ -15,7 +16,9 @@ from tilewright.search.mapping.values import OBJECTIVES, Request, Space
 from .enumerate import random_machine, random_problem
 
 
-def test_classes_of_bounds_have_all_spreads():
+@pytest.mark.parametrize("floor", [1.0, 3.0])
+def test_classes_of_bounds_have_all_spreads(floor: float):
+    """Also where the least energy of all is known to be above that of the spreads alone."""
     compared = 0
     for seed in range(40):
         random = Random(seed)
@@ -23,6 +26,7 @@ def test_classes_of_bounds_have_all_spreads():
         space = Space(random.random() < 0.5, random.random() < 0.5, "perfect" if seed % 2 else "imperfect")
         request = Request(objective=OBJECTIVES[seed % 3], space=space)
         for family in Search(arch, problem, request, bounds_of(arch, problem)).families:
+            family.ways = family.ways._replace(least_energy=family.ways.least_energy * floor)
             everything = _found(family, 0.0, 1e300)
             low, parts = 0.0, dict[tuple[int, ...], float]()
             while low < np.inf:
