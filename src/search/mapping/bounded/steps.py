@@ -196,8 +196,8 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         return most_steps(task, level, d)
     if outside > 1:
         return bound - 1
-    times = -(-n // (base * bound))
-    return max(1, min(bound - 1, -(-(-(-n // base)) // (times + 1))))
+    blocks = -(-n // base)
+    return -(-blocks // -(-blocks // (bound - 1)))  # the smallest that leads to as many tiles as the next smaller one
 
 
 @bare

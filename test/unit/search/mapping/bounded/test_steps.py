@@ -54,3 +54,22 @@ def test_loops_that_cost_the_same_on_both_sides_of_a_border_are_searched_on_one(
     assert search.run(inf)
     assert search.low >= search.best.value * (1 - 1e-9)
     assert search.nodes < 20_000
+
+
+def test_the_smallest_factor_of_those_that_fit_is_tried():
+    """Of 8 rows a memory has room for six results: two tiles of four come after seven, which are two tiles, too."""
+    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0),), is_output=True)
+    levels = (
+        Level("L0", 3, 2, 2, 1, 3.0, shared_bandwidth=1, write_energy_pj=10.0, holds=("O",)),
+        Level("L1", 6, 1, 1, 1, 3.0),
+        Level("L2", 6, 1, 1, 1, 1.0, shared_bandwidth=1, holds=("O",)),
+        Level("L3", None, 1, 1, 1, 1.0, shared_bandwidth=1),
+    )
+    arch, problem = Architecture("pair", levels, "MAC", 2, 2, 1.0), Problem("rows", ("m", "k"), (8, 3), tensors)
+    space = Space(bypass=False, split_axes=False, factors="imperfect")
+    mappings = every_mapping(arch, problem, space, 20_000)
+    assert mappings is not None
+    prices = price_batch(arch, problem, mappings)
+    found = solve(arch, problem, Request(objective="latency", space=space))
+    assert found.proven
+    assert found.cycles == prices.cycles[prices.valid].min() == 44
