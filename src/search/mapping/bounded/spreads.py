@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from ..exact.lattice import divisors
-from .model import PLAIN, Floats, Ints, Model
+from .model import PLAIN, WINDOW, Floats, Ints, Model
 from .prefixes import Mesh, Ways, hunt, new_trail
 
 Factors = tuple[int, ...]
@@ -23,17 +23,17 @@ MANY = 4096
 """Spreads of one class: if there are more, those of larger bounds are left for later."""
 
 
-def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool, timed: bool) -> list[int]:
+def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool, every: bool) -> list[int]:
     """Numbers of children that a dimension may be spread over.
 
     With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
-    itself; unless ports are `timed`: more children have more ports.  Factors along both axes may leave part of the last
-    row idle.
+    itself; unless `every` one counts: more children have more ports, and how far a window moves depends on them.
+    Factors along both axes may leave part of the last row idle.
     """
     most = max(columns * rows for columns, rows in meshes)
     if perfect:
         return [factor for factor in divisors(bound) if factor <= most]
-    found = {n for n in range(1, min(bound, most) + 1) if timed or n == bound or n <= (bound + 1) // 2}
+    found = {n for n in range(1, min(bound, most) + 1) if every or n == bound or n <= (bound + 1) // 2}
     for columns, rows in meshes:
         if split and min(columns, rows) > 1:
             found |= {
@@ -97,7 +97,11 @@ class Spreads:
         bounds: list[int] = model.bounds.tolist()
         room = np.array([columns * rows for columns, rows in meshes], np.int64)
         timed = bool(np.isfinite(model.bandwidth).any())
-        lists = [factors_of(n, meshes, perfect=model.perfect, split=split, timed=timed) for n in bounds]
+        every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0)).tolist()
+        lists = [
+            factors_of(n, meshes, perfect=model.perfect, split=split, every=some)
+            for n, some in zip(bounds, every, strict=True)
+        ]
         factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
         for d, found in enumerate(lists):
             factors[d, : len(found)] = found

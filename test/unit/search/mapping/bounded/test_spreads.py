@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.families import Family
 from tilewright.search.mapping.bounded.outer import FRONT, lowest
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import OBJECTIVES, Request, Space
 
-from .enumerate import random_machine, random_problem
+from .enumerate import every_mapping, random_machine, random_problem
 
 
 @pytest.mark.parametrize("floor", [1.0, 3.0])
@@ -55,3 +58,27 @@ def test_every_point_is_above_the_front():
     assert len(front) <= FRONT
     assert all((front <= point).all(axis=1).any() for point in points.T)
     assert front[:, 0].min() == points[0].min()
+
+
+def test_a_window_may_want_more_children_than_half_of_a_bound():
+    """Three children for r = 4: the window 3 p + 2 r of the first is then where it was when p advances by two."""
+    tensors = (
+        Tensor("I", ((3, 2),)),
+        Tensor("W", ((0, 1),)),
+        Tensor("Z", ((1, 0),), is_output=True, word_bits=8),
+    )
+    levels = (
+        Level("L0", 16, 6, 6, 1, 5.0, write_energy_pj=2.0, holds=("I",)),
+        Level("L1", 64, 2, 2, 1, 20.0, holds=()),
+        Level("L2", None, 1, 1, 1, 80.0, write_energy_pj=2.0),
+    )
+    arch, problem = Architecture("pairs", levels, "MAC", 6, 6, 1.0), Problem("s3", ("p", "r"), (4, 4), tensors)
+    space = Space(bypass=False, split_axes=True, factors="imperfect")
+    mappings = every_mapping(arch, problem, space, 3000)
+    assert mappings is not None
+    prices = price_batch(arch, problem, mappings)
+    best = min(range(len(mappings)), key=lambda n: float(prices.edp_j_cycle[n]) if prices.valid[n] else np.inf)
+    assert any(loop.bound == 3 for level in mappings[best].levels for loop in level.spatial_x)
+    found = solve(arch, problem, Request(space=space))
+    assert found.proven
+    assert found.edp == pytest.approx(float(prices.edp_j_cycle[best]), rel=1e-12)
