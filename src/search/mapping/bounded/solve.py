@@ -49,8 +49,7 @@ once."""
 
 OPEN = 1.03
 """Where an imperfect search is this far above its bound when it goes for good mappings, help takes the time that is
-left: with 2 s `tpu_like` sddmm:cant ends 1.3 times above its bound in place of 7.3, `eyeriss_like` sddmm:cant 1.24 in
-place of 1.45, and no row of 12 was worse."""
+left: a proof is out of reach then, and `refine` finds more than wide walks do.  Share chosen, not fitted."""
 
 NEAR = 1.01
 """How far from its bound a search goes on for a proof to the end."""

@@ -9,6 +9,9 @@ from math import prod
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
+
+from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.search.mapping.values import Space
 
@@ -240,6 +243,15 @@ def _placed(slots: list[Slot], columns: list[tuple[int, ...]], space: Space) -> 
         for (level, kind), column in by_slot.items()
         for a, b in zip(column, by_slot.get((level, "y"), (1,) * len(column)), strict=True)
     )
+
+
+def cheapest(arch: Architecture, problem: Problem, space: Space, most: int) -> tuple[LoopMapping, float]:
+    """A mapping of least energy times delay (J * cycle) of all, at most `most`, and what it takes."""
+    mappings = every_mapping(arch, problem, space, most)
+    assert mappings is not None
+    prices = price_batch(arch, problem, mappings)
+    best = int(np.where(prices.valid, prices.edp_j_cycle, np.inf).argmin())
+    return mappings[best], float(prices.edp_j_cycle[best])
 
 
 def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...]) -> list[tuple[Loop, ...]]:

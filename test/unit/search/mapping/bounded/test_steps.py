@@ -15,7 +15,7 @@ from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import Request, Space
 
-from .enumerate import every_mapping
+from .enumerate import cheapest, every_mapping
 
 
 def test_a_child_with_less_work_may_let_its_result_rest():
@@ -28,14 +28,11 @@ def test_a_child_with_less_work_may_let_its_result_rest():
     )
     arch, problem = Architecture("pair", levels, "MAC", 8, 8, 1.0), Problem("rows", ("m", "k"), (6, 6), tensors)
     space = Space(bypass=False, split_axes=False, factors="imperfect")
-    mappings = every_mapping(arch, problem, space, 2500)
-    assert mappings is not None
-    prices = price_batch(arch, problem, mappings)
-    best = min(range(len(mappings)), key=lambda n: float(prices.edp_j_cycle[n]) if prices.valid[n] else float("inf"))
-    assert any(loop.bound == 5 for level in mappings[best].levels for loop in level.temporal)
+    best, edp = cheapest(arch, problem, space, 2500)
+    assert any(loop.bound == 5 for level in best.levels for loop in level.temporal)
     found = solve(arch, problem, Request(space=space))
     assert found.proven
-    assert found.edp == pytest.approx(float(prices.edp_j_cycle[best]), rel=1e-12)
+    assert found.edp == pytest.approx(edp, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["perfect", "imperfect"])
