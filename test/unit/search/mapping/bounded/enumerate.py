@@ -13,6 +13,7 @@ import numpy as np
 
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.values import Space
 
 FORMS: dict[str, tuple[str, dict[str, str]]] = {
@@ -156,6 +157,33 @@ def random_arrays(random: Random) -> Architecture:
         lambda: None if random.random() < 0.85 else 2,
     )
     return _stack(random, "arrays", meshes, draws)
+
+
+SHIPPED = "conventional", "eyeriss_like", "simba_like", "cosa_simba", "diannao_like", "tpu_like"
+
+
+def random_shipped(random: Random) -> Architecture:
+    """One of the shipped machines with few words, arrays of at most 2 x 2 and some slow ports."""
+    arch = find_architecture(random.choice(SHIPPED))
+    meshes = [tuple(min(n, random.choice([1, 2, 2])) for n in arch.fan_out(n)) for n in range(len(arch.levels))]
+    levels: list[Level] = []
+    columns = rows = 1
+    for level, mesh in zip(reversed(arch.levels), reversed(meshes), strict=True):
+        words = None if level.entries is None else min(level.entries, random.choice([1, 2, 4, 6, 8, 12, 16]))
+        ports = {
+            port: random.choice([1.0, 2.0, width])
+            for port in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
+            if (width := getattr(level, port)) is not None
+        }
+        levels.append(replace(level, entries=words, instances=columns * rows, mesh_x=columns, block_size=1, **ports))
+        columns, rows = columns * mesh[0], rows * mesh[1]
+    return replace(arch, levels=tuple(reversed(levels)), mac_instances=columns * rows, mac_mesh_x=columns)
+
+
+def untimed(arch: Architecture) -> Architecture:
+    """The machine with ports of any width, and nothing to wait for."""
+    free = {"read_bandwidth": None, "write_bandwidth": None, "shared_bandwidth": None, "network_bandwidth": None}
+    return replace(arch, levels=tuple(replace(level, **free, latency_cycles=0) for level in arch.levels))
 
 
 def _stack(random: Random, name: str, meshes: list[tuple[int, int]], draws: Draws) -> Architecture:

@@ -1,0 +1,142 @@
+"""Compare the exact mapper with enumeration on many more random pairs than the tests do.
+
+A pair is a tiny problem and a tiny machine; of those with more than `--most` mappings none is looked at.  Without a
+time limit the answer must be the optimum where it says so, and its bound must never be above the optimum.  `--hurried`
+stops searches at random times, `--coarse` makes tables with few cells, `--untimed` leaves out all bandwidths.  A
+faulty pair is printed with the arguments that repeat it, and the status is 1.
+
+    python test/unit/search/mapping/sweep.py --seeds 1000:1200
+    python test/unit/search/mapping/sweep.py --kinds sliding,shipped --factors imperfect --untimed --most 20000
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from bounded.enumerate import (
+    every_mapping,
+    random_arrays,
+    random_kernel,
+    random_machine,
+    random_problem,
+    random_shipped,
+    random_sliding_problem,
+    untimed,
+)
+
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Problem
+from tilewright.errors import InfeasibleError
+from tilewright.search.mapping.bounded import ahead, estimates, outer, solve
+from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
+
+PROBLEMS = random_problem, random_sliding_problem, random_kernel
+KINDS: dict[str, tuple[tuple[Callable[[Random], Problem], ...], tuple[Callable[[Random], Architecture], ...]]] = {
+    "plain": ((random_problem,), (random_machine,)),
+    "sliding": ((random_sliding_problem,), (random_arrays,)),
+    "kernels": ((random_kernel,), (random_arrays, random_machine)),
+    "shipped": (PROBLEMS, (random_shipped,)),
+    "mixed": (PROBLEMS, (random_machine, random_arrays, random_shipped)),
+}
+"""Where problems and machines come from."""
+
+SLACK = 1e-9
+
+
+class Pair(NamedTuple):
+    """What to compare, and how."""
+
+    kind: str
+    factors: Factors
+    seed: int
+    most: int
+    untimed: bool
+    hurried: bool
+
+
+def check(pair: Pair) -> str:
+    """`many` (too many mappings), `proven`, `open`, `nothing` (nothing fits) or what is wrong."""
+    random = Random(f"{pair.kind} {pair.seed}")
+    problems, machines = KINDS[pair.kind]
+    problem, arch = random.choice(problems)(random), random.choice(machines)(random)
+    space = Space(random.random() < 0.6, random.random() < 0.5, pair.factors)
+    objective, limit_s = random.choice(OBJECTIVES[:3]), random.choice([0.01, 0.05, 0.2]) if pair.hurried else None
+    arch = untimed(arch) if pair.untimed else arch
+    mappings = every_mapping(arch, problem, space, pair.most)
+    if mappings is None:
+        return "many"
+    prices = price_batch(arch, problem, mappings)
+    values = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles}[objective]
+    best = float(np.where(prices.valid, values, np.inf).min())
+    try:
+        found = solve(arch, problem, Request(objective=objective, space=space, time_limit_s=limit_s))
+    except InfeasibleError:
+        return "nothing" if best == np.inf else f"nothing found, optimum {best}"
+    value = {"edp": found.edp, "energy": found.energy, "latency": found.cycles}[objective]
+    own = price_batch(arch, problem, [found.mapping])
+    told = own.valid[0] and np.isclose(own.energy_pj[0], found.energy, SLACK) and own.cycles[0] == found.cycles
+    for wrong, text in (
+        (not told, "invalid or not of this price"),
+        (found.lower_bound > best * (1 + SLACK), f"bound {found.lower_bound} above the optimum {best}"),
+        (value < best * (1 - SLACK), f"{value} below the optimum {best}"),
+        (found.proven and value > best * (1 + SLACK), f"proven {value}, optimum {best}"),
+    ):
+        if wrong:
+            return f"{text} ({objective})"
+    return "proven" if found.proven else "open"
+
+
+def coarse() -> None:
+    """Tables of few cells."""
+    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = ahead.MAX_INNER = 6
+    estimates.FINE_CELLS = 12
+
+
+def _named(names: str, known: tuple[str, ...]) -> list[str]:
+    chosen = list(known) if names == "all" else names.split(",")
+    if unknown := [name for name in chosen if name not in known]:
+        sys.exit(f"expected some of {', '.join(known)}, found {', '.join(unknown)}")
+    return chosen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", default="all", help=f"by commas, of {', '.join(KINDS)} (default: all)")
+    parser.add_argument("--factors", default="all", help="perfect, imperfect or all (default)")
+    parser.add_argument("--seeds", default="0:100", metavar="FROM:TO", help="of each kind (default: 0:100)")
+    parser.add_argument("--most", type=int, default=3000, help="mappings of a pair at most (default: 3000)")
+    parser.add_argument("--untimed", action="store_true", help="machines without bandwidths")
+    parser.add_argument("--hurried", action="store_true", help="stop each search at a random time")
+    parser.add_argument("--coarse", action="store_true", help="tables of few cells")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    found = parser.parse_args()
+    first, last = map(int, found.seeds.split(":"))
+    kinds, factors = _named(found.kinds, tuple(KINDS)), _named(found.factors, ("perfect", "imperfect"))
+    make = partial(Pair, most=found.most, untimed=found.untimed, hurried=found.hurried)
+    pairs = [make(kind, given, seed) for kind, given, seed in product(kinds, factors, range(first, last))]
+    counts: dict[str, Counter[str]] = {f"{kind} {given}": Counter() for kind, given in product(kinds, factors)}
+    faults = 0
+    with ProcessPoolExecutor(found.jobs, initializer=coarse if found.coarse else None) as pool:
+        for pair, answer in zip(pairs, pool.map(check, pairs), strict=True):
+            fault = answer not in ("many", "proven", "open", "nothing")
+            faults += fault
+            counts[f"{pair.kind} {pair.factors}"]["wrong" if fault else answer] += 1
+            if fault:
+                print(f"--kinds {pair.kind} --factors {pair.factors} --seeds {pair.seed}:{pair.seed + 1}: {answer}")
+                sys.stdout.flush()
+    for name, count in counts.items():
+        print(f"{name}: {', '.join(f'{number} {answer}' for answer, number in sorted(count.items()))}")
+    sys.exit(faults > 0)
+
+
+if __name__ == "__main__":
+    main()
