@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import math
 import sys
 import time
@@ -87,6 +88,8 @@ def make_parser() -> ArgumentParser:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.stderr.isatty() and "--json" not in arguments:
+        logging.basicConfig(format="tilewright: %(message)s", level=logging.INFO)
     try:
         answer_command(arguments)
         return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,14 +9,15 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-from ..costs.dram import Model, Timetable
+from ..costs.clock import processor_seconds
+from ..costs.dram import Timetable
 from ..costs.dram.bound import Bound, lower_bound
 from ..costs.dram.platform import model_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..search.dram import Effort, Found, Objective, framework, schedule
 from ..zoo.paper_networks import network as paper_network
-from ..zoo.schedule_networks import NAMES, Layer, Network, Shape, schedule_network
+from ..zoo.schedule_networks import NAMES, Network, schedule_network
 
 Method = Literal["ours", "soma", "cocco"]
 METHODS: tuple[Method, ...] = ("ours", "soma", "cocco")
@@ -98,12 +98,11 @@ def schedule_network_for(
     machine = load_target(target)
     model = model_of(machine, exact=options.model == "exact")
     network, batch = find_network(name, options.tokens, options.batch)
-    warm_up(model, options)
-    start = time.process_time()
+    start = processor_seconds()
     found = _search(options)(network, model, batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, batch))
     answer |= {"buffer_bytes": model.buffer_bytes, "frequency_hz": machine.frequency_hz}
-    answer["cpu_s"] = time.process_time() - start
+    answer["cpu_s"] = processor_seconds() - start
     return {"network": name, "batch": batch, "model": options.model, "method": options.method} | answer, found
 
 
@@ -111,13 +110,6 @@ def _search(options: ScheduleOptions) -> Callable[..., Found]:
     if options.method == "ours":
         return schedule
     return partial(framework, cocco=options.method == "cocco")
-
-
-def warm_up(model: Model, options: ScheduleOptions) -> None:
-    """Compile or load what a search calls, so that its time is that of the work."""
-    shape = Shape(1, 1, 1)
-    toy = Network("toy", (("x", shape),), (Layer("a", "conv", shape, external=(0,)), Layer("b", "conv", shape, (0,))))
-    _search(options)(toy, model, 1, Objective(), Effort(rounds=1, chains=1))
 
 
 def describe(found: Found, bound: Bound) -> dict[str, Any]:
@@ -154,4 +146,4 @@ def numbers(table: Timetable) -> dict[str, Any]:
     }
 
 
-__all__ = ["METHODS", "MODELS", "ScheduleOptions", "describe", "find_network", "schedule_network_for", "warm_up"]
+__all__ = ["METHODS", "MODELS", "ScheduleOptions", "describe", "find_network", "schedule_network_for"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from time import perf_counter
 
 import numpy as np
 
+from ...costs.clock import wall_seconds
 from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
@@ -53,7 +53,7 @@ class _Run:
 
     def late(self) -> bool:
         """Whether the time is over."""
-        return self.deadline is not None and perf_counter() > self.deadline
+        return self.deadline is not None and wall_seconds() > self.deadline
 
 
 def framework(
@@ -74,7 +74,7 @@ def framework(
     net = net_tables(network)
     powers = float(objective.energy_power), float(objective.latency_power)
     task = Task(net, model, splits(model.array.side), batch, model.buffer_bytes, *powers, DOUBLE_BUFFER)
-    deadline = None if effort.time_limit_s is None else perf_counter() + effort.time_limit_s
+    deadline = None if effort.time_limit_s is None else wall_seconds() + effort.time_limit_s
     run = _Run(network, task, effort, cocco, deadline)
     work = workspace(net, max(4096, 128 * len(network.layers)))
     best: Found | None = None

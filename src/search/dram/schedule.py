@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from math import log
 
 import numpy as np
 
+from ...costs.clock import wall_seconds
 from ...costs.dram import Model, Timetable, net_tables, score, state_of, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
@@ -58,7 +58,7 @@ def schedule(
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
-    end = None if effort.time_limit_s is None else time.perf_counter() + effort.time_limit_s
+    end = None if effort.time_limit_s is None else wall_seconds() + effort.time_limit_s
     scenes = _scenes(network, model, batch, powers, effort.time_limit_s, known)
     count = effort.chains or CHAINS[model.exact]
     walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), end, progress) for i in range(count)]
@@ -95,7 +95,7 @@ def _scenes(
     known: Sequence[Timetable] = (),
 ) -> list[_Scene]:
     """The variants that fit; where none does, the error of the one that needs least."""
-    begun = time.perf_counter()
+    begun = wall_seconds()
     found: list[_Scene] = []
     failed: list[InfeasibleError] = []
     all_variants = list(variants(network, model))
@@ -169,7 +169,7 @@ class _Walk:
         """When this walk is to be over: what is left is shared by the walks that its thread still has before it."""
         if self.end is None:
             return None
-        now, (number, count) = time.perf_counter(), self.number
+        now, (number, count) = wall_seconds(), self.number
         return now + (self.end - now) / -(-(count - number) // self.effort.jobs)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
+from ...costs.clock import wall_seconds
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import (
     CUT,
@@ -53,7 +52,7 @@ def cheapest(task: Task, states: list[Ints], work: Workspace, most: float = FAR)
 def starts(network: Network, task: Task, work: Workspace, deadline: float | None = None) -> Ints:
     """The best of a few regular fusions; where none fits, every layer by itself in as few tiles as fit.
 
-    What is then tried to join them ends at `deadline`, a value of `perf_counter`.
+    What is then tried to join them ends at `deadline`, a value of `wall_seconds`.
     """
     layers = len(task.net.layers)
     counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
@@ -88,7 +87,7 @@ def joined(task: Task, state: Ints, work: Workspace, deadline: float | None = No
 
 def late(deadline: float | None) -> bool:
     """Whether the time is over."""
-    return deadline is not None and perf_counter() > deadline
+    return deadline is not None and wall_seconds() > deadline
 
 
 MOST_JOINED, PLACES = 400, (40, 96)

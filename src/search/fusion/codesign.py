@@ -5,12 +5,12 @@ Tan et al. 2024, sections 4.1.2, 4.4 and 5.3; the cost is formula 2, bytes of bu
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp
 from random import Random
 
+from ...costs.clock import processor_seconds
 from .capacity import Choices
 from .genetic import Genetic, GeneticOptions, selected
 from .genome import Variation
@@ -57,7 +57,7 @@ class Plan:
     @property
     def late(self) -> bool:
         """Whether the time is over."""
-        return time.process_time() >= self.deadline
+        return processor_seconds() >= self.deadline
 
     def cost(self, candidate: int, groups: Groups) -> float:
         """Formula 2."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...costs.clock import processor_seconds
 from ...costs.fusion.graph import nodes_of
 from ...costs.fusion.values import Buffers, Metric, SubgraphCost
 from ...errors import TilewrightError
@@ -81,7 +81,7 @@ def explore(
     regions = scene.platform.regions if scene.platform is not None else 64
     choices = Choices(scene.space, pricer, options.metric, candidates, regions)
     pricer.ways((0,))
-    start = time.process_time()
+    start = processor_seconds()
     deadline = float("inf") if options.time_limit_s is None else start + options.time_limit_s
     plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, deadline)
     best, front = _search(plan, scene, options)
@@ -99,7 +99,7 @@ def explore(
         choices.evaluations,
         choices.groups,
         best.samples,
-        time.process_time() - start,
+        processor_seconds() - start,
         () if front is None else tuple(FrontPoint(candidates[c], float(front.costs[c])) for c in front.pareto()),
         tuple(best.history),
         tuple(best.points),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from ...costs.clock import processor_seconds
 from ...costs.fusion.graph import LayerGraph, nodes_of
 from ...costs.fusion.values import Metric
 from ...costs.json_fields import object_of, read_json
@@ -130,7 +130,7 @@ class _Run:
         self.evaluator = Evaluator(self.space, pricer, options.metric)
         self.scene = scene
         pricer.cost((0,))
-        self.start = time.process_time()
+        self.start = processor_seconds()
         self.history: list[tuple[int, float]] = []
         self.tolls = scene.tolls_of(self.evaluator)
         self.bound = scene.bound(self.evaluator)
@@ -201,7 +201,7 @@ class _Run:
     def _left_s(self) -> float:
         """CPU seconds before the limit."""
         limit = self.options.time_limit_s
-        return inf if limit is None else limit - (time.process_time() - self.start)
+        return inf if limit is None else limit - (processor_seconds() - self.start)
 
     def _note(self, search: Search) -> None:
         if not self.history or search.best_cost < self.history[-1][1]:
@@ -220,7 +220,7 @@ class _Run:
             bound >= cost * (1 - 1e-9),
             self.evaluator.evaluations,
             samples,
-            time.process_time() - self.start,
+            processor_seconds() - self.start,
             tuple(self.history),
         )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...costs import exact, timeloop
 from ...costs.bounds import bounds_of
+from ...costs.clock import processor_seconds
 from ...costs.exact.batch import MAX_MACS as EXACT_MACS
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ...costs.timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
@@ -44,13 +44,13 @@ class Pricer:
         self.arch, self.problem, self.request = arch, problem, request
         self.evaluated = 0
         self._model = timeloop if request.model == "timeloop" else exact
-        self._start = process_time()
+        self._start = processor_seconds()
         self.kept = kept_tensors(arch, problem)
 
     @property
     def seconds(self) -> float:
         """Processor time since the search began."""
-        return process_time() - self._start
+        return processor_seconds() - self._start
 
     @property
     def late(self) -> bool:

@@ -10,10 +10,10 @@ memories.  Tensors with windows do not count: their tiles in several instances m
 from __future__ import annotations
 
 from math import inf, prod
-from time import process_time
 
 import numpy as np
 
+from ....costs.clock import processor_seconds
 from .ahead import Ahead
 from .grids import sizes_of
 from .model import Floats, Ints, Model
@@ -94,7 +94,7 @@ class Pooled:
         where it is too late to find out."""
         key = own, begin.tobytes()
         if key not in self._known:
-            if own not in self._tables and process_time() > self.until:
+            if own not in self._tables and processor_seconds() > self.until:
                 return -inf
             if len(self._known) >= MAX_KNOWN:
                 self._known.clear()

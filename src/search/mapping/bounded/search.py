@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from itertools import product
 from math import inf, prod
-from time import process_time
 
 import numpy as np
 
 from ....costs.bounds import Bounds
+from ....costs.clock import processor_seconds
 from ....costs.hierarchy import Architecture, LoopMapping, Problem
 from ..values import OBJECTIVES, Mapped, Request
 from .alike import Kept, Places, Spread, symmetries
@@ -258,7 +258,7 @@ class Search:
             low * unit,
             low >= self.best.value * (1 - ROUNDING),
             self.settling.evaluated,
-            process_time() - began,
+            processor_seconds() - began,
         )
 
     def explore(self, spread: Spread, kept: Kept, target: float, most: int = PATIENCE) -> tuple[float, bool]:
@@ -290,6 +290,6 @@ class Search:
 
     def late(self) -> bool:
         """Whether it is time to stop."""
-        now = process_time()
+        now = processor_seconds()
         over = now > self.until and (now > self.last or self.best.value > self.near * self.low)
         return over or self.nodes > self.patience

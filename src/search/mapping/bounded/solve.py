@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
-from time import process_time
 
 from ....costs.bounds import Bounds, bounds_of
+from ....costs.clock import processor_seconds
 from ....costs.exact.axes import axes_of
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....errors import InfeasibleError
@@ -65,7 +65,7 @@ class _Clock:
     """Shares of a request's time limit."""
 
     def __init__(self, request: Request) -> None:
-        self.began, self.limit_s = process_time(), request.time_limit_s
+        self.began, self.limit_s = processor_seconds(), request.time_limit_s
 
     def after(self, share: float) -> float:
         """Processor time when this share is over; inf without a limit."""
@@ -119,7 +119,7 @@ def _searched(
     search = Search(arch, problem, request, limits)
     if first is not None and first.best.value < inf:
         search.take(first.best.mapping, first.best.energy, first.best.cycles)
-    begun = process_time()
+    begun = processor_seconds()
     if clock.limit_s is None:
         if not search.run(inf, HELP_NODES):
             _help(search, None)
@@ -136,7 +136,7 @@ def _searched(
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return search
     if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
-        _help(search, last - process_time())
+        _help(search, last - processor_seconds())
     search.wide = True
     search.run(last if search.best.value < inf else inf)
     return search

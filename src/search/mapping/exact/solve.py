@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
-from time import process_time
 
 import numpy as np
 
+from ....costs.clock import processor_seconds
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....costs.timeloop import evaluate
 from ....errors import InfeasibleError, TilewrightError
@@ -191,7 +191,7 @@ def solve(
     """
     if objective not in OBJECTIVES[:3]:
         raise TilewrightError("usage", "objective", "edp, energy or latency", objective)
-    start = process_time()
+    start = processor_seconds()
     space = space or Space()
     search = _Search(arch, problem, objective, space)
     limit = np.inf if time_limit_s is None else time_limit_s
@@ -199,14 +199,15 @@ def solve(
     for candidate in search.candidates():
         if candidate.low * (1 + ROUNDING) >= search.best.value[0]:
             break
-        late = search.best.counts[0] > HELP_PRICES or process_time() - start > min(HELP_AFTER_S, HELP_SHARE * limit)
+        seconds = processor_seconds() - start
+        late = search.best.counts[0] > HELP_PRICES or seconds > min(HELP_AFTER_S, HELP_SHARE * limit)
         if late and not search.helped:
             search.help(arch, problem, Request(objective, "timeloop", space, time_limit_s=time_limit_s))
-        if process_time() - start > limit and search.best.value[0] < np.inf:
+        if processor_seconds() - start > limit and search.best.value[0] < np.inf:
             low = candidate.low
             break
         search.explore(candidate)
-    return _answer(arch, problem, search, low, process_time() - start)
+    return _answer(arch, problem, search, low, processor_seconds() - start)
 
 
 def _answer(arch: Architecture, problem: Problem, search: _Search, low: float, seconds: float) -> Mapped:
