@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import bare, compiled, inner
-from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .prefixes import Mesh, Ways, busy_along, least_at, tensor_costs
+from .meshes import Mesh
+from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
+from .prefixes import Ways, least_at, tensor_costs
 from .promise import value_of
 from .windows import together
 from .words import extent
@@ -177,7 +178,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
             owned *= desk.inside[1, levels, d] / desk.inside[1, level + 1, d]
             if model.kind[t, d] == UNRELATED:
                 words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
-                copies *= busy_along(False, mesh.halves, desk.low, level, d)
+                copies *= busy_along(mesh.halves, desk.low, level, d)
             else:
                 others *= desk.low[level, d]
         shared *= mesh.room[level] / others
@@ -188,12 +189,23 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
 
 
 @inner
+def busy_along(halves: Bools, spread: Ints, level: int, d: int) -> int:
+    """Instances of memory `level` along dimension `d` that have work, at least."""
+    busy, full = 1, 1
+    for k in range(level + 1, spread.shape[0]):
+        if spread[k, d] > 1:
+            busy = full * (spread[k, d] // 2 if halves[k] else spread[k, d] - 1) + 1
+            full *= spread[k, d]
+    return busy
+
+
+@inner
 def first_words(model: Model, mesh: Mesh, desk: Desk, t: int) -> float:
     """Elements at least of tensor `t` in the first iterations of all instances."""
     words, sliding = 1.0, 1.0
     for d in range(desk.low.shape[1]):
         if model.kind[t, d] != UNRELATED:
-            busy = float(busy_along(False, mesh.halves, desk.low, -1, d))
+            busy = float(busy_along(mesh.halves, desk.low, -1, d))
             if model.kind[t, d] == PLAIN:
                 words *= busy
             else:
@@ -211,8 +223,8 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     for t in range(model.full.shape[0]):
         size = first_words(model, mesh, desk, t) * model.weight[-1, t]
         tensor_costs(
-            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], desk.flows[:, t], desk.ones, 1.0, False,
-            desk.used, size, desk.room[0, t], desk.room[1, t], desk.room[2, t],
+            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], desk.flows[:, t], desk.ones, 1.0,
+            desk.ones, desk.used, size, desk.room[0, t], desk.room[1, t], desk.room[2, t],
         )  # fmt: skip
     best = np.inf
     for mask in range(ways.points.shape[0]):

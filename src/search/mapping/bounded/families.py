@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from .alike import Kept, Places, Spread, first_of_its_kind
 from .arrays import chain_arrays
 from .boxes import Narrowing
 from .estimates import ROUNDING
+from .meshes import Columns, fitting_of, mesh_of
 from .model import Floats, Ints, Model
 from .prefixes import Ways
 from .spreads import Spreads
 
-GROWTH = 1.1
-"""Spreads are looked for in classes of bounds that differ by this factor at most."""
+GROWTH, FASTER = 1.1, 2.0
+"""Spreads are looked for in classes of bounds that differ by this factor at most, its logarithm so many times as large
+from class to class: each begins anew with the first dimension."""
 
 
 class Family:
@@ -23,7 +23,7 @@ class Family:
     and stand in its innermost memory's row."""
 
     def __init__(
-        self, model: Model, meshes: list[tuple[int, int]], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+        self, model: Model, meshes: list[Columns], kept: list[Kept], ways: Ways, places: Places, *, split: bool
     ) -> None:
         self.kept, self._places = kept, places
         levels, tensors = len(meshes), len(kept[0])
@@ -32,33 +32,36 @@ class Family:
         self.masks = np.array([last_kept(chosen) for chosen in kept], np.int64)
         chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
         self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
-        self.spreads = Spreads(model, self._merged(meshes), split=split)
-        self._narrowing = None if model.perfect else Narrowing(model, self.spreads.mesh)
-        self.reached, self.stuck = 0.0, False
+        self.groups = self._merged(meshes)
+        self.mesh = mesh_of(model, self.groups, split=split)
+        self.spreads = Spreads(model, self.mesh, fitting_of(model, self.groups)) if model.perfect else None
+        self._narrowing = Narrowing(model, self.mesh)
+        self.reached, self.stuck, self._growth = 0.0, False, GROWTH
         kinds: dict[object, list[int]] = {}
         for n, chosen in enumerate(kept):
             kinds.setdefault(places.kind(chosen), []).append(n)
         self._kinds = [(kept[found[0]], found) for found in kinds.values()]
 
-    def _merged(self, meshes: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        found = list(meshes)
+    def _merged(self, meshes: list[Columns]) -> list[list[Columns]]:
+        """The meshes that act as one, by their innermost memory."""
+        found = [[mesh] for mesh in meshes]
         for first, *others in self._places.merged(self.kept[0]):
-            if others:
-                found[first] = prod(prod(meshes[level]) for level in (first, *others)), 1
+            found[first] = [meshes[level] for level in (first, *others)]
             for level in others:
-                found[level] = 1, 1
+                found[level] = [(1, 1)]
         return found
 
     def more(
         self, first: float, most: float, front: float, symmetries: list[tuple[int, ...]]
     ) -> list[tuple[float, Spread]]:
         """Look for spreads of the next bounds, from `first` on, up to the `front` of others; there may be none yet."""
-        if self._narrowing is not None:
+        if self.spreads is None:
             spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
             self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
             return _chosen(spreads, bounds, most, symmetries)
         if self.spreads.over:
-            self.spreads.begin(self.reached, min(max(self.reached, first) * GROWTH, most))
+            self.spreads.begin(self.reached, min(max(self.reached, first) * self._growth, most))
+            self._growth = self._growth**FASTER
         self.spreads.look(self.ways, most)
         if not self.spreads.over:
             return []
@@ -84,7 +87,7 @@ def _chosen(
 
 
 def families_of(
-    model: Model, meshes: list[tuple[int, int]], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+    model: Model, meshes: list[Columns], kept: list[Kept], ways: Ways, places: Places, *, split: bool
 ) -> list[Family]:
     """All ways to keep tensors, by the meshes that act as one."""
     found: dict[object, list[Kept]] = {}

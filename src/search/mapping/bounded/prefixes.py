@@ -1,7 +1,8 @@
 """Spreads in classes of their bounds: one dimension after the other, where what is chosen may lead below a limit.
 
 What a free dimension may still add is bounded by the room that is left: a word that leaves a memory serves at most so
-many more children as have room, and no more than iterations that do not ask for another word.
+many more children as have columns and rows and divide the iterations of dimensions that do not ask for another word.
+Perfect factors only; imperfect ones are too many, see `boxes`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....costs.compiled import compiled, inner
-from .model import PLAIN, Bools, Floats, Ints, Model
+from ....costs.compiled import bare, bare_entry
+from .meshes import Fitting, Mesh, most_more, number_of
+from .model import PLAIN, Floats, Ints, Model
 from .promise import value_of
+from .rows import copy_table
 from .windows import together
 from .words import union_size
 
@@ -42,25 +45,16 @@ def prices_of(model: Model) -> Floats:
     return np.ascontiguousarray(np.stack([model.read, model.write, cycles], axis=2).transpose(1, 0, 2))
 
 
-class Mesh(NamedTuple):
-    """Children of each memory: `room` (L,) at most; `levels` (N,) that have some; `factors` (D, M) of a dimension, then
-    0; `halves` as in the model; dimensions are spread in some `order` (D,)."""
-
-    room: Ints
-    levels: Ints
-    factors: Ints
-    halves: Bools
-    order: Ints
-
-
 class Trail(NamedTuple):
     """Where an enumeration stands: `spread` (L, D), `inside` (L + 1, D) children in a memory, `cursor` (P,) into the
     factors and room `before` (P,) by place, `left` (L,) now, the place `at` (1,), -1 at the end; `beyond` (1,) is the
-    least bound that was too high.
+    least bound that was too high.  `more` (T + 1, L) is how often as many children there may be at most, along free
+    dimensions that let a tensor share words and along all.
 
     By number of dimensions that are spread, `flows` (D + 1, T, 3, L) are words of a tensor that leave a memory for the
     arithmetic, elements at least in the instances of a memory, and those they own at most; `sliding` (D + 1, T, W, L)
     the factors of windows in the words; `used` (D + 1, L) instances; `least` (D + 1,) bounds, none below that before.
+    `room` (3, T, 2) is for what tensors cost.
     """
 
     spread: Ints
@@ -70,10 +64,12 @@ class Trail(NamedTuple):
     left: Ints
     at: Ints
     beyond: Floats
+    more: Ints
     flows: Floats
     sliding: Floats
     used: Floats
     least: Floats
+    room: Floats
 
 
 def new_trail(model: Model, mesh: Mesh) -> Trail:
@@ -88,10 +84,12 @@ def new_trail(model: Model, mesh: Mesh) -> Trail:
         mesh.room.copy(),
         np.full(1, -1, np.int64),
         np.full(1, np.inf),
+        np.ones((tensors + 1, levels), np.int64),
         np.ones((dims + 1, tensors, 3, levels)),
         np.ones((dims + 1, tensors, max(1, int(model.windows.max())), levels)),
         np.ones((dims + 1, levels)),
         np.zeros(dims + 1),
+        np.zeros((3, tensors, 2)),
     )
     for t in range(tensors):
         trail.flows[0, t, 0], trail.flows[0, t, 1:] = model.points, model.full[t]
@@ -100,25 +98,12 @@ def new_trail(model: Model, mesh: Mesh) -> Trail:
     return trail
 
 
-@inner
-def may_follow(model: Model, mesh: Mesh, spread: Ints, d: int) -> bool:
-    """Whether the factors of dimension `d` leave no row of children without work, and divide where they must."""
-    full = 1
-    for level in range(spread.shape[0]):
-        factor = spread[level, d]
-        idle = factor // 2 if mesh.halves[level] else factor - 1
-        if factor > 1 and full * idle >= model.bounds[d]:
-            return False
-        full *= factor
-    return not model.perfect or model.bounds[d] % full == 0
-
-
-@inner
+@bare
 def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
     """Note what the factors of the next dimension, number `i` in `order`, change."""
     levels, spread, inside = trail.left.shape[0], trail.spread, trail.inside
     d = order[i]
-    n, full = model.bounds[d], 1
+    full = 1
     for level in range(levels):
         full *= spread[level, d]
         inside[level + 1, d] = full
@@ -127,8 +112,8 @@ def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
     for level in range(levels):
         trail.used[i + 1, level] = trail.used[i, level] * (full // inside[level + 1, d])
     for t in range(model.kind.shape[0]):
-        trail.flows[i + 1, t] = trail.flows[i, t]
-        trail.sliding[i + 1, t] = trail.sliding[i, t]
+        copy_table(trail.flows[i + 1, t], trail.flows[i, t])
+        copy_table(trail.sliding[i + 1, t], trail.sliding[i, t])
         if model.kind[t, d] == PLAIN or full == 1:
             continue
         w = model.window[t, d]
@@ -136,7 +121,8 @@ def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
             mine = inside[level + 1, d]
             trail.flows[i + 1, t, 2, level] *= full // mine
             if w < 0:
-                trail.flows[i + 1, t, 0, level] *= -(-n // mine) / n
+                trail.flows[i + 1, t, 0, level] *= 1.0 / mine
+                trail.flows[i + 1, t, 1, level] *= full // mine
             elif mine > 1:
                 share = float(together(model, t, w, inside[level + 1], inside[0]))
                 for e in range(model.bounds.shape[0]):
@@ -144,25 +130,9 @@ def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
                         share *= model.bounds[e] / min(inside[level + 1, e], model.bounds[e])
                 trail.sliding[i + 1, t, w, level] = max(share, 1.0)
                 trail.flows[i + 1, t, 0, level] *= max(share, 1.0) / trail.sliding[i, t, w, level]
-        if w < 0:
-            for level in range(levels):
-                trail.flows[i + 1, t, 1, level] *= busy_along(model.perfect, model.halves, spread, level, d)
 
 
-@inner
-def busy_along(perfect: bool, halves: Bools, spread: Ints, level: int, d: int) -> int:
-    """Instances of memory `level` along dimension `d` that have work, at least."""
-    busy, full = 1, 1
-    for k in range(level + 1, spread.shape[0]):
-        if spread[k, d] > 1:
-            busy = full * spread[k, d]
-            if not perfect:
-                busy = full * (spread[k, d] // 2 if halves[k] else spread[k, d] - 1) + 1
-            full *= spread[k, d]
-    return busy
-
-
-@inner
+@bare
 def passed(
     back: bool,
     up: float,
@@ -180,16 +150,16 @@ def passed(
     return again * outer[0] + up * outer[1] + down * into[0] + fills * into[1]
 
 
-@inner
+@bare
 def tensor_costs(
     ways_to_keep: Ints,
     many: int,
     back: bool,
     prices: Floats,
     flows: Floats,
-    left: Ints,
+    more: Ints,
     free: float,
-    spare: bool,
+    every: Ints,
     used: Floats,
     size: float,
     cost: Floats,
@@ -199,11 +169,11 @@ def tensor_costs(
     """Least energy, cycles of ports, and words of the first tiles (`size` or none at all) for a tensor that is not kept
     and that is kept in the last memory, (2,) each.
 
-    `prices` (L, 3) of reads, writes and cycles for a word, `flows` (3, L) words, copies and elements owned; children
-    for whom there is room `left` (L,) share words at most as often as `free` iterations do.  With `spare`, dimensions
-    may still be spread.
+    `prices` (L, 3) of reads, writes and cycles for a word, `flows` (3, L) words, copies and elements owned.  There may
+    be `every` (L,) times as many children, of which `more` (L,) times as many share words, at most as often as `free`
+    iterations do.
     """
-    levels = left.shape[0]
+    levels = more.shape[0]
     cost[:], cycles[:], first[:] = np.inf, np.inf, np.inf
     for i in range(many):
         energy, inmost, below = 0.0, -1, -1
@@ -213,53 +183,80 @@ def tensor_costs(
             if below < 0:
                 inmost = c
             elif below < levels - 2:
-                own, into = flows[2, c] * free, flows[2, below] * free
+                own, into = flows[2, c] * at_most(more, c + 1, free), flows[2, below] * at_most(more, below + 1, free)
                 outer, inner_ones = (prices[c, 0], prices[c, 1]), (prices[below, 0], prices[below, 1])
                 energy += passed(back, flows[1, c], flows[1, below], own, into, outer, inner_ones)
             below = c
         room, outside = 1.0, 1.0
         for k in range(levels):
-            room *= left[k] if k <= inmost else 1
-            outside *= left[k] if k > inmost else 1
+            room *= more[k] if k <= inmost else 1
+            outside *= every[k] if k > inmost else 1
         words = flows[0, inmost] / min(room, free)
         outer = prices[inmost, 0], prices[inmost, 1]
-        energy += passed(back, words, 0.0, flows[2, inmost] * min(outside, free), 0.0, outer, (0.0, 0.0))
+        own = flows[2, inmost] * at_most(more, inmost + 1, free)
+        energy += passed(back, words, 0.0, own, 0.0, outer, (0.0, 0.0))
         which = ways_to_keep[i, levels - 2]
         cost[which] = min(cost[which], energy)
-        busy = words * prices[inmost, 2] / (used[inmost] * (outside if spare else 1.0))
-        cycles[which] = min(cycles[which], busy)
+        cycles[which] = min(cycles[which], words * prices[inmost, 2] / (used[inmost] * outside))
         first[which] = min(first[which], size if inmost < levels - 1 else 0.0)
 
 
-@inner
-def steps_of(bounds: Ints, inside: Ints, left: Ints, order: Ints, done: int) -> float:
-    """Least steps where the first `done` dimensions are spread as chosen."""
-    steps = 1.0
-    if done < bounds.shape[0]:
-        for level in range(left.shape[0]):
-            steps /= left[level]
+@bare
+def at_most(more: Ints, level: int, free: float) -> float:
+    """How often as many children there may be from memory `level` outwards."""
+    found = 1.0
+    for k in range(level, more.shape[0]):
+        found *= more[k]
+    return min(found, free)
+
+
+@bare
+def may_lie(model: Model, fitting: Fitting, spread: Ints, level: int, d: int) -> bool:
+    """Whether the factors of dimension `d` divide its bound, and there are columns and rows for a memory's children."""
+    full, at = 1, number_of(fitting, spread[level])
+    for factor in spread[:, d]:
+        full *= factor
+    return bool(model.bounds[d] % full == 0 and fitting.fits[level, at])
+
+
+@bare_entry
+def find_room(model: Model, order: Ints, fitting: Fitting, trail: Trail, done: int) -> None:
+    """Fill `more` of a trail."""
+    for level in range(trail.left.shape[0]):
+        at = number_of(fitting, trail.spread[level])
+        for t in range(trail.more.shape[0]):
+            trail.more[t, level] = most_more(model, order, fitting, t, done, level, at)
+
+
+@bare
+def steps_of(bounds: Ints, inside: Ints, every: Ints, order: Ints, done: int) -> float:
+    """Least steps where the first `done` dimensions are spread as chosen, others over `every` (L,) times as many."""
+    steps, others, children = 1.0, 1.0, 1.0
     for i, d in enumerate(order):
-        steps *= -(-bounds[d] // inside[left.shape[0], d]) if i < done else bounds[d]
-    return float(steps) * (1 - 1e-11)
+        steps *= bounds[d] // inside[every.shape[0], d] if i < done else 1
+        others *= 1 if i < done else bounds[d]
+    for more in every:
+        children *= more
+    return float(steps * max(1.0, others / children) * (1 - 1e-11))
 
 
-@inner
-def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, high: float, room: Floats) -> float:
-    """The least objective where the first `done` dimensions are spread as chosen, or one above `high`; `room` (3, T, 2)
-    is for what tensors cost."""
-    steps = steps_of(model.bounds, trail.inside, trail.left, order, done)
+@bare
+def bound_of(model: Model, order: Ints, ways: Ways, fitting: Fitting, trail: Trail, done: int, high: float) -> float:
+    """The least objective where the first `done` dimensions are spread as chosen, or one above `high`."""
+    tensors, last, room = model.full.shape[0], trail.left.shape[0], trail.room
+    find_room(model, order, fitting, trail, done)
+    steps = steps_of(model.bounds, trail.inside, trail.more[tensors], order, done)
     least = max(trail.least[done - 1], value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles)))
     if least > high:
         return least
-    for t in range(model.full.shape[0]):
+    for t in range(tensors):
         free = 1.0
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
-        flows = trail.flows[done, t]
-        size = float(union_size(model, t, trail.inside[trail.left.shape[0]], trail.inside[0])) if model.perfect else 1.0
+        size = float(union_size(model, t, trail.inside[last], trail.inside[0])) * model.weight[-1, t]
         tensor_costs(
-            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], flows, trail.left, free,
-            done < order.shape[0], trail.used[done], size * model.weight[-1, t], room[0, t], room[1, t], room[2, t],
+            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], trail.flows[done, t], trail.more[t], free,
+            trail.more[tensors], trail.used[done], size, room[0, t], room[1, t], room[2, t],
         )  # fmt: skip
     best = np.inf
     for mask in range(ways.points.shape[0]):
@@ -268,7 +265,7 @@ def bound_of(model: Model, order: Ints, ways: Ways, trail: Trail, done: int, hig
     return float(trail.least[done])
 
 
-@inner
+@bare
 def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) -> float:
     """The least objective where the last memory keeps the tensors of `mask`."""
     energy, busy, best = model.base, steps, np.inf
@@ -290,9 +287,18 @@ def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) ->
     return best
 
 
-@compiled
+@bare_entry
 def hunt(
-    model: Model, mesh: Mesh, ways: Ways, trail: Trail, low: float, high: float, nodes: int, out: Ints, values: Floats
+    model: Model,
+    mesh: Mesh,
+    fitting: Fitting,
+    ways: Ways,
+    trail: Trail,
+    low: float,
+    high: float,
+    nodes: int,
+    out: Ints,
+    values: Floats,
 ) -> int:
     """Fill `out` (N, L, D) and `values` (N,) with the next spreads whose bound is above `low` and at most `high`.
 
@@ -300,10 +306,9 @@ def hunt(
     """
     dims, depth, count = model.bounds.shape[0], mesh.levels.shape[0], 0
     spread, cursor, left = trail.spread, trail.cursor, trail.left
-    room = np.empty((3, model.full.shape[0], 2))
     while trail.at[0] >= 0 and nodes > 0 and count < out.shape[0]:
         at = trail.at[0]
-        place, level = at // depth, mesh.levels[at % depth]
+        place, level = at // depth, int(mesh.levels[at % depth])
         d = int(mesh.order[place])
         if cursor[at] == 0:
             trail.before[at] = left[level]
@@ -315,18 +320,19 @@ def hunt(
             continue
         cursor[at] += 1
         left[level], spread[level, d] = left[level] // factor, factor
-        if not may_follow(model, mesh, spread, d):
+        if not may_lie(model, fitting, spread, level, d):
             continue
         if (at + 1) % depth == 0:
             nodes -= 1
             extend(model, trail, mesh.order, place)
-            value = bound_of(model, mesh.order, ways, trail, place + 1, high, room)
+            value = bound_of(model, mesh.order, ways, fitting, trail, place + 1, high)
             if value > high or value == np.inf:
                 trail.beyond[0] = min(trail.beyond[0], value)
                 continue
             if place + 1 == dims:
                 if value > low:
-                    out[count], values[count] = spread, value
+                    copy_table(out[count], spread)
+                    values[count] = value
                     count += 1
                 continue
         trail.at[0] += 1

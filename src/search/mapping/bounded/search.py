@@ -20,6 +20,7 @@ from .families import families_of, last_kept
 from .hops import Hops, plain
 from .incumbent import Incumbent
 from .limits import infeasible
+from .meshes import least_steps
 from .model import model_of
 from .prefixes import Ways, prices_of
 from .promise import Task
@@ -170,7 +171,7 @@ class Search:
             return True
         if self.model.base == 0 and not self.alone:
             self.begin_alone()
-        fewest = max(1.0, self.families[0].spreads.least_steps() * (1 - ROUNDING), self.limits.cycles)
+        fewest = max(1.0, least_steps(self.model, self.families[0].mesh) * (1 - ROUNDING), self.limits.cycles)
         first = self.value(self.least, fewest)
         while True:
             front = self.queue[0][0] if self.queue else inf

@@ -9,8 +9,9 @@ from math import prod
 import numpy as np
 
 from ..exact.lattice import divisors
-from .model import PLAIN, WINDOW, Floats, Ints, Model
-from .prefixes import Mesh, Ways, hunt, new_trail
+from .meshes import Fitting, Mesh
+from .model import Floats, Ints, Model
+from .prefixes import Ways, hunt, new_trail
 
 Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
@@ -21,28 +22,6 @@ AT_ONCE, PREFIXES = 1024, 50_000
 
 MANY = 4096
 """Spreads of one class: if there are more, those of larger bounds are left for later."""
-
-
-def factors_of(bound: int, meshes: list[tuple[int, int]], *, perfect: bool, split: bool, every: bool) -> list[int]:
-    """Numbers of children that a dimension may be spread over.
-
-    With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
-    itself; unless `every` one counts: more children have more ports, and how far a window moves depends on them.
-    Factors along both axes may leave part of the last row idle.
-    """
-    most = max(columns * rows for columns, rows in meshes)
-    if perfect:
-        return [factor for factor in divisors(bound) if factor <= most]
-    found = {n for n in range(1, min(bound, most) + 1) if every or n == bound or n <= (bound + 1) // 2}
-    for columns, rows in meshes:
-        if split and min(columns, rows) > 1:
-            found |= {
-                x * y
-                for x in range(1, min(columns, bound) + 1)
-                for y in range(1, min(rows, bound) + 1)
-                if min(x * (y - 1), y * (x - 1)) < bound
-            }
-    return sorted(found)
 
 
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:
@@ -90,33 +69,16 @@ def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[lis
 
 
 class Spreads:
-    """The spreads of a problem on meshes of (columns, rows), one per memory, in classes of their bounds."""
+    """The spreads of a problem over a mesh, in classes of their bounds; perfect factors only."""
 
-    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool) -> None:
-        self.model = model
-        bounds: list[int] = model.bounds.tolist()
-        room = np.array([columns * rows for columns, rows in meshes], np.int64)
-        timed = bool(np.isfinite(model.bandwidth).any())
-        every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0)).tolist()
-        lists = [
-            factors_of(n, meshes, perfect=model.perfect, split=split, every=some)
-            for n, some in zip(bounds, every, strict=True)
-        ]
-        factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
-        for d, found in enumerate(lists):
-            factors[d, : len(found)] = found
-        levels = np.flatnonzero(room > 1).astype(np.int64) if room.max() > 1 else np.zeros(1, np.int64)
-        self.mesh = Mesh(room, levels, factors, model.halves, _dearest_first(model))
+    def __init__(self, model: Model, mesh: Mesh, fitting: Fitting) -> None:
+        self.model, self._mesh, self._fitting = model, mesh, fitting
         self.begin(0.0, 0.0)
         self.over = True
 
-    def least_steps(self) -> float:
-        """Fewest steps at all."""
-        return float(np.prod(self.model.bounds.astype(np.float64)) / np.prod(self.mesh.room.astype(np.float64)))
-
     def begin(self, low: float, high: float) -> None:
         """Go for the spreads of the least bounds above `low`, at most `high`."""
-        self._trail, self._within, self.over = new_trail(self.model, self.mesh), (low, high), False
+        self._trail, self._within, self.over = new_trail(self.model, self._mesh), (low, high), False
         self._trail.at[0] = 0
         self._spreads, self._values = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
 
@@ -125,7 +87,8 @@ class Spreads:
         if most < self._within[1]:
             self._cut(most)
         out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
-        found = int(hunt(self.model, self.mesh, ways, self._trail, *self._within, PREFIXES, out, values))
+        kind = self.model, self._mesh, self._fitting, ways, self._trail
+        found = int(hunt(*kind, *self._within, PREFIXES, out, values))
         self._spreads = np.concatenate([self._spreads, out[:found]])
         self._values = np.concatenate([self._values, values[:found]])
         self.over = bool(self._trail.at[0] < 0)
@@ -147,9 +110,3 @@ class Spreads:
     def beyond(self) -> float:
         """A lower bound of all others above these; inf if there are none."""
         return float(self._trail.beyond[0])
-
-
-def _dearest_first(model: Model) -> Ints:
-    """Dimensions in the order of what spreading them may save at most: that decides soon what is too much."""
-    cheapest = np.minimum.reduce(np.where(model.is_output, model.write, model.read), axis=0)
-    return np.argsort(-((model.kind != PLAIN) * cheapest[:, None]).sum(axis=0), kind="stable").astype(np.int64)
