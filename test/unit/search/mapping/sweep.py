@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from random import Random
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -117,25 +118,28 @@ def main() -> None:
     parser.add_argument("--untimed", action="store_true", help="machines without bandwidths")
     parser.add_argument("--hurried", action="store_true", help="stop each search at a random time")
     parser.add_argument("--coarse", action="store_true", help="tables of few cells")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no pair after so long")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     found = parser.parse_args()
     first, last = map(int, found.seeds.split(":"))
     kinds, factors = _named(found.kinds, tuple(KINDS)), _named(found.factors, ("perfect", "imperfect"))
     make = partial(Pair, most=found.most, untimed=found.untimed, hurried=found.hurried)
-    pairs = [make(kind, given, seed) for kind, given, seed in product(kinds, factors, range(first, last))]
+    pairs = [make(kind, given, seed) for seed, kind, given in product(range(first, last), kinds, factors)]
     counts: dict[str, Counter[str]] = {f"{kind} {given}": Counter() for kind, given in product(kinds, factors)}
-    faults = 0
+    begun = monotonic()
     with ProcessPoolExecutor(found.jobs, initializer=coarse if found.coarse else None) as pool:
         for pair, answer in zip(pairs, pool.map(check, pairs), strict=True):
             fault = answer not in ("many", "proven", "open", "nothing")
-            faults += fault
             counts[f"{pair.kind} {pair.factors}"]["wrong" if fault else answer] += 1
             if fault:
                 print(f"--kinds {pair.kind} --factors {pair.factors} --seeds {pair.seed}:{pair.seed + 1}: {answer}")
                 sys.stdout.flush()
+            if monotonic() - begun > found.seconds:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     for name, count in counts.items():
         print(f"{name}: {', '.join(f'{number} {answer}' for answer, number in sorted(count.items()))}")
-    sys.exit(faults > 0)
+    sys.exit(any(count["wrong"] for count in counts.values()))
 
 
 if __name__ == "__main__":
