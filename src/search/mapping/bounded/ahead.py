@@ -280,7 +280,8 @@ class Ahead:
         if key not in self._passages:
             self._passages[key] = Passage(grid, outer, times, self._places, perfect=model.perfect)
         after = partial(self._layer, following)
-        return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of)
+        still = int(skeleton.still[following])
+        return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of, still)
 
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `steps.idle`."""
@@ -293,7 +294,11 @@ class Ahead:
         """The tables that a walk of the skeleton reads."""
         skeleton = self._skeleton
         layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
-        masks = [self._orders.masks(kept) for kept in self._inside(skeleton)]
+        still = skeleton.still.tolist()
+        masks = [
+            tuple(sorted({mask | dims for mask in self._orders.masks(kept)}))
+            for kept, dims in zip(self._inside(skeleton), still, strict=False)
+        ]
         parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
         outermost = (kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes())
         if outermost not in self._outermost:
@@ -308,7 +313,8 @@ class Ahead:
         for level, layer in enumerate(layers):
             size[level], stride[level] = layer.grid.size, layer.grid.stride
             low[level, :, : layer.grid.low.shape[1]] = layer.grid.low
-            which[level] = start + best_masks(masks[level], self._dims) * int(layer.grid.size.prod())
+            places = best_masks(masks[level], self._dims)[np.arange(1 << self._dims) | still[level]]
+            which[level] = start + places * int(layer.grid.size.prod())
             start = start + parts[level].size if level + 2 < len(layers) else 0
         inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
         outer = self._outermost[outermost].reshape(-1)
@@ -378,9 +384,9 @@ class Ahead:
 
 @lru_cache(256)
 def best_masks(masks: tuple[int, ...], dims: int) -> Ints:
-    """For each set of fixed dimensions, the place of the largest of `masks` that it contains."""
+    """For each set of fixed dimensions, the place of the largest of `masks` that it contains, if any."""
     found = np.zeros(1 << dims, np.int64)
     for fixed in range(1 << dims):
         fitting = [i for i, mask in enumerate(masks) if mask & ~fixed == 0]
-        found[fixed] = max(fitting, key=lambda i: (masks[i].bit_count(), -i))
+        found[fixed] = max(fitting, key=lambda i: (masks[i].bit_count(), -i), default=0)
     return found

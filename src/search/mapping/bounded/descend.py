@@ -31,6 +31,7 @@ from .choices import (
     options,
     resting_dims,
 )
+from .merging import merging_left, some_merge
 from .model import Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
@@ -137,8 +138,8 @@ def begin(
     row[:] = 0
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
     row[NEAR], row[OUTSIDE], row[INSIDE], row[SLID] = EVERY, outside, inside, -1
-    row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1
-    row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive)
+    row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1 & ~task.skeleton.still[level]
+    row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive) & row[REMAINING]
     if level == task.skeleton.kept.shape[0] - 1:
         row[TODO] = not_late(task, alive, row[TODO], outside, inside)
     frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
@@ -164,6 +165,9 @@ def enter(task: Task, frames: Frames) -> None:
     row[CURSOR] = 0
     if row[TODO]:
         row[MODE], row[DIM] = LOOP, topmost(row[TODO])
+        return
+    if some_merge(task, level):
+        frames.top[0] -= 1
         return
     if row[KILLED]:
         if not settled(task, level, 1 << first if first >= 0 else row[GROUP]):
@@ -259,7 +263,7 @@ def next_option(task: Task, frames: Frames) -> None:
         if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
         rests = open_level(task, level + 1, alive)
-        if rests >= 0:
+        if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):
             begin(task, frames, level + 1, rests, depth, energy, found[6], found[7])
         return
     below = frames.ints[child(frames)]

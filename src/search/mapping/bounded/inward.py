@@ -84,6 +84,17 @@ class Passage:
             self._store.put(key, found)
         return found
 
+    def nearby(self, table: Floats, dims: int) -> Floats:
+        """For each of the outer memory's cells, the least of those in which tiles of a cell that begins there may lie,
+        along the dimensions `dims`."""
+        for d in range(self.dims):
+            width = int((self.map_high[d] - self.map_low[d]).max())
+            if dims >> d & 1 and width:
+                last = table.shape[d] - 1
+                places = np.minimum(np.arange(last + 1) + np.arange(width + 1)[:, None], last)
+                table = np.stack([np.take(table, row, axis=d) for row in places]).min(axis=0)
+        return table
+
     def exactly(self, table: Floats, looping: int) -> Floats:
         """By cell, the least over the outer memory's cells where a tile of the cell may lie."""
         if self.alone:
@@ -101,7 +112,8 @@ class Passage:
 class Step:
     """From memory `level` to one outside it, by a `passage`; its layers are `after` by pending tensors.
 
-    That is the next one, or, where that has no loops of its own, one further out.
+    That is the next one, or, where that has no loops of its own, one further out.  It has none of the dimensions
+    `still`.
     """
 
     def __init__(
@@ -113,7 +125,9 @@ class Step:
         passage: Passage,
         after: Callable[[Pending, Late], Floats],
         outcomes: Callable[[int, int], list[Outcome]],
+        still: int,
     ) -> None:
+        self._every, self._still = (1 << tables.dims) - 1, still
         self.model, self.skeleton, self.level, self.passage = (model, skeleton, level, passage)
         self.after, self.outcomes, self.dims = after, outcomes, tables.dims
         tops = zip(tables.bounds, passage.tops, passage.by, strict=True)
@@ -133,7 +147,7 @@ class Step:
         alive = {t: low if low >= 0 else self.level for t, low in enumerate(pending) if low >= 0 or kept[t]}
         nobody: Pending = (-1,) * len(pending)
         if len(alive) > MAX_TOGETHER:
-            return self._at_least(self._table(nobody, 0))
+            return self._at_least(nobody, 0, NEVER)
         found = self._settled(alive, nobody)
         for size in range(1, len(alive) + 1):
             for some in combinations(alive, size):
@@ -145,7 +159,7 @@ class Step:
         """All tensors are moved by loops of the next memory."""
         best = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
         seen: set[tuple[tuple[int, int], ...]] = set()
-        for outcome in self.outcomes(sum(1 << t for t in alive), (1 << self.dims) - 1):
+        for outcome in self.outcomes(sum(1 << t for t in alive), self._every & ~self._still):
             together = self._together(outcome)
             resting = sum_of(run for run, _ in outcome)
             for t in together:
@@ -196,14 +210,13 @@ class Step:
                 running.append((t, low, run, first, near.get(t, EVERY)))
             else:
                 fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False, near=near.get(t, EVERY))
-        found = (
-            self._run(running, resting, nobody, late) if resting else self._at_least(self._table(nobody, late[0], late))
-        )
+        found = self._run(running, resting, nobody, late) if resting else self._at_least(nobody, late[0], late)
         return found + fixed
 
     def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending, late: Late) -> Floats:
         """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
-        total = self.passage.inwards(self._table(nobody, resting | late[0], late), resting)
+        table = self.passage.nearby(self._table(nobody, resting | late[0] | self._still, late), self._still)
+        total = self.passage.inwards(table, resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
         for t, low, run, first, near in running:
             rests = run | resting & self._unrelated(t)
@@ -216,7 +229,7 @@ class Step:
 
     def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
         """The tensors `some` rest in all loops of the next memory, which move the others."""
-        looping = (1 << self.dims) - 1
+        looping = self._every & ~self._still
         for t in some:
             looping &= self._unrelated(t)
         if looping == 0 and len(some) < len(alive):
@@ -232,7 +245,7 @@ class Step:
 
     def _passing(self, moved: dict[int, int], pending: Pending, looping: int, near: int) -> Floats:
         """As `_surviving`, the tensors `moved` finding only in loops `near` what is there."""
-        total = self.passage.exactly(self._table(pending, (1 << self.dims) - 1 & ~looping), looping)
+        total = self.passage.exactly(self._table(pending, self._every & ~looping), looping)
         if not moved:
             return total
         ways = list[Floats]()
@@ -248,9 +261,9 @@ class Step:
     def _unrelated(self, t: int) -> int:
         return self.terms.tables.unrelated[t]
 
-    def _at_least(self, table: Floats) -> Floats:
-        """By cell, from the next memory's cells of the smallest tile."""
-        return self.passage.inwards(table, 0)
+    def _at_least(self, pending: Pending, fixed: int, late: Late) -> Floats:
+        """By cell, the least of the next memory's tiles that contain one, and agree with it in `fixed`."""
+        return self.passage.exactly(self._table(pending, fixed | self._still, late), self._every & ~self._still)
 
     def _table(self, pending: Pending, fixed: int, late: Late = NEVER) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""

@@ -165,6 +165,50 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
 
 
+@bare
+def set_still(model: Model, skeleton: Skeleton) -> None:
+    """Complete a skeleton's `still`: dimensions of none of the tensors that are kept further in.
+
+    Their loops are as good in the innermost memory that keeps something: its tiles and those of memories between get
+    larger, but for no tensor that they keep.  Tensors are moved as often, or less: they go through all other loops
+    once, not again in each iteration.  Windows may find more in the order of before.  Where imperfect factors are
+    spread over children between, other children may have less work than the others.
+    """
+    skeleton.still[:] = 0
+    for d in range(skeleton.spread.shape[1]):
+        some = False
+        for level in range(skeleton.kept.shape[0]):
+            if some and not may_cross(model, skeleton, level, d):
+                break
+            if some:
+                skeleton.still[level] |= 1 << d
+            for t in range(model.kind.shape[0]):
+                some |= skeleton.kept[level, t] > 0
+            if some and moves_kept(model, skeleton, level, d):
+                break
+
+
+@bare
+def moves_kept(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
+    """Whether a memory keeps a tensor with windows, or one that loops of dimension `d` move."""
+    for t in range(model.kind.shape[0]):
+        if skeleton.kept[level, t] and (model.kind[t, d] != UNRELATED or model.windows[t] > 0):
+            return True
+    return False
+
+
+@bare
+def may_cross(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
+    """Whether it is all the same to children's tiles on which side of the spatial loops of memory `level` a loop of
+    dimension `d` runs."""
+    if skeleton.spread[level, d] == 1:
+        return True
+    for t in range(model.kind.shape[0]):
+        if model.kind[t, d] == WINDOW:
+            return False
+    return model.perfect
+
+
 @bare_entry
 def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
     """Complete a skeleton whose `kept` and `spread` are set.
@@ -172,6 +216,7 @@ def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
     Returns the energy of the arithmetic with its operands, and with the least that passes between inner memories.
     """
     set_spread(skeleton)
+    set_still(model, skeleton)
     skeleton.floor[:] = 0
     alone, all_inside = model.base, model.base
     for t in range(model.kind.shape[0]):
@@ -198,4 +243,5 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.zeros((tensors, levels, 2)),
         np.zeros((levels, 2)),
         np.ones(levels, np.int64),
+        np.zeros(levels, np.int64),
     )

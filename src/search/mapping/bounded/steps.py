@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare
+from .merging import keeper_inside, merges, rests_at_end
 from .model import UNRELATED, WINDOW
 from .promise import Task, cell_of, fits
 from .skeleton import busy_rows
@@ -47,15 +48,6 @@ def idle_along(task: Task, level: int, d: int) -> bool:
             if same and skeleton.spread[level + 1, other] > 1:
                 return False
     return True
-
-
-@bare
-def may_stay(task: Task, level: int, d: int) -> bool:
-    """Whether part of a tensor may stay at the ragged end of the loop of dimension `d` at a memory, or of another with
-    as many tiles; see `ragged.ragged_share`."""
-    model, state = task.model, task.state
-    blocks, times = -(-model.bounds[d] // state.base[level, d]), -(-model.bounds[d] // state.tile[level, d])
-    return not model.perfect and times > 1 and ((blocks - 1) % (times - 1) == 0 or (blocks - 2) % (times - 1) == 0)
 
 
 @bare
@@ -130,14 +122,13 @@ def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     for t in range(model.kind.shape[0]):
         if model.kind[t, d] == WINDOW:
             return False
-        here, within = skeleton.kept[level, t] > 0, False
-        for c in range(level):
-            within |= skeleton.kept[c, t] > 0
+        here, keeper = skeleton.kept[level, t] > 0, keeper_inside(task, level, t)
+        within = keeper >= 0
         if model.kind[t, d] == UNRELATED:
             if shared and (here or (within and (alive >> t) & 1 > 0)):
                 return False
         elif here or within:
-            stays = within and may_stay(task, level, d)
+            stays = within and rests_at_end(task, level, d, t, keeper)
             if model.windows[t] > 0 or stays or (here and not passes_once(task, level, t)):
                 return False
     return True
@@ -182,7 +173,10 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     if bound == 1:
         return 0
     if bound == 0 and (
-        idle(task, level) or idle_along(task, level, d) or (level == 0 and better_outside(task, 0, d, 0))
+        idle(task, level)
+        or idle_along(task, level, d)
+        or (level == 0 and better_outside(task, 0, d, 0))
+        or merges(task, level, d, False)
     ):
         return 1
     if model.perfect:

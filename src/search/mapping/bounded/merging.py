@@ -1,0 +1,138 @@
+"""Two loops of one dimension that are as good as one."""
+
+from __future__ import annotations
+
+from ....costs.compiled import bare
+from .model import UNRELATED
+from .promise import Task
+from .skeleton import may_cross, moves_kept
+
+
+@bare
+def may_stay(task: Task, level: int, d: int) -> bool:
+    """Whether part of a tensor may stay at the ragged end of the loop of dimension `d` at a memory, or of another with
+    as many tiles; see `ragged.ragged_share`."""
+    model, state = task.model, task.state
+    n, base = model.bounds[d], state.base[level, d]
+    blocks, times = -(-n // base), -(-n // state.tile[level, d])
+    if model.perfect or times == 1:
+        return False
+    if (blocks - 1) % (times - 1) == 0:
+        return True
+    return (blocks - 2) % (times - 1) == 0 and may_idle(task, level, d)
+
+
+@bare
+def may_idle(task: Task, level: int, d: int) -> bool:
+    """Whether children along dimension `d` of a memory may have no work in the last of its blocks."""
+    inside, state, n = task.skeleton.inside, task.state, task.model.bounds[d]
+    if inside[level + 1, d] == 1:
+        return False
+    for k in range(level):  # a factor stands for all that lead to as many tiles, where nothing is spread outside
+        if state.tile[k, d] > state.base[k, d] and inside[inside.shape[0] - 1, d] == inside[k + 1, d]:
+            return True
+    rest: int = n % state.base[level, d]
+    return rest > 0
+
+
+@bare
+def rests_at_end(task: Task, level: int, d: int, t: int, keeper: int) -> bool:
+    """Whether part of tensor `t`, kept at memory `keeper`, may stay at the ragged end of loop `d` of memory `level`.
+
+    A loop between that always moves the tensor leaves nothing: all elements are new then whenever loops outside go on.
+    """
+    loops, mine = task.state.loops, -1
+    for i in range(task.state.length[0]):
+        if loops[i, 0] == level and loops[i, 1] == d:
+            mine = loops[i, 3]
+    for i in range(task.state.length[0]):
+        k, e = loops[i, 0], loops[i, 1]
+        inside = k > keeper and (k < level or (k == level and loops[i, 3] < mine))
+        if inside and task.model.kind[t, e] != UNRELATED and not may_stay(task, k, e):
+            return False
+    return may_stay(task, level, d)
+
+
+@bare
+def keeper_inside(task: Task, level: int, t: int) -> int:
+    """The outermost memory inside of `level` that keeps tensor `t`, or -1."""
+    for c in range(level - 1, -1, -1):
+        if task.skeleton.kept[c, t]:
+            return c
+    return -1
+
+
+@bare
+def loop_inside(task: Task, level: int, d: int) -> int:
+    """The memory of the last loop of dimension `d` inside of memory `level`, if that one could as well go on in its
+    place: no tensor of that dimension is kept between.  -1 if there is none."""
+    model, skeleton, state = task.model, task.skeleton, task.state
+    for k in range(level - 1, -1, -1):
+        if not may_cross(model, skeleton, k + 1, d) or moves_kept(model, skeleton, k, d):
+            return -1
+        if state.tile[k, d] > state.base[k, d]:
+            for t in range(model.kind.shape[0]):
+                if model.windows[t] > 0 and keeper_inside(task, k, t) >= 0:
+                    return -1
+            return k
+    return -1
+
+
+@bare
+def merges(task: Task, level: int, d: int, known: bool) -> bool:
+    """Whether a loop of dimension `d` at memory `level` is as good as more iterations of the one inside of it.
+
+    Tiles between get larger, but for no tensor that is kept there.  Tensors of other dimensions are moved as often, or
+    less: they go through the loops between once, not again in each iteration.  Those of this dimension which are kept
+    inside are new already whenever a loop between goes on, if the inner loop always moves them.  If it need not, at its
+    ragged end, they may stay in loops between: if all of these are `known`, in none that moves them.  Windows may
+    find more in the order of before.  As one loop takes the place of two, no other rule leads back.
+    """
+    inner = loop_inside(task, level, d)
+    if inner < 0:
+        return False
+    for t in range(task.model.kind.shape[0]):
+        keeper = keeper_inside(task, inner, t)
+        if keeper < 0 or task.model.kind[t, d] == UNRELATED or not rests_at_end(task, inner, d, t, keeper):
+            continue
+        if not known or loops_between(task, inner, d, t):
+            return False
+    return True
+
+
+@bare
+def loops_between(task: Task, level: int, d: int, t: int) -> bool:
+    """Whether a loop that does not move tensor `t` may come after that of dimension `d` at memory `level`."""
+    loops, mine = task.state.loops, -1
+    for i in range(task.state.length[0]):
+        if loops[i, 0] == level and loops[i, 1] == d:
+            mine = loops[i, 3]
+        if mine >= 0 and task.model.kind[t, loops[i, 1]] == UNRELATED:
+            return True
+    for i in range(task.state.length[0]):
+        before = loops[i, 0] == level and loops[i, 3] == mine
+        if before and task.model.kind[t, loops[i, 1]] == UNRELATED:
+            return True
+    return False
+
+
+@bare
+def some_merge(task: Task, level: int) -> bool:
+    """Whether one of the loops that came last at memory `level`, in any order, merges with one further in."""
+    loops, last = task.state.loops, task.state.length[0] - 1
+    for i in range(last, -1, -1):
+        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+            return False
+        if merges(task, level, loops[i, 1], True):
+            return True
+    return False
+
+
+@bare
+def merging_left(task: Task, level: int) -> bool:
+    """Whether the outermost memory `level` must have a loop that belongs further in."""
+    state, still = task.state, task.skeleton.still[level]
+    for d in range(task.model.bounds.shape[0]):
+        if state.base[level, d] < task.model.bounds[d] and ((still >> d) & 1 or merges(task, level, d, False)):
+            return True
+    return False
