@@ -39,6 +39,7 @@ from .settle import finish, settle_again, settle_group, unavoidable
 from .skeleton import busy_rows
 from .steps import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
 from .walk import Frames, State
+from .walls import beyond_walls
 
 
 @bare
@@ -81,14 +82,16 @@ def loop_bound(state: State, level: int, d: int) -> int:
 
 
 @bare
-def push(state: State, level: int, d: int, bound: int, block: int) -> None:
-    """Put a loop of some block on top."""
+def push(state: State, level: int, d: int, bound: int, row: Ints) -> None:
+    """Put a loop of the block of a frame's `row` on top."""
     state.tile[level, d] = state.base[level, d] * bound
     if bound > 1:
         state.loops[state.length[0], 0] = level
         state.loops[state.length[0], 1] = d
         state.loops[state.length[0], 2] = bound
-        state.loops[state.length[0], 3] = block
+        state.loops[state.length[0], 3] = row[DEPTH]
+        movers = 1 << row[FIRST] if row[FIRST] >= 0 else row[GROUP]
+        state.loops[state.length[0], 4] = (movers >> d) & 1
         state.length[0] += 1
 
 
@@ -222,7 +225,7 @@ def next_loop(task: Task, frames: Frames) -> None:
         if bound == 0:
             frames.top[0] -= 1
             return
-        push(state, level, d, bound, row[DEPTH])
+        push(state, level, d, bound, row)
         if bound > 1 and row[ALIVE] == 0 and better_outside(task, level, d, 0):
             pop(state, level, d, bound)
             limit = 2 if task.model.perfect else bound
@@ -255,8 +258,9 @@ def next_option(task: Task, frames: Frames) -> None:
     copy_row(state.marks[depth + 1], state.tile[level])
     if kind == CLOSE:
         if level == task.skeleton.kept.shape[0] - 1:
-            finish(task, alive, energy, depth)
+            finish(task, alive, energy + beyond_walls(task, level), depth)
             return
+        energy += beyond_walls(task, level)
         if row[SLID] >= 0 and found[4] != row[FINDS]:
             mark = state.marks[row[MARK]]
             energy += settle_again(task, level, row[SLID], mark, row[BY], row[TIMES], row[FINDS], found[4])

@@ -17,10 +17,13 @@ from typing import NamedTuple
 from ....costs.compiled import bare
 from .model import Ints, Model
 from .slides import Others, stays
-from .windows import alike, distinct2, shared_by
+from .windows import alike, all_along, distinct2, shared_by
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""
+
+MAX_SIZES = 32
+"""Sizes of a block that are looked at one by one."""
 
 
 @bare
@@ -190,34 +193,104 @@ def fallen(back: Side, other: Side, fewest: int) -> float:
 
 
 @bare
-def kept_in_groups(first: Side, other: Side, bound: int, others: Others) -> float:
+def on_arrival(across: float, back: float, columns: float, others: Others, at_first: float) -> float:
+    """Elements at most that steps find there on the average at which the loop that moves a window first begins again.
+
+    They find `across` if the other term goes ahead, through its `columns`, `back` if another dimension does, of which
+    other windows may leave a part; the first step of all finds `at_first`.  A column is first reached when the other
+    term goes ahead, so that happens once for each; likewise for positions along any two of the three.  So the most is
+    found if what finds least is the outermost.  All find `at_first` at least.
+    """
+    back, shared = max(back, at_first), max(back * others.shared, at_first)
+    times, one, two = others.unrelated, (across, columns), (shared, others.beside)
+    most = max(across, back)
+    if most > back:
+        times, one = columns, (back, others.unrelated)
+    if one[0] < two[0]:
+        one, two = two, one
+    found = two[0] + (at_first - two[0]) / two[1]
+    found = one[0] + (found - one[0]) / one[1]
+    return most + (found - most) / times
+
+
+@bare
+def kept_in_groups(
+    first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others
+) -> float:
     """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
-    blocks, or as many as lead to as many groups; or, with 0, any number, but not all."""
-    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, other.scale, other.tile))
+    blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
+
+    Steps of some `columns` count, blocks of the `other` term: all, or all but the last; or the last alone, of which
+    `own` has the size, and `columns` is 0.  Unless the first term moves `again` in loops that find something, all
+    groups begin like the first one.
+    """
+    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, own.scale, own.tile))
     groups = -(-blocks // max(bound, 2))
     inside, rest = -(-blocks // groups), blocks
     if groups > 1:
         rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
-    ahead = min(size, advance(first, other))
+    ahead = min(size, advance(first, own))
     fewest = inside - 1 if groups > 1 else rest - 1
-    beside = (1.0 - 1.0 / others.beside) * others.shared
-    waits = others.unrelated > 1.0 or beside > 0.0
-    back = fallen(first, other, fewest) if waits else 0.0
-    begin = max(crossing(other, first, fewest), back)
-    begin = min(size, begin)
-    begin -= (begin - min(size, back) * beside) / (other.blocks * others.unrelated)
+    waits = others.unrelated > 1.0 or (others.beside > 1.0 and others.shared > 0.0)
+    back = min(size, fallen(first, own, fewest)) if waits else 0.0
+    across = min(size, crossing(other, first, fewest))
+    # Each step of the last column may be as good as the one that reaches it.
+    begin = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
     more = begin
-    if groups > 1:
+    if groups > 1 and not again:
+        across = min(size, crossing(other, first, rest - 1))
+        back = min(size, fallen(first, own, rest - 1)) if waits else 0.0
+        more = (groups - 1) * begin + on_arrival(
+            across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across
+        )
+    elif groups > 1:
         later = max(ahead, crossing(first, other, 1))
         last = max(later, crossing(other, first, rest - 1))
         if waits:
-            last = max(last, fallen(first, other, rest - 1))
+            last = max(last, fallen(first, own, rest - 1))
             later = max(later, back)
-        later = max(later, crossing(other, first, fewest))
+        later = max(later, across)
         more += (groups - 2) * min(size, later) + min(size, last)
     more -= groups * ahead
     visits = blocks - 1 if more > 0 and first.idle and blocks > 1 and not first.whole else blocks
     return min(size, ahead + more / visits)
+
+
+@bare
+def most_kept(first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others) -> float:
+    """`kept_in_groups` for a `bound` that may not be known (0)."""
+    blocks = first.blocks
+    most = kept_in_groups(first, other, own, columns, again, bound if bound > 0 else blocks, others)
+    if bound == 0 and blocks > 2:
+        most = max(most, kept_in_groups(first, other, own, columns, again, 0, others))
+    return most
+
+
+@bare
+def sized(side: Side, size: int) -> Side:
+    """A term with tiles of a certain size, the children's together."""
+    step = side.scale * size
+    return Side(side.scale, side.blocks, step, step, size, min(side.child, size), side.idle, side.children, side.whole)
+
+
+@bare
+def lacking(
+    first: Side, other: Side, length: int, width: int, rows: int, near: int, again: bool, bound: int, others: Others
+) -> float:
+    """Elements at least that steps of a window lack, in all of its tiles, of which `rows` are along the `first` term;
+    bounds are `length` and `width`, `near` and `again` as for `kept_in_groups`.
+
+    Along the other term all tiles but the last have one size, whichever of those that a block may have.
+    """
+    least, columns = -1.0, other.blocks
+    for size in range(other.near // other.scale, other.far // other.scale + 1):
+        whole = sized(other, size)
+        last = sized(other, width - (columns - 1) * size)
+        kept = (columns - 1) * most_kept(first, whole, whole, float(min(columns - 1, near)), again, bound, others)
+        kept += most_kept(first, whole, last, 0.0, again, bound, others)
+        words = all_tiles(first, whole, length, width) - rows * kept
+        least = words if least < 0 else min(least, words)
+    return max(least, 0.0)
 
 
 @bare
@@ -232,11 +305,13 @@ def window_words(
     bound: int,
     fixed: int,
     others: Others,
+    reach: Ints,
 ) -> tuple[float, float]:
     """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
 
     The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see `slides.kept_on_average`.
-    Sizes of dimensions that are not of the set `fixed` stand for all with as many steps.
+    Sizes of dimensions that are not of the set `fixed` stand for all with as many steps.  Only loops of at most `reach`
+    (D,) iterations, but for that loop, find something.
     """
     d = first
     if first < 0 or model.window[t, first] != w:
@@ -249,9 +324,12 @@ def window_words(
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0
-    most = kept_in_groups(one, two, bound if bound > 0 else one.blocks, others)
-    if bound == 0 and one.blocks > 2:
-        most = max(most, kept_in_groups(one, two, 0, others))
+    near, again = min(two.blocks, reach[e]), reach[d] > 1
+    most = most_kept(one, two, two, float(near), again, bound, others)
+    if 1 < two.blocks and two.whole and two.far - two.near <= (MAX_SIZES - 1) * two.scale:
+        rows = -(-model.bounds[d] // tile[d])
+        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+        most = min(most, (total - words) / all_along(model, t, w, tile))
     return total, most
 
 

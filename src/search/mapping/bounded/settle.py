@@ -12,7 +12,16 @@ from .words import sent, settle
 
 @bare
 def kill(
-    task: Task, level: int, t: int, tile: Ints, first: int, bound: int, near: int, ragged: float, words: Floats
+    task: Task,
+    level: int,
+    t: int,
+    tile: Ints,
+    first: int,
+    bound: int,
+    near: int,
+    reach: Ints,
+    ragged: float,
+    words: Floats,
 ) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
     model, skeleton, state = task.model, task.skeleton, task.state
@@ -30,8 +39,9 @@ def kill(
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        up = sent(model, t, to_parent, to_child, state.base[level], first, bound, ragged, free, level == last, near)
-        down = sent(model, t, to_child, to_child, state.base[level], first, bound, ragged, free, level == last, near)
+        step, once = state.base[level], level == last
+        up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, near, reach)
+        down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, near, reach)
         up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
@@ -110,7 +120,7 @@ def settle_group(
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
             ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
-            energy += kill(task, level, t, mark, first, bound, near, ragged, words)
+            energy += kill(task, level, t, mark, first, bound, near, task.model.bounds, ragged, words)
     return energy
 
 
@@ -121,7 +131,7 @@ def settle_again(task: Task, level: int, t: int, mark: Ints, first: int, bound: 
     words, found = task.state.words[0], 0.0
     for sign, loops in ((1.0, less), (-1.0, near)):
         copy_words(words, task.skeleton.floor)
-        found += sign * kill(task, level, t, mark, first, bound, loops, 0.0, words)
+        found += sign * kill(task, level, t, mark, first, bound, loops, task.model.bounds, 0.0, words)
     copy_words(words, task.skeleton.floor)
     return max(found, 0.0)
 

@@ -32,7 +32,7 @@ class Others(NamedTuple):
 
 @bare
 def others_of(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool, near: int
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool, near: int, reach: Ints
 ) -> Others:
     """The loops beside window `w` where tensor `t` rests in a tile; see `words.sent`."""
     unrelated, beside, shared = 1.0, 1.0, 0.0
@@ -40,9 +40,9 @@ def others_of(
         if (near >> d) & 1 == 0:
             continue
         if model.kind[t, d] == UNRELATED:
-            unrelated *= -(-model.bounds[d] // tile[d])
+            unrelated *= min(reach[d], -(-model.bounds[d] // tile[d]))
         elif model.window[t, d] >= 0 and model.window[t, d] != w:
-            beside *= -(-model.bounds[d] // step[d])
+            beside *= min(reach[d], -(-model.bounds[d] // step[d]))
     for other in range(model.windows[t]):
         if other != w:
             size = float(extent(model, t, other, tile)) / not_cut_off(model, t, other, tile)

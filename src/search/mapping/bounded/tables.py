@@ -80,7 +80,9 @@ def window_rows(
                 out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
         out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
         if not model.perfect and understood(model, t, w, steps[n], free):
-            every, out[n, KEPT] = window_words(model, t, w, tile, children[n], steps[n], first, bounds[n], 0, others)
+            every, out[n, KEPT] = window_words(
+                model, t, w, tile, children[n], steps[n], first, bounds[n], 0, others, model.bounds
+            )
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
             continue

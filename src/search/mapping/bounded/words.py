@@ -49,6 +49,7 @@ def sent(
     free: int,
     once: bool,
     near: int,
+    reach: Ints,
 ) -> float:
     """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
 
@@ -56,7 +57,8 @@ def sent(
     one of a window (else -1), with its `bound` (0: not known); `step` are iterations per step of the loops outside.
     `ragged` is the share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free`
     is spread further out; with `once` none has another loop further out than those that come next.
-    Steps of dimensions that are not of the set `near` find nothing.
+    Steps of dimensions that are not of the set `near` find nothing; with imperfect factors, of each dimension loops of
+    `reach` (D,) iterations at most find something, but for `first`.
     """
     total, fixed = 1.0 - ragged, 0
     for d in range(tile.shape[0]):
@@ -67,8 +69,8 @@ def sent(
             total *= -(-model.bounds[d] // tile[d])
     for w in range(model.windows[t]):
         if not model.perfect and understood(model, t, w, step, free):
-            others = others_of(model, t, w, tile, child, step, free, once, near)
-            every, kept = window_words(model, t, w, tile, child, step, first, bound, fixed, others)
+            others = others_of(model, t, w, tile, child, step, free, once, near, reach)
+            every, kept = window_words(model, t, w, tile, child, step, first, bound, fixed, others, reach)
             total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
             continue
         size = float(together(model, t, w, tile, step))
@@ -104,7 +106,7 @@ def found_there(
     if not model.perfect:
         kept = kept_at_most(model, t, w, tile, child, step, first, bound, size)
         return min(size, kept * not_cut_off(model, t, w, tile))
-    others = others_of(model, t, w, tile, child, step, free, once, near)
+    others = others_of(model, t, w, tile, child, step, free, once, near, model.bounds)
     most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, near)
     if bound == 0:
         return most
