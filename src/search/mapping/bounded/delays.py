@@ -11,6 +11,7 @@ one, and the last ones to get back, may be added in the tables of these memories
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -93,28 +94,44 @@ class Delays:
         limits: tuple[float, float],
         far: tuple[float, float],
     ) -> None:
-        self._section, self.limits = section, limits
+        self._outer, self._section, self.limits, self._far = outer, section, limits, far
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
         self._model, self._passing = model, passing_by(model, skeleton)
-        inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
-        waiting = outer.waiting(inmost, far, section.size) + sum(
+        self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
+        latencies = sum(
             float(model.latency[min(mine) :].sum())
             for back in (False, True)
             if (mine := [memory for t, memory in enumerate(own) if bool(model.is_output[t]) == back])
         )
-        fits, fewest = section.fits(self._kept), section.fewest(self._kept)
-        cycles = np.maximum(np.maximum(fewest, limits[0]) + waiting, limits[1])[fits]
+        waiting = outer.waiting(self._inmost, far, section.size) + latencies
         self._waiting = np.ascontiguousarray(np.broadcast_to(waiting, section.shape)).reshape(-1)
-        self._fits = fits.reshape(-1)
-        alone = outer.waiting(inmost, far, section.size, inside=False)
-        together = float((np.maximum(fewest, limits[0]) + waiting)[fits].min(initial=np.inf))
-        port = outer.waiting(inmost, far, section.size)
-        self.hidden = 4.0 + float((port - alone).max()) + max(0.0, limits[1] - together)
+        self._fits = section.fits(self._kept).reshape(-1)
+
+    @cached_property
+    def _together(self) -> Floats:
+        """Cycles by tile, but for bounds that hold for any."""
+        fewest = np.broadcast_to(self._section.fewest(self._kept), self._section.shape).reshape(-1)
+        found: Floats = (np.maximum(fewest, self.limits[0]) + self._waiting)[self._fits]
+        return found
+
+    @cached_property
+    def least(self) -> float:
+        """Least cycles of all tiles."""
+        return max(float(self._together.min(initial=np.inf)), self.limits[1])
+
+    @cached_property
+    def vary(self) -> bool:
+        """Whether cycles of tiles differ."""
+        return max(float(self._together.max(initial=0.0)), self.limits[1]) > self.least * VARIETY
+
+    @cached_property
+    def hidden(self) -> float:
         """Cycles that may go by anyway while words of inner memories arrive: in rounding, at ports further in, or by
         other bounds."""
-        self.least = float(cycles.min(initial=np.inf))
-        self.vary = bool(cycles.max(initial=0.0) > self.least * VARIETY)
+        alone = self._outer.waiting(self._inmost, self._far, self._section.size, inside=False)
+        port = self._outer.waiting(self._inmost, self._far, self._section.size)
+        return 4.0 + float((port - alone).max()) + max(0.0, self.limits[1] - float(self._together.min(initial=np.inf)))
 
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""

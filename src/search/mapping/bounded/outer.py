@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from ....costs.compiled import bare_entry
 from .grids import Sizes, distinct_tiles, grid_of, sizes_of
 from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
@@ -20,7 +21,7 @@ first compared with all others."""
 MAX_CELLS = 1 << 14
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
 
-MAX_PERFECT = 1 << 15
+MAX_PERFECT = 1 << 16
 """Cells of a grid of perfect tiles, which nest."""
 
 MAX_BEST = 1 << 12
@@ -28,6 +29,30 @@ MAX_BEST = 1 << 12
 
 MAX_KEPT = 1 << 20
 """Cells of tables for all orders of loops that are kept until they are asked for again."""
+
+
+@bare_entry
+def port_cycles(model: Model, sent: Floats, kept: int, children: int, found: Floats) -> None:
+    """Fill `found` (K, N) with cycles of the two outermost memories' ports for words `sent` (K, T, N) of each tensor.
+
+    The last memory before the outermost, of so many instances, has the set of tensors `kept`.
+    """
+    last = model.capacity.shape[0] - 1
+    near, far = model.bandwidth[last - 1], model.bandwidth[last]
+    for k in range(found.shape[0]):
+        for n in range(found.shape[1]):
+            into, out, reads, writes = 0.0, 0.0, 0.0, 0.0
+            for t in range(sent.shape[1]):
+                words, full, back = sent[k, t, n], model.full[t], model.is_output[t]
+                out += (max(0.0, words - full) if back else words) * model.weight[last, t]
+                into += words * model.weight[last, t] if back else 0.0
+                if (kept >> t) & 1:
+                    fills = max(0.0, words - full * children) + full if back else words
+                    reads += (words if back else full) * model.weight[last - 1, t]
+                    writes += fills * model.weight[last - 1, t]
+            outside = max(out / far[0], into / far[1], (out + into) / far[2])
+            inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
+            found[k, n] = max(outside, inside) * (1 - 1e-11)
 
 
 class Outer:
@@ -202,33 +227,17 @@ class Outer:
         return self._busy[outcome, kept]
 
     def _ports(self, outcome: Case, kept: int) -> Floats:
-        sent = {t: self.words_sent(t, *way) for t, way in enumerate(outcome) if kept >> t & 1}
-        return self.busy(sent, kept)
+        once = [np.full((1,) * self._tables.dims, full) for full in self._model.full]
+        ways = enumerate(outcome)
+        sent = [self.words_sent(t, *way) if kept >> t & 1 else once[t] for t, way in ways]
+        return self.busy(np.stack(np.broadcast_arrays(*sent))[None], kept)[0]
 
-    def busy(self, words_sent: dict[int, Floats], kept: int) -> Floats:
-        """`ports` where so many words are sent of some tensors, and at least each element once of the others."""
-        model = self._model
-        none = np.zeros((1,) * self._tables.dims)
-        words = [[none, none], [none, none]]
-        for t in range(len(model.full)):
-            back, full = bool(model.is_output[t]), float(model.full[t])
-            sent = words_sent.get(t, none + full)
-            outside, inside = float(model.weight[self.last, t]), float(model.weight[self.last - 1, t])
-            again = np.maximum(0.0, sent - full)
-            words[1][0] = words[1][0] + (again if back else sent) * outside
-            words[1][1] = words[1][1] + (sent if back else 0.0) * outside
-            if kept >> t & 1:
-                words[0][0] = words[0][0] + (sent if back else full) * inside
-                fills = np.maximum(0.0, sent - full * self._children) + full if back else sent
-                words[0][1] = words[0][1] + fills * inside
-        slowest = none
-        for level, (reads, writes), instances in zip(
-            (self.last - 1, self.last), words, (self._children, 1), strict=True
-        ):
-            limits = model.bandwidth[level] * instances
-            most = np.maximum(np.maximum(reads / limits[0], writes / limits[1]), (reads + writes) / limits[2])
-            slowest = np.maximum(slowest, most)
-        return slowest * (1 - 1e-11)
+    def busy(self, sent: Floats, kept: int) -> Floats:
+        """`ports` (K, ...) where words `sent` (K, T, ...) are those of each tensor."""
+        shape = len(sent), *sent.shape[2:]
+        found = np.empty((len(sent), prod(shape[1:])))
+        port_cycles(self._model, sent.reshape(*sent.shape[:2], -1), kept, self._children, found)
+        return found.reshape(shape)
 
     def sizes(self, t: int, tiles: Sizes) -> Floats:
         """Elements of tensor `t` in tiles."""

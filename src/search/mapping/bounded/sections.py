@@ -74,21 +74,27 @@ class Section:
         return energies, ports
 
     def _passing(self, kept: int, model: Model, limits: tuple[tuple[int, float], ...]) -> Floats:
-        found: list[Floats] = []
-        price = np.where(model.is_output, model.read[-1] + model.write[-1], model.read[-1])
-        for outcome in self._outer.outcomes(kept | sum(1 << t for t, _ in limits)):
-            energy: Floats = np.zeros(self.shape)
-            sent: dict[int, Floats] = {}
+        outcomes = self._outer.outcomes(kept | sum(1 << t for t, _ in limits))
+        energies = np.zeros((len(outcomes), *self.shape))
+        sent = np.empty((len(outcomes), len(model.full), *self.shape))
+        sent[:] = model.full.reshape(-1, *(1 for _ in self.shape))
+        for energy, words, outcome in zip(energies, sent, outcomes, strict=True):
             for t, way in enumerate(outcome):
                 if kept >> t & 1:
-                    energy = energy + self.term(t, *way)
-                    sent[t] = self._sent(t, *way)
+                    energy += self.term(t, *way)
+                    words[t] = self._sent(t, *way)
             for t, most in limits:
-                resting, moved = self._sent(t, outcome[t][0]), self._sent(t, 0)
-                sent[t] = np.where(self.size(t) <= most, resting, moved)
-                energy = energy + (sent[t] - float(model.full[t])) * float(price[t])
-            found.append(np.stack([energy, np.broadcast_to(self._outer.busy(sent, kept), self.shape)]))
-        return np.stack(found, axis=1)
+                words[t] = self._resting(t, outcome[t][0], most)
+                price = model.read[-1, t] + model.write[-1, t] if model.is_output[t] else model.read[-1, t]
+                energy += (words[t] - model.full[t]) * price
+        return np.stack([energies, self._outer.busy(sent, kept)])
+
+    def _resting(self, t: int, run: int, most: float) -> Floats:
+        """Words sent of tensor `t`, which rests in the loops `run` where a tile has no more than `most` elements."""
+        return self._kept(
+            ("resting", t, run, most),
+            lambda: np.where(self.size(t) <= most, self._sent(t, run), self._sent(t, 0)),
+        )
 
     def _sent(self, t: int, run: int, first: int = -1, near: int = EVERY) -> Floats:
         return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
