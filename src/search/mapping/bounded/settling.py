@@ -76,7 +76,7 @@ class Settling:
             return inf
         leaves.number[0] = 0
         enough = self.best.enough * (1 - ROUNDING)
-        if not self.model.perfect and self.sets is not None and not site.unplaced and not self.diving:
+        if self.sets is not None and not site.unplaced and not self.diving:
             return self.arrange_leaves(number, site)
         energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept)
         unsettled: list[Leaf] = []
@@ -115,7 +115,7 @@ class Settling:
             bound, left = float(leaves.bound[row, 0]), float(leaves.bound[row:number, 0].min())
             if bound >= self.best.enough * (1 - ROUNDING):
                 continue
-            factors = members(self.bounds, self.skeleton.spread, leaves.temporal[row], MAX_MEMBERS, self.plain)
+            factors = self.members(leaves.temporal[row])
             if factors is None:
                 low = min(low, bound)
                 continue
@@ -126,6 +126,12 @@ class Settling:
                     return min(low, left)
                 low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
         return low
+
+    def members(self, factors: Ints) -> list[Ints] | None:
+        """All that some factors (L, D) stand for; None if that is too much."""
+        if self.model.perfect:
+            return [factors]
+        return members(self.bounds, self.skeleton.spread, factors, MAX_MEMBERS, self.plain)
 
     def arrange(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> float:
         """Settle some `factors` (N, L, D) of a leaf by their best order; returns a lower bound of what is not settled.

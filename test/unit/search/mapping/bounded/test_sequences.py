@@ -10,11 +10,12 @@ import pytest
 
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.model import Ints, Model, model_of
 from tilewright.search.mapping.bounded.orders import Blocks, Order, orders_of
 from tilewright.search.mapping.bounded.sequences import Leaf, Sequences
 from tilewright.search.mapping.bounded.skeleton import fill, new_skeleton
-from tilewright.search.mapping.values import Space
+from tilewright.search.mapping.values import Request, Space
 
 DIMS = "kcpqr"
 
@@ -119,3 +120,17 @@ def test_energies_of_tensors_without_windows_are_exact(seed: int):
         again = price_batch(arch, problem, [mapping(factors, o, kept) for o in found]).energy_pj - price.energy_pj[0]
         assert again.max() < limit + 1e-3
         assert again.min() == pytest.approx(gains.min())
+
+
+def test_least_energy_is_found_without_other_orders(monkeypatch: pytest.MonkeyPatch):
+    """Where energy counts, the best order of a mapping's loops settles it."""
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    small = Level("L0", 12, 1, 1, 1, 1.0), Level("L1", 40, 1, 1, 1, 5.0), Level("L2", None, 1, 1, 1, 60.0, 1, 2)
+    arch, request = Architecture("row", small, "MAC", 1, 1, 1.0), Request(space=Space(True, True, "perfect"))
+    problems = [convolution(Random(seed)) for seed in range(6)]
+    monkeypatch.setattr(Sequences, "needed", never)
+    found = [solve(arch, problem, request) for problem in problems]
+    assert all(answer.proven for answer in found)
