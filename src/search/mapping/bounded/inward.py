@@ -68,12 +68,12 @@ class Passage:
         """From the outer memory's cells to this one's, but for dimensions that are `resting`."""
         return table.reshape(-1)[self._places(table.shape, resting, back=False)]
 
-    def back(self, table: Floats, resting: int) -> Floats:
-        """The same along the `resting` dimensions of what `inwards` answered."""
-        return table.reshape(-1)[self._places(table.shape, resting, back=True)]
+    def back(self, table: Floats, dims: int) -> Floats:
+        """The same along some of the dimensions `dims` that were resting."""
+        return table.reshape(-1)[self._places(table.shape, dims, back=True)]
 
     def _places(self, shape: tuple[int, ...], resting: int, *, back: bool) -> Ints:
-        key = self._key, resting, back
+        key = self._key, resting, back, shape
         found = self._store.get(key)
         if found is None:
             same = [np.arange(size) for size in shape]
@@ -214,18 +214,29 @@ class Step:
         return found + fixed
 
     def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending, late: Late) -> Floats:
-        """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows."""
+        """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows.
+
+        What a tensor costs depends on the next memory's tile where it rests, on this one's elsewhere.  So the least
+        over the former comes first along dimensions in which the fewest tensors rest.
+        """
         table = self.passage.nearby(self._table(nobody, resting | late[0] | self._still, late), self._still)
         total = self.passage.inwards(table, resting)
         ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
-        for t, low, run, first, near in running:
-            rests = run | resting & self._unrelated(t)
+        open_dims = resting
+        waiting = [(run | resting & self._unrelated(t), t, low, first, near) for t, low, run, first, near in running]
+        for rests, t, low, first, near in sorted(waiting, key=lambda one: -one[0].bit_count()):
+            if rests & ~open_dims == 0:
+                total, open_dims = self._closed(total, open_dims & ~rests), rests
             found = self.terms.energy(t, low, rests, first, ends, whole=False, near=near)
-            # Loops that move it while others rest: `total` knows the next memory's tile there, not this one's.
-            others = tuple(d for d in range(self.dims) if resting & ~rests & 1 << d)
+            others = tuple(d for d in range(self.dims) if (rests ^ open_dims) >> d & 1)
             total = total + (found.min(axis=others, keepdims=True) if others else found)
-        total = grown(self.passage.nested, total, (1 << self.dims) - 1 & ~resting)
-        return self.passage.back(total, resting)
+        return self._closed(total, open_dims)
+
+    def _closed(self, total: Floats, dims: int) -> Floats:
+        """By this memory's cells along `dims`, the least over the next one's that contain them."""
+        if not dims:
+            return total
+        return self.passage.back(grown(self.passage.nested, total, self._every & ~dims), dims)
 
     def _surviving(self, alive: dict[int, int], some: tuple[int, ...], pending: Pending) -> Floats | float:
         """The tensors `some` rest in all loops of the next memory, which move the others."""

@@ -37,3 +37,30 @@ def test_children_share_a_bound_unevenly(m: int, children: int) -> None:
     search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
     spread, kept = ((1, 1, 1), (children, 1, 1), (1, 1, 1)), ((0, 1), (1, 1), (0, 1))
     assert search.estimates.by_tables(spread, kept, 0.0, inf) <= priced.energy_pj[0] * (1 + 1e-9)
+
+
+def test_loops_that_rest_one_tensor_move_another() -> None:
+    """Half of B fits at a time: either it comes again for each block of n, or all C comes again for its other half.
+
+    The loops of n in the memory beyond B move C.  Though B rests in them, C is that of a child's single element.
+    """
+    tensors = (
+        Tensor("A", ((1, 0, 0), (0, 1, 0), (0, 0, 1))),
+        Tensor("B", ((0, 1, 0),)),
+        Tensor("C", ((0, 0, 1),)),
+        Tensor("Z", ((1, 0, 0),), is_output=True),
+    )
+    problem = Problem("vectors", ("m", "k", "n"), (2, 4, 20), tensors)
+    levels = (
+        Level("L0", 1, 4, 4, 1, 1.0, holds=("C",)),
+        Level("L1", 2, 1, 1, 1, 2.0, holds=("B",)),
+        Level("L2", 64, 1, 1, 1, 4.0, holds=("Z",)),
+        Level("D", None, 1, 1, 1, 100.0),
+    )
+    arch = Architecture("two_rest", levels, "MAC", 4, 4, 1.0, operands=("Z", "A", "B"))
+    space = Space(bypass=True, split_axes=True, factors="imperfect")
+    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    spread = (1, 1, 1), (1, 1, 4), (1, 1, 1), (1, 1, 1)
+    kept = (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1)
+    once = search.set_up(spread, kept)[1]
+    assert search.estimates.by_tables(spread, kept, 0.0, inf) > once + 0.7 * 100.0 * min(4 * 4, 20)
