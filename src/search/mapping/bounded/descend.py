@@ -31,7 +31,7 @@ from .choices import (
     options,
     resting_dims,
 )
-from .merging import merging_left, some_merge
+from .merging import merging_left, some_merge, takes_over
 from .model import Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
@@ -216,10 +216,12 @@ def next_loop(task: Task, frames: Frames) -> None:
     level, d, bound = row[LEVEL], row[DIM], row[CURSOR]
     if bound > 0:
         pop(state, level, d, bound)
+    last = level == task.skeleton.kept.shape[0] - 1
     limit = bound if bound > 0 else first_limit(task, level, d)
+    if bound == 0 and not (last and state.base[level, d] >= task.model.bounds[d]):
+        limit = 2 if takes_over(task, level, d, row[ALIVE]) else limit
     left = row[REMAINING] & ~(1 << d)
     fixed = (1 << task.model.bounds.shape[0]) - 1 & ~left
-    last = level == task.skeleton.kept.shape[0] - 1
     while True:
         bound = next_bound(task, level, d, limit)
         if bound == 0:

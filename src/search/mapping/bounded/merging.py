@@ -101,6 +101,61 @@ def merges(task: Task, level: int, d: int, known: bool) -> bool:
 
 
 @bare
+def passes_once(task: Task, level: int, t: int) -> bool:
+    """Whether no loop outside of what is known of memory `level` is unrelated to tensor `t`."""
+    model, inside, tile = task.model, task.skeleton.inside, task.state.tile[level]
+    for d in range(model.bounds.shape[0]):
+        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+        if model.kind[t, d] == UNRELATED and tile[d] * outside < model.bounds[d]:
+            return False
+    return True
+
+
+@bare
+def last_loop(task: Task, level: int, d: int) -> int:
+    """The memory of the last loop of dimension `d` inside of memory `level`, -1 if there is none, or if it is not all
+    the same to tiles on which side of spatial loops between it runs."""
+    for k in range(level - 1, -1, -1):
+        if not may_cross(task.model, task.skeleton, k + 1, d):
+            return -1
+        if task.state.tile[k, d] > task.state.base[k, d]:
+            return k
+    return -1
+
+
+@bare
+def takes_over(task: Task, level: int, d: int, alive: int) -> bool:
+    """Whether the next loop, of dimension `d` at memory `level`, could as well have all iterations of the last one of
+    its dimension further in, while the tensors `alive` rest.
+
+    Tiles between get smaller, which is all the same to tensors that pass once, in whatever tiles.  Tensors that the
+    loop does not move must all still rest, then it takes nothing from them.  Others, which are kept further in, rest
+    longer than before, if they cannot stay at a ragged end of the inner loop.
+    """
+    inner, model, kept = last_loop(task, level, d), task.model, task.skeleton.kept
+    if inner < 0:
+        return False
+    for t in range(model.kind.shape[0]):
+        keeper = keeper_inside(task, level, t)
+        if keeper < 0:
+            continue
+        if model.windows[t] > 0:
+            return False
+        if model.kind[t, d] == UNRELATED:
+            innermost = task.skeleton.parent[0, t]
+            if not (alive >> t) & 1 or task.state.low[level, t] > innermost:
+                return False
+            continue
+        for c in range(inner, level):
+            if kept[c, t] and not passes_once(task, c, t):
+                return False
+        keeper = keeper_inside(task, inner, t)
+        if keeper >= 0 and rests_at_end(task, inner, d, t, keeper):
+            return False
+    return True
+
+
+@bare
 def loops_between(task: Task, level: int, d: int, t: int) -> bool:
     """Whether a loop that does not move tensor `t` may come after that of dimension `d` at memory `level`."""
     loops, mine = task.state.loops, -1

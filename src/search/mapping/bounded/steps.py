@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare
-from .merging import keeper_inside, merges, rests_at_end
+from .merging import keeper_inside, merges, passes_once, rests_at_end
 from .model import UNRELATED, WINDOW
 from .promise import Task, cell_of, fits
 from .skeleton import busy_rows
@@ -47,17 +47,6 @@ def idle_along(task: Task, level: int, d: int) -> bool:
             same = model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]
             if same and skeleton.spread[level + 1, other] > 1:
                 return False
-    return True
-
-
-@bare
-def passes_once(task: Task, level: int, t: int) -> bool:
-    """Whether no loop outside of what is known of memory `level` is unrelated to tensor `t`."""
-    model, inside, tile = task.model, task.skeleton.inside, task.state.tile[level]
-    for d in range(model.bounds.shape[0]):
-        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
-        if model.kind[t, d] == UNRELATED and tile[d] * outside < model.bounds[d]:
-            return False
     return True
 
 
