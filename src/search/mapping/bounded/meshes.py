@@ -10,7 +10,7 @@ import numpy as np
 
 from ....costs.compiled import bare
 from ..exact.lattice import divisors
-from .model import PLAIN, WINDOW, Bools, Floats, Ints, Model
+from .model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 
 Columns = tuple[int, int]
 """Columns and rows of a mesh."""
@@ -45,8 +45,9 @@ def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: b
     """Numbers of children that a dimension may be spread over.
 
     With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
-    itself; unless `every` one counts: more children have more ports, and how far a window moves depends on them.
-    Factors along both axes may leave part of the last row idle.
+    itself; unless `every` one counts: more children have more ports, how far a window moves depends on them, and of
+    more children that each have sums of their own fewer come back to them.  Factors along both axes may leave part of
+    the last row idle.
     """
     most = max(columns * rows for columns, rows in meshes)
     if perfect:
@@ -69,7 +70,8 @@ def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], *, split: bool) -
     room = np.array([_room(group) for group in groups], np.int64)
     meshes = [group[0] if len(group) == 1 else (_room(group), 1) for group in groups]
     timed = bool(np.isfinite(model.bandwidth).any())
-    every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0)).tolist()
+    summed: Bools = (model.kind[model.is_output] == UNRELATED).any(axis=0)
+    every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0) | summed).tolist()
     lists = [
         factors_of(n, meshes, perfect=model.perfect, split=split, every=some)
         for n, some in zip(bounds, every, strict=True)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tilewright.costs.bounds import bounds_of
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.bounded import solve
 from tilewright.search.mapping.bounded.meshes import children_on, fitting_of
 from tilewright.search.mapping.bounded.model import PLAIN
 from tilewright.search.mapping.bounded.prefixes import find_room, new_trail
@@ -17,7 +19,7 @@ from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.bounded.spreads import layout_of
 from tilewright.search.mapping.values import Request, Space
 
-from .enumerate import random_kernel, random_machine, random_problem
+from .enumerate import cheapest, random_kernel, random_machine, random_problem
 
 MESHES = [(2, 4)], [(3, 1)], [(2, 3), (3, 2)], [(1, 1)], [(4, 4), (1, 2)]
 
@@ -68,3 +70,26 @@ def test_no_more_children_than_can_be():
                         assert trail.more[t, level] == most, (seed, level, begin, t)
                         compared += 1
     assert compared > 300
+
+
+def test_more_children_than_half_of_the_terms_come_back_to_fewer_sums():
+    """Of 3 x 2 visits for 4 terms of a sum, 3 find no sum yet and 1 finds one; of 2 x 2 visits, 2 do."""
+    levels = (
+        Level("L0", 4, 12, 6, 1, 5.0, hop_energy_pj=0.5, multiple_buffering=2.0),
+        Level("L1", 4, 3, 3, 2, 1.2, multiple_buffering=2.0, write_energy_pj=2.0),
+        Level("L2", 12, 3, 3, 2, 80.0),
+        Level("L3", None, 1, 1, 2, 320.0, write_energy_pj=2.0),
+    )
+    arch = Architecture("sums", levels, "MAC", 12, 6, 1.0)
+    tensors = (
+        Tensor("I", ((0, 1, 0), (1, 0, 1))),
+        Tensor("W", ((0, 1, 0), (0, 0, 1)), word_bits=8),
+        Tensor("Z", ((1, 0, 0),), True, 8),
+    )
+    problem = Problem("conv2d", ("q", "r", "s"), (2, 4, 2), tensors)
+    space = Space(bypass=False, split_axes=True, factors="imperfect")
+    mapping, least = cheapest(arch, problem, space, 3000)
+    assert mapping.levels[3].spatial_x[0].bound == 3
+    found = solve(arch, problem, Request(space=space))
+    assert found.proven
+    assert found.edp == pytest.approx(least, rel=1e-9)
