@@ -236,12 +236,12 @@ class Ahead:
     def _limits(self, level: int) -> tuple[list[int], list[int]]:
         """The largest tiles of a memory by dimension that may matter, and of those the largest that fit.
 
-        With imperfect factors memories that keep nothing have loops, too: their tiles must fit in those further out.
+        Tiles of all memories further out must have room for them: cells of these stand for no larger ones.
         """
         skeleton, inside = self._skeleton, self._skeleton.inside
         reach = self._reach(level)
         most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
-        for outer in range(level + 1, self._outer.last - 1 if not self._model.perfect else 0):
+        for outer in range(level + 1, self._outer.last - 1):
             kept = kept_at(skeleton, outer)
             for d, end in enumerate(self._reach(outer)):
                 fitting = self._most(kept, outer, d, end)

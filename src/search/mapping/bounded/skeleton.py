@@ -172,11 +172,10 @@ def set_still(model: Model, skeleton: Skeleton) -> None:
     Their loops are as good in the innermost memory that keeps something: its tiles and those of memories between get
     larger, but for no tensor that they keep.  Tensors are moved as often, or less: they go through all other loops
     once, not again in each iteration.  Windows may find more in the order of before.  Where imperfect factors are
-    spread over children between, other children may have less work than the others.  With perfect factors bounds by
-    tables of all loops are higher, so there are none.
+    spread over children between, other children may have less work than the others.
     """
     skeleton.still[:] = 0
-    for d in range(0 if model.perfect else skeleton.spread.shape[1]):
+    for d in range(skeleton.spread.shape[1]):
         some = False
         for level in range(skeleton.kept.shape[0]):
             if some and not may_cross(model, skeleton, level, d):

@@ -64,3 +64,30 @@ def test_loops_that_rest_one_tensor_move_another() -> None:
     kept = (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1)
     once = search.set_up(spread, kept)[1]
     assert search.estimates.by_tables(spread, kept, 0.0, inf) > once + 0.7 * 100.0 * min(4 * 4, 20)
+
+
+def test_tiles_for_which_memories_outside_have_no_room() -> None:
+    """One element of A fits: loops of `k` come outside of its memory, and move A for every m, or Z for every k.
+
+    None of them need be in that memory, but those further in, of which Z sees nothing, can be no longer either.
+    """
+    tensors = (
+        Tensor("A", ((0, 1),)),
+        Tensor("B", ((1, 0), (0, 1))),
+        Tensor("Z", ((1, 0),), is_output=True),
+    )
+    problem = Problem("matrix_vector", ("m", "k"), (6, 8), tensors)
+    levels = (
+        Level("L0", 1, 1, 1, 1, 1.0, holds=("Z",)),
+        Level("L1", 1, 1, 1, 1, 2.0, holds=("A",)),
+        Level("L2", 64, 1, 1, 1, 4.0, holds=("B",)),
+        Level("D", None, 1, 1, 1, 100.0),
+    )
+    arch = Architecture("no_room", levels, "MAC", 1, 1, 1.0, operands=("A", "B", "Z"))
+    space = Space(bypass=True, split_axes=True, factors="perfect")
+    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    spread = ((1, 1),) * 4
+    kept = (0, 1, 0), (0, 0, 0), (1, 0, 0)
+    once = search.set_up(spread, kept)[1]
+    again = 100.0 * (6 * 8 - 8)
+    assert once + 0.9 * again < search.estimates.by_tables(spread, kept, 0.0, inf) < once + 1.1 * again
