@@ -205,14 +205,12 @@ class Ahead:
         """Energy of a tensor that rests in a tile of the last memory, where loops mean that for it."""
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
-            spread = self._skeleton.spread[level + 1]
-            tiles = (self._parts(sizes_of(grid, high=False), spread), self._parts(sizes_of(grid, high=True), spread))
-            self._terms = Terms(self._tables, self._skeleton, level, tiles, self._tables.bounds)
+            spread, bounds = self._skeleton.spread[level + 1], self._tables.bounds
+            least = tuple(-(-size // n) for size, n in zip(sizes_of(grid, high=False), spread, strict=True))
+            most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds))
+            self._terms = Terms(self._tables, self._skeleton, level, (least, most), bounds)
         run, first, near = way
         return self._terms.energy(t, low, run, first, {}, whole=True, near=near)
-
-    def _parts(self, tiles: Sizes, spread: Ints) -> Sizes:
-        return tuple(parts_of(size, spread[d], perfect=self._model.perfect) for d, size in enumerate(tiles))
 
     def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
         if (tensors, dims) not in self._outcomes:
@@ -278,7 +276,7 @@ class Ahead:
         grid, outer = self._grids[level], self._grids[following]
         key = id(grid), id(outer), times.tobytes()
         if key not in self._passages:
-            self._passages[key] = Passage(grid, outer, times, self._places, perfect=model.perfect)
+            self._passages[key] = Passage(grid, outer, times, self._places, self._tables.bounds)
         after = partial(self._layer, following)
         still = int(skeleton.still[following])
         return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of, still)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....costs.compiled import compiled
+from ....costs.compiled import bare, compiled
 from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
 from .ragged import kept_at_most, understood, window_words
 from .slides import Others, kept_on_average, left
-from .windows import all_along, not_cut_off, together
+from .windows import all_along, extent, not_cut_off, together
 from .words import settle, slide
 
 MAX_KNOWN = 1 << 22
@@ -41,6 +41,7 @@ class Boundary(NamedTuple):
     step of the loops outside (`step`); `free` and `once` as for `words.sent`.
 
     Where loops of a plain dimension of the tensor come after those of the set `near`, all others find nothing there.
+    Sizes along `mixed` dimensions stand for smaller ones that do not lead to as many steps.
     """
 
     tile: Sizes
@@ -49,6 +50,7 @@ class Boundary(NamedTuple):
     free: int = 0
     once: bool = False
     near: int = EVERY
+    mixed: int = 0
 
 
 @compiled
@@ -65,11 +67,14 @@ def window_rows(
     once: bool,
     others: Others,
     near: int,
+    mixed: int,
     out: Floats,
 ) -> None:
     """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
 
-    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.
+    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.  Where
+    sizes are `mixed`, children of smaller ones may leave gaps, in which others have theirs: all that is known is that
+    each element is sent once.
     """
     for n in range(out.shape[0]):
         tile = tiles[n]
@@ -86,7 +91,11 @@ def window_rows(
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
             continue
-        if first < 0 or model.window[t, first] != w or steps[n, first] >= model.bounds[first]:
+        sliding = first >= 0 and model.window[t, first] == w
+        if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):
+            out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
+            continue
+        if not sliding or steps[n, first] >= model.bounds[first]:
             continue
         if not model.perfect:
             out[n, POSITIONS] = not_cut_off(model, t, w, tile)
@@ -98,6 +107,18 @@ def window_rows(
         if bounds[n] > 1:
             found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
             out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
+
+
+@bare
+def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed: int) -> bool:
+    """Whether tiles of window `w` may be of several sizes along a dimension that has children, and one of its terms
+    counts more than once."""
+    scaled, several = False, False
+    for d in range(child.shape[0]):
+        if model.window[t, d] == w:
+            scaled |= model.coefficient[t, d] > 1
+            several |= (mixed >> d) & 1 == 1 and child[d] < step[d]
+    return scaled and several
 
 
 @compiled
@@ -170,7 +191,7 @@ class Tables:
         to is all there.
         """
         sizes = (sizes[d].tobytes() for sizes in box[:3] for d in self.matter[t])
-        key = t, first, loops, box.free, box.once, box.near, *sizes
+        key = t, first, loops, *box[3:], *sizes
         found = self.known.get(key)
         if found is None:
             found = self._sent(t, box, first, loops=loops)
@@ -257,7 +278,7 @@ class Tables:
     def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        key = (t, w, first, None if bound is None else bound.tobytes(), box.free, box.once, others, box.near)
+        key = (t, w, first, None if bound is None else bound.tobytes(), others, *box[3:])
         key += tuple(sizes[d].tobytes() for sizes in box[:3] for d in mine)
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
@@ -281,6 +302,7 @@ class Tables:
                 box.once,
                 others,
                 box.near,
+                box.mixed,
                 out,
             )
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]

@@ -15,9 +15,9 @@ FACTORS = 2, 3, 5, 7, 11, 13
 """Primes that are tried as factors of a number of blocks; larger ones are taken to divide it."""
 
 
-def parts_of(sizes: Ints, parts: Ints, *, perfect: bool) -> Ints:
-    """The largest parts of tiles; imperfect ones may be too large for the bound, where only that is known."""
-    return np.maximum(1, sizes // parts if perfect else -(-sizes // parts))
+def parts_of(sizes: Ints, parts: Ints, bound: int) -> Ints:
+    """The largest parts of tiles; all that is known of those from a dimension's `bound` on is that they cover it."""
+    return np.maximum(1, np.where(sizes < bound, sizes // parts, -(-sizes // parts)))
 
 
 def may_divide(numbers: Ints, most: Ints) -> Bools:
@@ -42,6 +42,7 @@ class Terms:
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
         known = [tables.told_apart(d, self.tile[d], int(n)) for d, n in enumerate(skeleton.spread[level + 1])]
         self.free = sum(1 << d for d in range(self.dims) if known[d] and outside[d] == 1)
+        self._mixed = sum(1 << d for d in range(self.dims) if not known[d])
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
         self._working: dict[tuple[int, int], int] = {}
@@ -92,7 +93,7 @@ class Terms:
         if not self.tables.model.perfect:
             ratios += [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
         rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
-        return t, memory, parent, self.free, *costs, rows.tobytes()
+        return t, memory, parent, self.free, self._mixed, *costs, rows.tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
@@ -103,7 +104,7 @@ class Terms:
         step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
         free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
-        boxes = [Boundary(size, down, step, free, whole, near) for size in (up, down)]
+        boxes = [Boundary(size, down, step, free, whole, near, self._mixed) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])
@@ -116,10 +117,12 @@ class Terms:
         inside, own, perfect = self.skeleton.inside, self.skeleton.inside[self.level + 1], self.tables.model.perfect
         found = list[Ints]()
         for d, (size, n) in enumerate(zip(tile, self.tables.bounds, strict=True)):
-            parts = parts_of(size * inside[memory + 1, d], own[d], perfect=perfect)
+            inner = size * inside[memory + 1, d]
+            parts = np.maximum(1, inner // own[d])
             if not perfect:
                 whole = size * (inside[-1, d] // own[d]) >= n
-                parts = np.where(whole, np.maximum(parts, -(-n // self._busy(memory, d))), parts)
+                most = np.maximum(-(-inner // own[d]), -(-n // self._busy(memory, d)))
+                parts = np.where(whole, most, parts)
             found.append(parts)
         return tuple(found)
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tilewright.costs.exact import price_batch
-from tilewright.costs.hierarchy import Architecture, Problem
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.bounded import ahead, estimates, outer, solve
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Mapped, Objective, Request, Space
@@ -89,6 +89,29 @@ def test_strided_windows_of_children_that_lie_apart(seed: int):
     random = Random(seed)
     problem, arch = random_sliding_problem(random), random_arrays(random)
     assert compare(arch, problem, Space(random.random() < 0.7, random.random() < 0.5), seed, 3000)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_children_with_every_other_row_keep_more_than_those_with_larger_tiles(
+    coarse: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Rows 2 p + r of one r, then of r + 2, are 4 for 3 p; those of two neighbours are 6."""
+    if coarse:
+        monkeypatch.setattr(outer, "MAX_CELLS", 6)
+        monkeypatch.setattr(ahead, "MAX_INNER", 4)
+    tensors = (
+        Tensor("I", ((1, 0, 0), (0, 2, 1)), word_bits=8),
+        Tensor("W", ((1, 0, 0), (0, 0, 1))),
+        Tensor("Z", ((0, 1, 0),), True, 8),
+    )
+    levels = (
+        Level("L0", 4, 2, 1, 1, 1.0, write_energy_pj=2.0),
+        Level("L1", 64, 2, 1, 1, 4.0, write_energy_pj=2.0, holds=("W",)),
+        Level("L2", None, 1, 1, 1, 4.8),
+    )
+    arch = Architecture("rows", levels, "MAC", 4, 2, 1.0)
+    problem, space = Problem("strided", ("c", "p", "r"), (3, 3, 4), tensors), Space(False, False, "imperfect")
+    assert compare(arch, problem, space, 1, 6000)  # seed 1: energy
 
 
 @pytest.mark.parametrize("coarse", [False, True])
