@@ -47,6 +47,9 @@ FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
 """Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at
 once."""
 
+LATE_HELP = Help(0.4, 0.35, FAR)
+"""As much, later, where it was the imperfect search that did not come near its bound."""
+
 OPEN = 1.03
 """Where an imperfect search is this far above its bound when it goes for good mappings, help takes the time that is
 left: a proof is out of reach then, and `refine` finds more than wide walks do.  Share chosen, not fitted."""
@@ -97,7 +100,7 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         share = PERFECT_SHARE if slides else PLAIN_SHARE
         first = _searched(arch, problem, perfect, limits, clock, share, None, HELP)
         far = first.best.value > FAR * max(first.low, floor)
-        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else HELP[:1])
+        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else (HELP[0], LATE_HELP))
         evaluated = first.settling.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
@@ -132,7 +135,7 @@ def _searched(
         if search.run(begun + stage.after * left, near=stage.near, last=last):
             return search
         if search.best.value > stage.near * search.low:
-            _help(search, stage.share * share * clock.limit_s)
+            _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return search
     if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
