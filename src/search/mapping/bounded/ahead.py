@@ -22,7 +22,7 @@ from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
 from .outer import Outer
 from .sections import Section, Sections
 from .tables import Tables
-from .terms import Terms, parts_of
+from .terms import Terms, busy_among, parts_of
 from .walk import Beyond, Grid, Skeleton
 
 MAX_INNER = 1 << 15
@@ -67,7 +67,7 @@ class Ahead:
         self._worth: tuple[float, float] | None = None
         self._slope, self._linear_first = 0.0, False
         self._rooms: dict[tuple[int, int, bytes, bytes, tuple[int, ...]], Room] = {}
-        self._passages: dict[tuple[int, int, bytes], Passage] = {}
+        self._passages: dict[tuple[int, int, bytes, tuple[int, ...]], Passage] = {}
         self._places: Store[np.int64] = Store(MAX_PLACES)
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
@@ -207,10 +207,18 @@ class Ahead:
         if self._terms is None:
             spread, bounds = self._skeleton.spread[level + 1], self._tables.bounds
             least = tuple(-(-size // n) for size, n in zip(sizes_of(grid, high=False), spread, strict=True))
-            most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds))
+            busy = self._busy([level + 1])
+            most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds, busy))
             self._terms = Terms(self._tables, self._skeleton, level, (least, most), bounds)
         run, first, near = way
         return self._terms.energy(t, low, run, first, {}, whole=True, near=near)
+
+    def _busy(self, levels: list[int]) -> tuple[int, ...]:
+        """Children with work along each dimension, at least, of the spreads of some memories; of perfect ones all."""
+        if self._model.perfect:
+            return tuple(self._tables.bounds)
+        halves: list[bool] = self._model.halves[levels].tolist()
+        return tuple(busy_among(column, halves) for column in self._skeleton.spread[levels].T.tolist())
 
     def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
         if (tensors, dims) not in self._outcomes:
@@ -271,12 +279,12 @@ class Ahead:
         following = level + 1
         while following < last - 1 and self._idle(following):
             following += 1
-        times = skeleton.spread[level + 1 : following + 1].prod(axis=0)
-        times = times * (skeleton.spread[last] if following == last - 1 else 1)
+        between = [*range(level + 1, following + 1), *([last] if following == last - 1 else [])]
+        times, busy = skeleton.spread[between].prod(axis=0), self._busy(between)
         grid, outer = self._grids[level], self._grids[following]
-        key = id(grid), id(outer), times.tobytes()
+        key = id(grid), id(outer), times.tobytes(), busy
         if key not in self._passages:
-            self._passages[key] = Passage(grid, outer, times, self._places, self._tables.bounds)
+            self._passages[key] = Passage(grid, outer, times, self._places, self._tables.bounds, busy)
         after = partial(self._layer, following)
         still = int(skeleton.still[following])
         return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of, still)

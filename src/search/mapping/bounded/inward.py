@@ -50,7 +50,10 @@ def kept_at(skeleton: Skeleton, level: int) -> int:
 class Passage:
     """Which cells of a memory's `grid` and of one further out, `outer`, belong together, if tiles count `times`."""
 
-    def __init__(self, grid: Grid, outer: Grid, times: Ints, store: Store[np.int64], bounds: list[int]) -> None:
+    def __init__(
+        self, grid: Grid, outer: Grid, times: Ints, store: Store[np.int64], bounds: list[int], busy: tuple[int, ...]
+    ) -> None:
+        """Of `times` as many tiles, so many are `busy` along each dimension where one of the `bounds` is covered."""
         self.grid, self.outer, self.dims = grid, outer, len(times)
         self.low, self.high = sizes_of(grid, high=False), sizes_of(grid, high=True)
         self.map_low, self.map_high = (
@@ -60,7 +63,7 @@ class Passage:
         ends = sizes_of(outer, high=True)
         self.by: list[int] = times.tolist()
         self.tops = [int(tiles[-1]) for tiles in ends]
-        self.ends = {d: parts_of(ends[d], times[d], n) for d, n in enumerate(bounds)}
+        self.ends = {d: parts_of(ends[d], times[d], n, busy[d]) for d, n in enumerate(bounds)}
         self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
         self._store, self._key = store, (id(grid), id(outer), times.tobytes())
 

@@ -175,6 +175,7 @@ class Tables:
         The largest of cells are `tiles`, rising.
         """
         least = np.concatenate([[1], tiles[:-1] + 1])
+        least, tiles = least[least <= tiles], tiles[least <= tiles]  # others have no tile
         counts = (-(-self.bounds[d] // (sizes * times)) for sizes in (least, tiles))
         return self.model.perfect or bool(np.equal(*counts).all())
 

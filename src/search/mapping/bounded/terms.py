@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -15,9 +15,24 @@ FACTORS = 2, 3, 5, 7, 11, 13
 """Primes that are tried as factors of a number of blocks; larger ones are taken to divide it."""
 
 
-def parts_of(sizes: Ints, parts: Ints, bound: int) -> Ints:
-    """The largest parts of tiles; all that is known of those from a dimension's `bound` on is that they cover it."""
-    return np.maximum(1, np.where(sizes < bound, sizes // parts, -(-sizes // parts)))
+def parts_of(sizes: Ints, parts: Ints, bound: int, busy: int) -> Ints:
+    """The largest parts of tiles; those from a dimension's `bound` on cover it, and `busy` parts at least have work."""
+    return np.maximum(1, np.where(sizes < bound, sizes // parts, np.maximum(-(-sizes // parts), largest(bound, busy))))
+
+
+def largest(bound: int, busy: int) -> int:
+    """The largest tile of a dimension of which `busy` at least have work."""
+    return bound if busy == 1 else max(-(-bound // busy), (bound - 1) // (busy - 1))
+
+
+def busy_among(factors: Iterable[int], halves: Iterable[bool]) -> int:
+    """Children with work at least, of spreads from the innermost outwards; see `meshes.factors_of`."""
+    busy = full = 1
+    for factor, half in zip(factors, halves, strict=True):
+        if factor > 1:
+            busy = full * (factor // 2 if half else factor - 1) + 1
+            full *= factor
+    return busy
 
 
 def may_divide(numbers: Ints, most: Ints) -> Bools:
@@ -121,7 +136,7 @@ class Terms:
             parts = np.maximum(1, inner // own[d])
             if not perfect:
                 whole = size * (inside[-1, d] // own[d]) >= n
-                most = np.maximum(-(-inner // own[d]), -(-n // self._busy(memory, d)))
+                most = np.maximum(-(-inner // own[d]), largest(n, self._busy(memory, d)))
                 parts = np.where(whole, most, parts)
             found.append(parts)
         return tuple(found)
@@ -129,13 +144,8 @@ class Terms:
     def _busy(self, memory: int, d: int) -> int:
         """Instances of a memory along dimension `d` that have work, at least."""
         if (memory, d) not in self._working:
-            busy = full = 1
-            for level in range(memory + 1, self.last + 1):
-                factor = int(self.skeleton.spread[level, d])
-                if factor > 1:
-                    busy = full * (factor // 2 if self.tables.model.halves[level] else factor - 1) + 1
-                    full *= factor
-            self._working[memory, d] = busy
+            factors: list[int] = self.skeleton.spread[memory + 1 :, d].tolist()
+            self._working[memory, d] = busy_among(factors, self.tables.model.halves[memory + 1 :].tolist())
         return self._working[memory, d]
 
     def _ragged(self, t: int, memory: int, run: int, *, whole: bool) -> Floats | float:

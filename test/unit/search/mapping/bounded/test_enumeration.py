@@ -114,6 +114,19 @@ def test_children_with_every_other_row_keep_more_than_those_with_larger_tiles(
     assert compare(arch, problem, space, 1, 6000)  # seed 1: energy
 
 
+def test_children_may_share_unequally():
+    """Windows of 3 and 1 rows take 5 + 2 words, those of 2 and 2 rows 4 + 4."""
+    tensors = (
+        Tensor("I", ((1, 2),), word_bits=8),
+        Tensor("W", ((0, 1),)),
+        Tensor("Z", ((1, 0),), True),
+    )
+    levels = (Level("L0", 8, 12, 6, 1, 0.3), Level("L1", 64, 4, 2, 1, 20.0), Level("L2", None, 1, 1, 1, 16.0))
+    arch = Architecture("rows", levels, "MAC", 12, 6, 1.0)
+    problem, space = Problem("dilated", ("p", "r"), (4, 4), tensors), Space(False, True, "imperfect")
+    assert compare(arch, problem, space, 0, 4000)  # seed 0: energy times delay
+
+
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("seed", [19, 20, 25, 35, 40, 47, 48, 49, 50, 51, 52, 58])
 def test_products_of_several_tensors(seed: int, coarse: bool, monkeypatch: pytest.MonkeyPatch):
