@@ -25,6 +25,7 @@ LAYERS = (
     {"driver"},
     {"mapping"},
     {"cli", "opt"},
+    {"__main__"},
     {"__init__"},
 )
 """Files and folders of the sources; what stands higher up in this list is lower."""
