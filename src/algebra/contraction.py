@@ -52,11 +52,12 @@ def make_contraction(shape: tuple[int, ...], target: Layout, left: Layout, right
 
 
 def work_dtype(left: np.dtype[Any], right: np.dtype[Any], depth: int) -> np.dtype[Any]:
-    """The type in which `depth` products sum exactly and fast; float32 also for longer sums of bytes (in parts)."""
-    if np.float64 in (left, right):
-        return np.dtype(np.float64)
+    """The type in which `depth` products sum exactly and fast; float32 also for longer sums of bytes (in parts).
+
+    Floats sum in float64: equal sums in tiles of different shape are equal then, whichever order BLAS takes for them.
+    """
     if left.kind == "f" or right.kind == "f":
-        return np.dtype(np.float32)
+        return np.dtype(np.float64)
     largest = _magnitude(left) * _magnitude(right)
     if largest * min(depth, 256) <= 1 << 24:
         return np.dtype(np.float32)
