@@ -84,16 +84,16 @@ def window_rows(
             if model.window[t, d] == w:
                 out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
         out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
+        sliding = first >= 0 and model.window[t, first] == w
+        if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):
+            out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
+            continue
         if not model.perfect and understood(model, t, w, steps[n], free):
             every, out[n, KEPT] = window_words(
                 model, t, w, tile, children[n], steps[n], first, bounds[n], 0, others, model.bounds
             )
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
-            continue
-        sliding = first >= 0 and model.window[t, first] == w
-        if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):
-            out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
             continue
         if not sliding or steps[n, first] >= model.bounds[first]:
             continue

@@ -167,3 +167,12 @@ def test_a_last_tile_that_is_short_holds_little():
     words = moved_words((problem, 1, [10, 2, 1], [(R, 2), (K, 6), (P, 6)]))[0]
     model = tables_of(problem).model
     assert 0.8 * words < words_of(model, np.array([10, 2, 1]), R, 2, model.bounds) <= words
+
+
+def test_children_of_smaller_tiles_may_leave_gaps():
+    """Two children with rows `2 p + r`, 3 p and one r at a time have 4 each in all, as r goes on by 2, not 6."""
+    problem = Problem("rows", ("p", "r", "k"), (3, 4, 1), (Tensor("I", ((2, 1, 0),)), Tensor("Z", ((1, 0, 0),), True)))
+    tables = tables_of(problem)
+    tile, step = (tuple(np.array([size]) for size in sizes) for sizes in ((3, 2, 1), (3, 4, 1)))
+    words = [tables.sent(0, Boundary(tile, tile, step, 0, mixed=mixed), R, loops=False).item() for mixed in (0, 1 << R)]
+    assert words[0] > 2 * 4 >= words[1] > 0
