@@ -20,10 +20,8 @@ from .search import Search
 
 PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
 """Parts of a time limit: for perfect factors before others, with and without sliding windows, unless these are proven
-sooner; until a search goes for good mappings rather than for a proof.  On ResNet-18's twelve layers, batch 16, 2 s
-each, gaps were no larger than with 0.15 for perfect factors on all of five machines but for one layer: `tpu_like`
-conv4_1 is 156 and 59 % above its bound, `eyeriss_like` conv3_1 90 and 28 %, `cosa_simba` conv4_1 26 and 2 % (but
-conv3_1 8 and 49 %).  Without windows imperfect factors are proven sooner, and rarely because of a better start."""
+sooner; until a search goes for good mappings rather than for a proof.  Without windows imperfect factors are proven
+sooner, and rarely because of a better start."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +34,10 @@ class Help:
 
 
 HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.03)
-"""On most machines a search's own dives are as good, but on some (many memories, `eyeriss_like`) they end half as far
-above the optimum again, and then few skeletons are out of question.  On 30 layers `refine` was within 1 % on 18 after
-0.2 s and on 22 after 0.7 s, so help is short; where best and bound are close it finds nothing.  Of 17 layers that take
-long, 15 are proven in 5 s each with this (37 s in all), 14 with one help of 0.15 (40 s).  Without any, the dives may
-have found nothing at all when the time is over.  Imperfect factors begin where perfect ones ended, and get help once:
-on 20 layers without another one 6 are proven in 2 s, with it 2, and gaps are no larger but for a thousandth."""
+"""On most machines a search's own dives are as good, but on some (many memories, `eyeriss_like`) they end well above
+the optimum, and then few skeletons are out of question.  Where best and bound are close help finds nothing, so it is
+short.  Without any, the dives may have found nothing at all when the time is over.  Imperfect factors begin where
+perfect ones ended, and get the first help alone, as most of them are proven soon or not at all."""
 
 FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
 """Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at

@@ -26,7 +26,7 @@ def largest(bound: int, busy: int) -> int:
 
 
 def busy_among(factors: Iterable[int], halves: Iterable[bool]) -> int:
-    """Children with work at least, of spreads from the innermost outwards; see `meshes.factors_of`."""
+    """Children with work at least, of spreads from the innermost outwards; of `halves` up to half may be idle."""
     busy = full = 1
     for factor, half in zip(factors, halves, strict=True):
         if factor > 1:

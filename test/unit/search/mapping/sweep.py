@@ -22,9 +22,7 @@ from random import Random
 from time import monotonic
 from typing import NamedTuple
 
-import numpy as np
 from bounded.enumerate import (
-    every_mapping,
     random_arrays,
     random_kernel,
     random_machine,
@@ -32,12 +30,11 @@ from bounded.enumerate import (
     random_shipped,
     random_sliding_problem,
     untimed,
+    verdict,
 )
 
-from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Problem
-from tilewright.errors import InfeasibleError
-from tilewright.search.mapping.bounded import ahead, estimates, outer, solve
+from tilewright.search.mapping.bounded import ahead, estimates, outer
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
 
 PROBLEMS = random_problem, random_sliding_problem, random_kernel
@@ -49,8 +46,6 @@ KINDS: dict[str, tuple[tuple[Callable[[Random], Problem], ...], tuple[Callable[[
     "mixed": (PROBLEMS, (random_machine, random_arrays, random_shipped)),
 }
 """Where problems and machines come from."""
-
-SLACK = 1e-9
 
 
 class Pair(NamedTuple):
@@ -65,35 +60,14 @@ class Pair(NamedTuple):
 
 
 def check(pair: Pair) -> str:
-    """`many` (too many mappings), `proven`, `open`, `nothing` (nothing fits) or what is wrong."""
+    """The `verdict` of a pair."""
     random = Random(f"{pair.kind} {pair.seed}")
     problems, machines = KINDS[pair.kind]
     problem, arch = random.choice(problems)(random), random.choice(machines)(random)
     space = Space(random.random() < 0.6, random.random() < 0.5, pair.factors)
     objective, limit_s = random.choice(OBJECTIVES[:3]), random.choice([0.01, 0.05, 0.2]) if pair.hurried else None
     arch = untimed(arch) if pair.untimed else arch
-    mappings = every_mapping(arch, problem, space, pair.most)
-    if mappings is None:
-        return "many"
-    prices = price_batch(arch, problem, mappings)
-    values = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles}[objective]
-    best = float(np.where(prices.valid, values, np.inf).min())
-    try:
-        found = solve(arch, problem, Request(objective=objective, space=space, time_limit_s=limit_s))
-    except InfeasibleError:
-        return "nothing" if best == np.inf else f"nothing found, optimum {best}"
-    value = {"edp": found.edp, "energy": found.energy, "latency": found.cycles}[objective]
-    own = price_batch(arch, problem, [found.mapping])
-    told = own.valid[0] and np.isclose(own.energy_pj[0], found.energy, SLACK) and own.cycles[0] == found.cycles
-    for wrong, text in (
-        (not told, "invalid or not of this price"),
-        (found.lower_bound > best * (1 + SLACK), f"bound {found.lower_bound} above the optimum {best}"),
-        (value < best * (1 - SLACK), f"{value} below the optimum {best}"),
-        (found.proven and value > best * (1 + SLACK), f"proven {value}, optimum {best}"),
-    ):
-        if wrong:
-            return f"{text} ({objective})"
-    return "proven" if found.proven else "open"
+    return verdict(arch, problem, Request(objective=objective, space=space, time_limit_s=limit_s), pair.most)
 
 
 def coarse() -> None:

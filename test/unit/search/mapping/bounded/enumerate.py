@@ -13,8 +13,10 @@ import numpy as np
 
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.errors import InfeasibleError
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.values import Space
+from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.values import Request, Space
 
 FORMS: dict[str, tuple[str, dict[str, str]]] = {
     "gemm": ("mnk", {"A": "m,k", "B": "k,n", "Z": "m,n"}),
@@ -280,6 +282,37 @@ def cheapest(arch: Architecture, problem: Problem, space: Space, most: int) -> t
     prices = price_batch(arch, problem, mappings)
     best = int(np.where(prices.valid, prices.edp_j_cycle, np.inf).argmin())
     return mappings[best], float(prices.edp_j_cycle[best])
+
+
+SLACK = 1e-9
+"""Of values that come to the same."""
+
+
+def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -> str:
+    """Solve a pair and compare: `proven`, `open`, `nothing` (nothing fits), `many` (more than `most` mappings), or what
+    is wrong."""
+    mappings = every_mapping(arch, problem, request.space, most)
+    if mappings is None:
+        return "many"
+    prices, objective = price_batch(arch, problem, mappings), request.objective
+    values = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles}[objective]
+    best = float(np.where(prices.valid, values, np.inf).min())
+    try:
+        found = solve(arch, problem, request)
+    except InfeasibleError:
+        return "nothing" if best == np.inf else f"nothing found, optimum {best}"
+    value = {"edp": found.edp, "energy": found.energy, "latency": found.cycles}[objective]
+    own = price_batch(arch, problem, [found.mapping])
+    told = own.valid[0] and np.isclose(own.energy_pj[0], found.energy, SLACK) and own.cycles[0] == found.cycles
+    for wrong, text in (
+        (not told, "invalid or not of this price"),
+        (found.lower_bound > best * (1 + SLACK), f"bound {found.lower_bound} above the optimum {best}"),
+        (value < best * (1 - SLACK), f"{value} below the optimum {best}"),
+        (found.proven and value > best * (1 + SLACK), f"proven {value}, optimum {best}"),
+    ):
+        if wrong:
+            return f"{text} ({objective})"
+    return "proven" if found.proven else "open"
 
 
 def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...]) -> list[tuple[Loop, ...]]:

@@ -10,7 +10,13 @@ from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.search.mapping.bounded.search import Search
-from tilewright.search.mapping.values import Request, Space
+from tilewright.search.mapping.values import Factors, Request, Space
+
+
+def _search(arch: Architecture, problem: Problem, factors: Factors) -> Search:
+    """A search for least energy."""
+    request = Request(objective="energy", space=Space(bypass=True, split_axes=True, factors=factors))
+    return Search(arch, problem, request, bounds_of(arch, problem))
 
 
 @pytest.mark.parametrize(("m", "children"), [(7, 4), (5, 3), (10, 4), (8, 4)])
@@ -33,8 +39,7 @@ def test_children_share_a_bound_unevenly(m: int, children: int) -> None:
     mapping = LoopMapping((only_b, LevelMapping((), (Loop(0, children),), ()), LevelMapping((), (), ())))
     priced = price_batch(arch, problem, [mapping])
     assert priced.valid[0]
-    space = Space(bypass=True, split_axes=True, factors="imperfect")
-    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    search = _search(arch, problem, "imperfect")
     spread, kept = ((1, 1, 1), (children, 1, 1), (1, 1, 1)), ((0, 1), (1, 1), (0, 1))
     assert search.estimates.by_tables(spread, kept, 0.0, inf) <= priced.energy_pj[0] * (1 + 1e-9)
 
@@ -58,8 +63,7 @@ def test_loops_that_rest_one_tensor_move_another() -> None:
         Level("D", None, 1, 1, 1, 100.0),
     )
     arch = Architecture("two_rest", levels, "MAC", 4, 4, 1.0, operands=("Z", "A", "B"))
-    space = Space(bypass=True, split_axes=True, factors="imperfect")
-    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    search = _search(arch, problem, "imperfect")
     spread = (1, 1, 1), (1, 1, 4), (1, 1, 1), (1, 1, 1)
     kept = (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1)
     once = search.set_up(spread, kept)[1]
@@ -84,8 +88,7 @@ def test_tiles_for_which_memories_outside_have_no_room() -> None:
         Level("D", None, 1, 1, 1, 100.0),
     )
     arch = Architecture("no_room", levels, "MAC", 1, 1, 1.0, operands=("A", "B", "Z"))
-    space = Space(bypass=True, split_axes=True, factors="perfect")
-    search = Search(arch, problem, Request(objective="energy", space=space), bounds_of(arch, problem))
+    search = _search(arch, problem, "perfect")
     spread = ((1, 1),) * 4
     kept = (0, 1, 0), (0, 0, 0), (1, 0, 0)
     once = search.set_up(spread, kept)[1]

@@ -16,6 +16,16 @@ from tilewright.search.mapping.values import Request, Space
 from .enumerate import cheapest
 
 
+def _nodes_of_proof(machine: str, problem: Problem) -> int:
+    """Nodes after which an imperfect search is over, with a proof."""
+    arch = find_architecture(machine)
+    request = Request(space=Space(bypass=True, split_axes=True, factors="imperfect"))
+    search = Search(arch, problem, request, bounds_of(arch, problem))
+    assert search.run(inf)
+    assert search.low >= search.best.value * (1 - 1e-9)
+    return search.nodes
+
+
 def test_loops_that_tensors_between_do_not_see_are_searched_once():
     """Of the loops of `i`, `j` and `k` only those move something that the memories between keep."""
     tensors = (
@@ -25,12 +35,7 @@ def test_loops_that_tensors_between_do_not_see_are_searched_once():
         Tensor("Z", ((1, 0, 0, 0), (0, 0, 0, 1)), is_output=True),
     )
     problem = Problem("mttkrp", ("i", "j", "k", "l"), (1210, 912, 2880, 32), tensors)
-    arch = find_architecture("simba_like")
-    request = Request(space=Space(bypass=True, split_axes=True, factors="imperfect"))
-    search = Search(arch, problem, request, bounds_of(arch, problem))
-    assert search.run(inf)
-    assert search.low >= search.best.value * (1 - 1e-9)
-    assert search.nodes < 5000
+    assert _nodes_of_proof("simba_like", problem) < 5000
 
 
 def test_two_loops_of_a_dimension_may_let_a_tensor_rest_between():
@@ -67,9 +72,4 @@ def test_tiles_of_tensors_that_pass_once_are_not_searched_for_their_own_sake():
         Tensor("Z", ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1)), is_output=True),
     )
     problem = Problem("ttmc", ("i", "j", "k", "l", "m"), (610, 514, 720, 8, 8), tensors)
-    arch = find_architecture("cosa_simba")
-    request = Request(space=Space(bypass=True, split_axes=True, factors="imperfect"))
-    search = Search(arch, problem, request, bounds_of(arch, problem))
-    assert search.run(inf)
-    assert search.low >= search.best.value * (1 - 1e-9)
-    assert search.nodes < 80_000
+    assert _nodes_of_proof("cosa_simba", problem) < 80_000
