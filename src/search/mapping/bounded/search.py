@@ -26,6 +26,7 @@ from .prefixes import Ways, prices_of
 from .promise import Task
 from .settling import Settling, Site
 from .spreads import Factors, Layout, hold_choices, placed
+from .twins import Twins
 from .walk import Best, new_frames, new_state
 
 PATIENCE = 3_000_000
@@ -81,6 +82,7 @@ class Search:
         self.nodes, self.limits, self.in_vain = 0, limits, 0
         self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
+        self.twins = Twins(self.model, self.meshes, alone=self.hops.some)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()
@@ -135,7 +137,7 @@ class Search:
         most, found = self.best.enough * (1 - ROUNDING), list[Node]()
         bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
         for bound, n in zip(bounds, chosen.tolist(), strict=True):
-            if bound < most:
+            if bound < most and not self.twins.superfluous(spread, kind.kept[n]):
                 others = self.places.interleaved(spread, kind.kept[n])
                 found += [(bound, mine, family, kind.kept[n]) for mine in (spread, *others)]
         return found
@@ -269,6 +271,7 @@ class Search:
         `most` nodes they have not.
         """
         base = self.estimates.with_hops(spread, kept)[0]
+        self.skeleton.between[:] = self.twins.between(spread, kept)
         site, settling = self.site(spread, kept), self.settling
         best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
