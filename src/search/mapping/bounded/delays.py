@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.compiled import bare, bare_entry
-from .model import UNRELATED, Bools, Floats, Model
+from .model import Bools, Floats, Model
 from .outer import Outer
+from .past import passing_by, product_with
 from .sections import Section
 from .walk import Skeleton
 
@@ -99,14 +100,21 @@ class Delays:
         own: list[int] = skeleton.parent[0].tolist()
         self._model, self._passing = model, passing_by(model, skeleton)
         self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
-        latencies = sum(
+        self._latencies = sum(
             float(model.latency[min(mine) :].sum())
             for back in (False, True)
             if (mine := [memory for t, memory in enumerate(own) if bool(model.is_output[t]) == back])
         )
-        waiting = outer.waiting(self._inmost, far, section.size) + latencies
-        self._waiting = np.ascontiguousarray(np.broadcast_to(waiting, section.shape)).reshape(-1)
-        self._fits = section.fits(self._kept).reshape(-1)
+
+    @cached_property
+    def _fits(self) -> Bools:
+        return self._section.fits(self._kept).reshape(-1)
+
+    @cached_property
+    def _waiting(self) -> Floats:
+        """Cycles to fill and drain by tile."""
+        found = self._outer.waiting(self._inmost, self._far, self._section.size) + self._latencies
+        return self._section.flat(found)
 
     @cached_property
     def _together(self) -> Floats:
@@ -119,6 +127,11 @@ class Delays:
     def least(self) -> float:
         """Least cycles of all tiles."""
         return max(float(self._together.min(initial=np.inf)), self.limits[1])
+
+    @cached_property
+    def lightest(self) -> float:
+        """Least energy of the tensors that the last memory keeps, beyond it."""
+        return float(self._section.energies(self._kept).reshape(-1)[self._fits].min(initial=np.inf)) * (1 - 1e-9)
 
     @cached_property
     def vary(self) -> bool:
@@ -136,8 +149,10 @@ class Delays:
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""
         section, kept = self._section, self._kept
-        tables = section.passing(kept, self._model, self._passing) if self._passing else section.ways(kept)
-        energies, ports = (_rows(table) for table in tables)
+        if self._passing:
+            sets, far, latency = (kept, self._inmost), self._far, self._latencies
+            return product_with(self._model, section, sets, self._passing, energy, self.limits, far, latency)
+        energies, ports = (_rows(table) for table in section.ways(kept))
         return least_product(energies, ports, self._waiting, self._fits, energy, *self.limits) * (1 - 1e-9)
 
     def weighed(self, energies: Floats, ports: Floats, worth: tuple[float, float]) -> Floats:
@@ -147,19 +162,6 @@ class Delays:
         out = np.empty(self._waiting.shape)
         weigh(_rows(energies), _rows(ports), self._waiting, self._fits, self.limits, Worth(*worth, self.least), out)
         return out.reshape(self._section.shape)
-
-
-def passing_by(model: Model, skeleton: Skeleton) -> tuple[tuple[int, float], ...]:
-    """Tensors without windows that pass by the last memory, with the different elements of each that the memories
-    further in have room for together; perfect factors only."""
-    found: list[tuple[int, float]] = []
-    passing = (model.windows == 0) & (skeleton.kept[-2] == 0) & skeleton.kept[:-1].any(axis=0)
-    for t in np.flatnonzero(passing).tolist() if model.perfect else []:
-        own = int(np.flatnonzero(skeleton.kept[:-1, t])[-1])
-        children = skeleton.inside[-1] // skeleton.inside[own + 1]
-        room = model.capacity[own] / model.weight[own, t] * float(children[model.kind[t] != UNRELATED].prod())
-        found.append((t, room * (1 + 1e-9)))
-    return tuple(found)
 
 
 def _rows(tables: Floats) -> Floats:

@@ -41,6 +41,9 @@ TRIALS = 32
 """Imperfect factors: skeletons that gain nothing by all instances together, one after the other, before no more are
 bounded by these."""
 
+MAX_TILED = 1 << 16
+"""Skeletons whose bounds by tile are kept for when their turn comes again."""
+
 MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
 
@@ -64,6 +67,7 @@ class Estimates:
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], tuple[float, Ahead]] = {}
+        self._tiled: dict[tuple[Spread, Kept], float] = {}
         self._used = self.ahead
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
@@ -144,9 +148,13 @@ class Estimates:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
-        energy = self.with_hops(spread, kept)[1]
-        delays = self._delays(spread, kept, self.coarse)
-        return max(bound, delays.least if self.objective == 2 else delays.product(energy))
+        if (spread, kept) not in self._tiled:
+            energy = self.with_hops(spread, kept)[1]
+            delays = self._delays(spread, kept, self.coarse)
+            if len(self._tiled) >= MAX_TILED:
+                self._tiled.clear()
+            self._tiled[spread, kept] = delays.least if self.objective == 2 else delays.product(energy)
+        return max(bound, self._tiled[spread, kept])
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""
@@ -172,7 +180,7 @@ class Estimates:
         ahead.take(self.skeleton)
         delays = self._delays(*which, ahead) if self.objective == 0 and self._by_tile else None
         if delays is not None and delays.vary and most < inf:
-            if self._weighed(ahead, delays, most, inner, base, most) >= most:
+            if self._weighed(ahead, delays, most, inner + delays.lightest, base, most) >= most:
                 return most
         energy = base + ahead.least()
         if delays is None or energy == inf:

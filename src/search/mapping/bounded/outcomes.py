@@ -8,8 +8,11 @@ from .tables import EVERY
 Outcome = tuple[tuple[int, int], ...]
 """Per tensor, the set of dimensions whose loops it rests in, and the sliding dimension that moves it first (or -1)."""
 
-Case = tuple[tuple[int, int, int], ...]
-"""The same with the set of dimensions in whose loops it finds something, see `tables.Boundary`."""
+Way = tuple[int, int, int]
+"""Of one tensor, with the set of dimensions in whose loops it finds something, see `tables.Boundary`."""
+
+Case = tuple[Way, ...]
+"""The same of all tensors."""
 
 Late = tuple[int, int]
 """Dimensions whose loops come outside of a loop of one of some others."""

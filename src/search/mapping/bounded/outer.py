@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ....costs.compiled import bare_entry
+from ....costs.compiled import bare, bare_entry
 from .grids import Sizes, distinct_tiles, grid_of, sizes_of
 from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
@@ -31,28 +31,34 @@ MAX_KEPT = 1 << 20
 """Cells of tables for all orders of loops that are kept until they are asked for again."""
 
 
+@bare
+def ports_of(model: Model, sent: Floats, kept: int, children: int) -> float:
+    """As `port_cycles`, for words `sent` (T,)."""
+    last = model.capacity.shape[0] - 1
+    near, far = model.bandwidth[last - 1], model.bandwidth[last]
+    into, out, reads, writes = 0.0, 0.0, 0.0, 0.0
+    for t in range(sent.shape[0]):
+        words, full, back = sent[t], model.full[t], model.is_output[t]
+        out += (max(0.0, words - full) if back else words) * model.weight[last, t]
+        into += words * model.weight[last, t] if back else 0.0
+        if (kept >> t) & 1:
+            fills = max(0.0, words - full * children) + full if back else words
+            reads += (words if back else full) * model.weight[last - 1, t]
+            writes += fills * model.weight[last - 1, t]
+    outside = max(out / far[0], into / far[1], (out + into) / far[2])
+    inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
+    return float(max(outside, inside) * (1 - 1e-11))
+
+
 @bare_entry
 def port_cycles(model: Model, sent: Floats, kept: int, children: int, found: Floats) -> None:
     """Fill `found` (K, N) with cycles of the two outermost memories' ports for words `sent` (K, T, N) of each tensor.
 
     The last memory before the outermost, of so many instances, has the set of tensors `kept`.
     """
-    last = model.capacity.shape[0] - 1
-    near, far = model.bandwidth[last - 1], model.bandwidth[last]
     for k in range(found.shape[0]):
         for n in range(found.shape[1]):
-            into, out, reads, writes = 0.0, 0.0, 0.0, 0.0
-            for t in range(sent.shape[1]):
-                words, full, back = sent[k, t, n], model.full[t], model.is_output[t]
-                out += (max(0.0, words - full) if back else words) * model.weight[last, t]
-                into += words * model.weight[last, t] if back else 0.0
-                if (kept >> t) & 1:
-                    fills = max(0.0, words - full * children) + full if back else words
-                    reads += (words if back else full) * model.weight[last - 1, t]
-                    writes += fills * model.weight[last - 1, t]
-            outside = max(out / far[0], into / far[1], (out + into) / far[2])
-            inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
-            found[k, n] = max(outside, inside) * (1 - 1e-11)
+            found[k, n] = ports_of(model, sent[k, :, n], kept, children)
 
 
 class Outer:
@@ -62,7 +68,7 @@ class Outer:
     """
 
     def __init__(self, model: Model, tables: Tables, children: int, grid: Grid | None = None) -> None:
-        self._model, self._tables, self._children = model, tables, children
+        self._model, self._tables, self.children = model, tables, children
         self.last, self.perfect = len(model.capacity) - 1, model.perfect
         cells = MAX_PERFECT if model.perfect else MAX_CELLS
         self.grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells) if grid is None else grid
@@ -85,12 +91,12 @@ class Outer:
         perfect, bounds = self._model.perfect, self._tables.bounds
         most = None if perfect else [self._most(kept, d, begin) for d in range(len(bounds))]
         grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most)
-        return Outer(self._model, self._tables, self._children, grid)
+        return Outer(self._model, self._tables, self.children, grid)
 
     def _most(self, kept: int, d: int, begin: list[int]) -> int:
         """The largest tile along `d` that fits with the smallest ones elsewhere."""
         low, high = 1, -(-self._tables.bounds[d] // begin[d])
-        room = self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+        room = self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
         while low < high:
             middle = (low + high + 1) // 2
             tiles = tuple(np.array([middle * b if e == d else b]) for e, b in enumerate(begin))
@@ -120,7 +126,7 @@ class Outer:
                 most = [min(end, self._most(kept, d, begin)) if end > b else end for d, (b, end) in pairs]
             cells = MAX_PERFECT if self._model.perfect else MAX_BEST
             grid = grid_of(bounds, perfect=self._model.perfect, cells=cells, least=begin, most=most)
-            self._bests[kept] = Outer(self._model, self._tables, self._children, grid)
+            self._bests[kept] = Outer(self._model, self._tables, self.children, grid)
         return self._bests[kept]
 
     def energies(self, kept: int) -> Floats:
@@ -161,7 +167,7 @@ class Outer:
             box = Boundary(tile, self._high, self._high, self._free, True, near)
             words = tables.sent(t, box, first, loops=False)
             if not self._model.perfect:
-                words = words / self._children  # where two tiles are left, children without work may rest
+                words = words / self.children  # where two tiles are left, children without work may rest
             self._sent[t, run, first, near] = np.maximum(words, self._model.full[t])
         return self._sent[t, run, first, near]
 
@@ -169,7 +175,7 @@ class Outer:
         """Energy by cell of the words of `words_sent`."""
         if (t, run, first, near) not in self._terms:
             words = self.words_sent(t, run, first, near)
-            owned = self._model.full[t], self._model.full[t] * self._children
+            owned = self._model.full[t], self._model.full[t] * self.children
             self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
         return self._terms[t, run, first, near]
 
@@ -236,7 +242,7 @@ class Outer:
         """`ports` (K, ...) where words `sent` (K, T, ...) are those of each tensor."""
         shape = len(sent), *sent.shape[2:]
         found = np.empty((len(sent), prod(shape[1:])))
-        port_cycles(self._model, sent.reshape(*sent.shape[:2], -1), kept, self._children, found)
+        port_cycles(self._model, sent.reshape(*sent.shape[:2], -1), kept, self.children, found)
         return found.reshape(shape)
 
     def sizes(self, t: int, tiles: Sizes) -> Floats:
@@ -257,7 +263,7 @@ class Outer:
         their way to others, and on the way back.  Ports `inside` of it may not count.
         """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
-        if self._children > 1 and not model.perfect:
+        if self.children > 1 and not model.perfect:
             return total
         limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]
         for back in (False, True):
@@ -266,7 +272,7 @@ class Outer:
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
                     size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
                     far = far + size * model.weight[self.last, t]
-                    near = near + size / self._children * model.weight[self.last - 1, t]
+                    near = near + size / self.children * model.weight[self.last - 1, t]
             rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
             slowest = np.maximum(far / rates[0], near / rates[1]) if inside else far / rates[0]
             total = total + np.ceil(slowest * (1 - 1e-11))
@@ -279,7 +285,7 @@ class Outer:
         return float(self._model.weight[self.last, t] / min(limits[way], limits[2], limits[3]))
 
     def _fits(self, kept: int) -> Bools:
-        return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self._children * (1 + 1e-12)
+        return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
 
     def _used(self, kept: int, tiles: Sizes) -> Floats:
         used = np.zeros((1,) * self._tables.dims)

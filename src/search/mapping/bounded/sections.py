@@ -6,11 +6,14 @@ Many skeletons have the same instances below the last memory, so what is cut out
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .grids import Part, Store, part_of, places_in
-from .model import Bools, Floats, Ints, Model
+from .grids import Part, Scalar, Store, part_of, places_in
+from .model import Bools, Floats, Ints
 from .outcomes import NEVER, Case, Late
 from .outer import MAX_PERFECT, Outer
 from .tables import EVERY
@@ -25,16 +28,49 @@ MAX_ALONE = 1 << 17
 """Cells of all multiples with tables of their own, where there is no table for all tiles."""
 
 
+class Plan(NamedTuple):
+    """K cases of what loops mean for T tensors, over N tiles.
+
+    Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
+    first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
+    words in row `moved` (T,).  `sizes` (T, N) are elements in a tile, `fits` (N,) tells which fit.
+    """
+
+    rows: Ints
+    energies: Floats
+    words: Floats
+    moved: Ints
+    sizes: Floats
+    fits: Bools
+
+
 class Section:
     """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
 
     def __init__(
-        self, outer: Outer, part: Part, begin: bytes, store: Store[np.float64], places: Store[np.int64]
+        self,
+        outer: Outer,
+        part: Part,
+        begin: bytes,
+        store: Store[np.float64],
+        places: Store[np.int64],
+        whole: Section | None = None,
     ) -> None:
         self._outer, self._begin, self._store, self._places = outer, begin, store, places
         self._part, self._all = part, bool((part.grid.size == outer.grid.size).all())
         self.grid, self.tiles = part.grid, part.tiles
         self.shape: tuple[int, ...] = tuple(part.grid.size.tolist())
+        self.whole, self.children, self.outcomes = whole or self, outer.children, outer.outcomes
+        self.plans: dict[object, dict[object, Plan]] = {}
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Which of the cells of the `whole` these are, (N,)."""
+        return self.flat(places_in(self.whole.shape, self._part.places))
+
+    def flat(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
+        """A table (N,) cell by cell."""
+        return np.ascontiguousarray(np.broadcast_to(table, self.shape)).reshape(-1)
 
     def energies(self, kept: int) -> Floats:
         """As of `Outer`."""
@@ -63,40 +99,8 @@ class Section:
             self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
         )
 
-    def passing(self, kept: int, model: Model, limits: tuple[tuple[int, float], ...]) -> tuple[Floats, Floats]:
-        """`ways` with what other tensors cost beyond one access of the outermost memory to each element.
-
-        They have no windows, and of each in `limits` the memories further in hold so many elements together.  If tiles
-        have more, the loops inside move it, and then all loops outside.
-        """
-        known = tuple((t, float(self.size(t).max(initial=0.0, where=self.size(t) <= most))) for t, most in limits)
-        energies, ports = self._kept(("passing", kept, known), lambda: self._passing(kept, model, known))
-        return energies, ports
-
-    def _passing(self, kept: int, model: Model, limits: tuple[tuple[int, float], ...]) -> Floats:
-        outcomes = self._outer.outcomes(kept | sum(1 << t for t, _ in limits))
-        energies = np.zeros((len(outcomes), *self.shape))
-        sent = np.empty((len(outcomes), len(model.full), *self.shape))
-        sent[:] = model.full.reshape(-1, *(1 for _ in self.shape))
-        for energy, words, outcome in zip(energies, sent, outcomes, strict=True):
-            for t, way in enumerate(outcome):
-                if kept >> t & 1:
-                    energy += self.term(t, *way)
-                    words[t] = self._sent(t, *way)
-            for t, most in limits:
-                words[t] = self._resting(t, outcome[t][0], most)
-                price = model.read[-1, t] + model.write[-1, t] if model.is_output[t] else model.read[-1, t]
-                energy += (words[t] - model.full[t]) * price
-        return np.stack([energies, self._outer.busy(sent, kept)])
-
-    def _resting(self, t: int, run: int, most: float) -> Floats:
-        """Words sent of tensor `t`, which rests in the loops `run` where a tile has no more than `most` elements."""
-        return self._kept(
-            ("resting", t, run, most),
-            lambda: np.where(self.size(t) <= most, self._sent(t, run), self._sent(t, 0)),
-        )
-
-    def _sent(self, t: int, run: int, first: int = -1, near: int = EVERY) -> Floats:
+    def sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Words sent, as of `Outer`."""
         return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
 
     def ports(self, outcomes: list[Case], alive: int, kept: int, late: Late = NEVER) -> Floats:
@@ -143,6 +147,7 @@ class Sections:
         self._store: Store[np.float64] = Store(MAX_CUT)
         self._places: Store[np.int64] = Store(MAX_CUT)
         self._found: dict[bytes, Section] = {}
+        self._whole: Section | None = None
 
     def of(self, begin: Ints, kept: int) -> Section:
         """The multiples of a tile (D,); with tables of their own, imperfect ones that fit for the tensors `kept`."""
@@ -155,5 +160,8 @@ class Sections:
                 self._found.clear()
                 self._cells = int(outer.grid.size.prod()) if alone else 0
             part = part_of(outer.grid, np.ones_like(begin) if alone else begin)
-            self._found[key] = Section(outer, part, key, self._store, self._places)
+            if self._whole is None and not alone:
+                every = part_of(outer.grid, np.ones_like(begin))
+                self._whole = Section(outer, every, b"", self._store, self._places)
+            self._found[key] = Section(outer, part, key, self._store, self._places, self._whole)
         return self._found[key]

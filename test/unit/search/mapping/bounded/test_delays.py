@@ -8,7 +8,7 @@ import pytest
 
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.bounded import ahead, delays
+from tilewright.search.mapping.bounded import ahead, delays, past
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import Request, Space
 
@@ -48,10 +48,10 @@ def test_tiles_of_inner_memories_that_leave_late_make_a_bound_larger(monkeypatch
     assert without * 1.01 < bound <= best * (1 + 1e-9)
 
 
-def _by_tile_and_best(kept: tuple[tuple[int, int], ...]) -> tuple[float, float]:
+def _by_tile_and_best(kept: tuple[tuple[int, int], ...], room: int = 10) -> tuple[float, float]:
     """On a machine whose outermost memory takes long, with a small one inside of it."""
     levels = (
-        Level("L0", 10, 1, 1, 1, 0.5),
+        Level("L0", room, 1, 1, 1, 0.5),
         Level("L1", 80, 1, 1, 1, 1.0),
         Level("L2", None, 1, 1, 1, 8.0, 1, 1),
     )
@@ -71,6 +71,19 @@ def test_tensors_that_pass_by_are_sent_again_where_tiles_are_larger_than_memorie
     found = [_by_tile_and_best(kept) for kept in every]
     monkeypatch.setattr(delays, "passing_by", lambda *_: ())
     without = [_by_tile_and_best(kept) for kept in every]
+    for (bound, best), (less, same) in zip(found, without, strict=True):
+        assert same == best
+        assert less <= bound <= best * (1 + 1e-9)
+    assert sum(bound > less * 1.01 for (bound, _), (less, _) in zip(found, without, strict=True)) > 1
+
+
+def test_first_and_last_tiles_of_tensors_that_pass_by_take_time_or_these_are_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    every = [(a, b, (1, 0)) for a in ((0, 1), (1, 1)) for b in ((0, 1), (1, 0), (1, 1))]
+    found = [_by_tile_and_best(kept, 64) for kept in every]
+    monkeypatch.setattr(past, "MAX_CASES", 0)
+    without = [_by_tile_and_best(kept, 64) for kept in every]
     for (bound, best), (less, same) in zip(found, without, strict=True):
         assert same == best
         assert less <= bound <= best * (1 + 1e-9)
