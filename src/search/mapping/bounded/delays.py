@@ -19,7 +19,6 @@ import numpy as np
 from ....costs.compiled import bare, bare_entry
 from .model import Bools, Floats, Model
 from .outer import Outer
-from .past import passing_by, product_with
 from .sections import Section
 from .walk import Skeleton
 
@@ -98,7 +97,6 @@ class Delays:
         self._outer, self._section, self.limits, self._far = outer, section, limits, far
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
-        self._model, self._passing = model, passing_by(model, skeleton)
         self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
         self._latencies = sum(
             float(model.latency[min(mine) :].sum())
@@ -148,11 +146,7 @@ class Delays:
 
     def product(self, energy: float) -> float:
         """The least energy times delay, with that much energy inside at least."""
-        section, kept = self._section, self._kept
-        if self._passing:
-            sets, far, latency = (kept, self._inmost), self._far, self._latencies
-            return product_with(self._model, section, sets, self._passing, energy, self.limits, far, latency)
-        energies, ports = (_rows(table) for table in section.ways(kept))
+        energies, ports = (_rows(table) for table in self._section.ways(self._kept))
         return least_product(energies, ports, self._waiting, self._fits, energy, *self.limits) * (1 - 1e-9)
 
     def weighed(self, energies: Floats, ports: Floats, worth: tuple[float, float]) -> Floats:

@@ -14,6 +14,7 @@ from .expand import expand, steady_and_far
 from .hops import Hops
 from .model import Floats, Ints, Model
 from .outer import Outer
+from .past import Past
 from .pooled import Pooled
 from .prefixes import Ways
 from .sections import Sections
@@ -67,6 +68,7 @@ class Estimates:
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], tuple[float, Ahead]] = {}
+        self._past = Past(model)
         self._tiled: dict[tuple[Spread, Kept], float] = {}
         self._used = self.ahead
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
@@ -149,12 +151,18 @@ class Estimates:
         if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
         if (spread, kept) not in self._tiled:
-            energy = self.with_hops(spread, kept)[1]
-            delays = self._delays(spread, kept, self.coarse)
             if len(self._tiled) >= MAX_TILED:
                 self._tiled.clear()
-            self._tiled[spread, kept] = delays.least if self.objective == 2 else delays.product(energy)
+            self._tiled[spread, kept] = self._least_by_tile(spread, kept)
         return max(bound, self._tiled[spread, kept])
+
+    def _least_by_tile(self, spread: Spread, kept: Kept) -> float:
+        energy = self.with_hops(spread, kept)[1]
+        if self.objective == 0 and self._past.any(kept):
+            section = self.coarse.section_of(self.skeleton)
+            return self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
+        delays = self._delays(spread, kept, self.coarse)
+        return delays.least if self.objective == 2 else delays.product(energy)
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""

@@ -8,12 +8,13 @@ takes as long to arrive or to get back.  If a loop further in moves it, all loop
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
 from ....costs.compiled import bare, bare_entry
-from .model import UNRELATED, Bools, Floats, Ints, Model
+from .alike import Kept
+from .expand import steady_and_far
+from .model import UNRELATED, Floats, Ints, Model
 from .outcomes import Case, Way
 from .outer import ports_of
 from .sections import Plan, Section
@@ -30,30 +31,6 @@ MOVED: Way = (0, -1, EVERY)
 """What loops of the outermost memory mean for a tensor that those further in move."""
 
 
-class Passing(NamedTuple):
-    """A tensor that passes by the last memory: memories further in have room for so many different elements together,
-    and `alone` tells whether one memory keeps it."""
-
-    tensor: int
-    room: float
-    alone: bool
-
-
-class Sent(NamedTuple):
-    """What is the same for all tiles of a skeleton: sets of tensors that the last memory keeps (`kept`), and it alone
-    (`inmost`), among `children` instances; by tensor the `rooms` further in, and whether first and last tiles count
-    (`counted`); words of the outermost memory `into` and `back` from memories further in, for the smallest tiles.
-    """
-
-    kept: int
-    inmost: int
-    children: int
-    rooms: Floats
-    counted: Bools
-    into: float
-    back: float
-
-
 @bare
 def moving_cycles(model: Model, children: int, far: float, near: float, back: int) -> float:
     """Cycles for so many words of the outermost memory, and of each of its children, in or `back`."""
@@ -64,74 +41,121 @@ def moving_cycles(model: Model, children: int, far: float, near: float, back: in
     return float(np.ceil(slowest * (1 - 1e-11)))
 
 
+@bare
+def latencies_of(model: Model, skeleton: Skeleton) -> float:
+    """Cycles that the first words take from the outermost memory to the innermost, and the last ones back."""
+    found = 0.0
+    for back in (False, True):
+        first = model.latency.shape[0]
+        for t in range(model.kind.shape[0]):
+            if model.is_output[t] == back:
+                first = min(first, skeleton.parent[0, t])
+        found += model.latency[first:].sum()
+    return found
+
+
+@bare
+def fill_rooms(model: Model, skeleton: Skeleton, rooms: Floats) -> None:
+    """Fill `rooms` (T,): how many different elements of a tensor that passes the last memory have room further in."""
+    last = skeleton.kept.shape[0] - 1
+    for t in range(len(rooms)):
+        own = -1
+        for memory in range(last):
+            own = memory if skeleton.kept[memory, t] else own
+        rooms[t] = model.capacity[own] / model.weight[own, t] * (1 + 1e-9)
+        for d in range(model.kind.shape[1]):
+            if own >= 0 and model.kind[t, d] != UNRELATED:
+                rooms[t] *= skeleton.inside[last, d] // skeleton.inside[own + 1, d]
+
+
 @bare_entry
 def least_product(
-    model: Model, plan: Plan, cells: Ints, sent: Sent, energy: float, latency: float, limits: Floats, words: Floats
+    model: Model,
+    skeleton: Skeleton,
+    plan: Plan,
+    cells: Ints,
+    children: int,
+    energy: float,
+    steady: float,
+    fewest: float,
+    far: Floats,
+    rooms: Floats,
+    words: Floats,
 ) -> float:
-    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first, with that much energy and
-    latency further in.
+    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first, with that much energy further
+    in; of its tiles the last memory has `children` instances.
 
-    `limits` (2,) are the least cycles but for filling and draining, and those of any mapping; `words` (T,) is room.
+    `steady` are the least cycles but for filling and draining, `fewest` those of any mapping; `far` (2,) the words of
+    the outermost memory in first and last tiles further in, at least; `rooms` and `words` (T,) are room.
     """
-    last, found = model.capacity.shape[0] - 1, float(np.inf)
-    fewest = max(limits[0] + latency, limits[1])
+    last, found, kept = model.capacity.shape[0] - 1, float(np.inf), 0
+    for t in range(words.shape[0]):
+        kept |= int(skeleton.kept[last - 1, t]) << t
+    latency = latencies_of(model, skeleton)
+    fill_rooms(model, skeleton, rooms)
     for cell in cells:
         for case in range(plan.rows.shape[0] if plan.fits[cell] else 0):
-            total, into, back, near_in, near_back = energy, sent.into, sent.back, 0.0, 0.0
+            total, into, back, near_in, near_back = energy, far[0], far[1], 0.0, 0.0
             for t in range(words.shape[0]):
                 row, tile, near = plan.rows[case, t], 0.0, 0.0
                 words[t] = model.full[t]
-                if row >= 0 and (sent.kept >> t) & 1:
+                if row >= 0 and (kept >> t) & 1:
                     words[t] = plan.words[row, cell]
                     total += plan.energies[row, cell]
-                    tile = plan.sizes[t, cell] if (sent.inmost >> t) & 1 else 0.0
+                    tile = plan.sizes[t, cell] if skeleton.parent[0, t] == last - 1 else 0.0
                     near = tile * model.weight[last - 1, t]
                 elif row >= 0:
-                    row = row if plan.sizes[t, cell] <= sent.rooms[t] else plan.moved[t]
+                    row = row if plan.sizes[t, cell] <= rooms[t] else plan.moved[t]
                     words[t] = plan.words[row, cell]
                     price = model.read[last, t] + (model.write[last, t] if model.is_output[t] else 0.0)
                     total += (words[t] - model.full[t]) * price
-                    if sent.counted[t] and row != plan.moved[t]:
+                    if plan.counts[t] and row != plan.moved[t]:
                         tile = plan.sizes[t, cell] - plan.sizes[t, cells[0]]
                 if model.is_output[t]:
                     back, near_back = back + tile * model.weight[last, t], near_back + near
                 else:
                     into, near_in = into + tile * model.weight[last, t], near_in + near
-            if total * fewest < found:
-                cycles = moving_cycles(model, sent.children, into, near_in, 0)
-                cycles += moving_cycles(model, sent.children, back, near_back, 1) + latency
-                cycles += max(ports_of(model, words, sent.kept, sent.children), limits[0])
-                found = min(found, float(total * max(cycles, limits[1])))
+            if total * max(steady + latency, fewest) < found:
+                cycles = moving_cycles(model, children, into, near_in, 0)
+                cycles += moving_cycles(model, children, back, near_back, 1) + latency
+                cycles += max(ports_of(model, words, kept, children), steady)
+                found = min(found, float(total * max(cycles, fewest)))
     return found
 
 
-def product_with(
-    model: Model,
-    section: Section,
-    sets: tuple[int, int],
-    tensors: tuple[Passing, ...],
-    energy: float,
-    limits: tuple[float, float],
-    far: tuple[float, float],
-    latency: float,
-) -> float:
-    """The least energy times delay, with so much `energy` further in and `far` words for the smallest tiles there.
+class Past:
+    """Bounds by tile of skeletons in which tensors pass the last memory."""
 
-    The last memory keeps the first of two `sets` of tensors, it alone the second.
-    """
-    kept, inmost = sets
-    alone = tuple(t for t, room, alone in tensors if alone and room > 0)
-    passing = tuple(t for t, _, _ in tensors)
-    plan = _plan_of(model, section.whole, kept, passing, alone)
-    if len(plan.rows) * len(section.cells) > MAX_CASES:
-        alone = ()
-        plan = _plan_of(model, section.whole, kept, passing, alone)
-    rooms, counted = np.zeros(len(model.full)), np.zeros(len(model.full), np.bool_)
-    for t, room, _ in tensors:
-        rooms[t], counted[t] = room, t in alone
-    sent = Sent(kept, inmost, section.children, rooms, counted, *far)
-    words = np.empty(len(model.full))
-    return least_product(model, plan, section.cells, sent, energy, latency, np.array(limits), words) * (1 - 1e-9)
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._rooms, self._words, self._far = np.zeros(len(model.full)), np.zeros(len(model.full)), np.zeros(2)
+        self._sets: dict[Kept, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}
+
+    def any(self, kept: Kept) -> bool:
+        """Whether tensors do."""
+        return self._model.perfect and len(self._sets_of(kept)[1]) > 0
+
+    def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
+        """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
+        mask, passing, alone = self._sets_of(kept)
+        plan = _plan_of(self._model, section.whole, mask, passing, alone)
+        if len(plan.rows) * len(section.cells) > MAX_CASES:
+            plan = _plan_of(self._model, section.whole, mask, passing, ())
+        steady = steady_and_far(self._model, skeleton, self._far)
+        cells, children, rooms, words = section.cells, section.children, self._rooms, self._words
+        return (1 - 1e-9) * least_product(
+            self._model, skeleton, plan, cells, children, energy, steady, fewest, self._far, rooms, words
+        )
+
+    def _sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        """The set of tensors that the last memory keeps; those without windows that pass it; of them, those that a
+        single memory keeps."""
+        if kept not in self._sets:
+            chains = list(enumerate(kept))
+            passing = tuple(t for t, own in chains if any(own) and not own[-1] and self._model.windows[t] == 0)
+            alone = tuple(t for t in passing if sum(kept[t]) == 1)
+            self._sets[kept] = sum(1 << t for t, own in chains if own[-1]), passing, alone
+        return self._sets[kept]
 
 
 def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
@@ -143,11 +167,12 @@ def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], 
         whole.plans[key] = {(): _planned(model, whole, kept, passing)}
     plans = whole.plans[key]
     if alone not in plans:
-        plans[alone] = plans[()]._replace(rows=_rows(model, whole, kept, passing, alone))
+        counts = np.array([t in alone for t in range(len(model.full))])
+        plans[alone] = plans[()]._replace(rows=_rows(whole, kept, passing, alone), counts=counts)
     return plans[alone]
 
 
-def _rows(model: Model, whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
+def _rows(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
     """The `rows` of a plan."""
     places, cases = _places(whole, kept, passing), _cases(whole, kept, passing, alone)
     return np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
@@ -160,7 +185,8 @@ def _planned(model: Model, whole: Section, kept: int, passing: tuple[int, ...]) 
     sizes = np.stack([whole.flat(whole.size(t)) for t in range(len(model.full))])
     moved = np.array([places.get((t, MOVED), -1) for t in range(len(model.full))], np.int64)
     energy = np.stack(energies) if energies else np.zeros((0, words.shape[1]))
-    return Plan(_rows(model, whole, kept, passing, ()), energy, words, moved, sizes, whole.flat(whole.fits(kept)))
+    fits, counts = whole.flat(whole.fits(kept)), np.zeros(len(model.full), np.bool_)
+    return Plan(_rows(whole, kept, passing, ()), energy, words, moved, sizes, fits, counts)
 
 
 def _places(whole: Section, kept: int, passing: tuple[int, ...]) -> dict[tuple[int, Way], int]:
@@ -182,16 +208,3 @@ def _cases(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int
             ways = enumerate(outcome)
             found[tuple(way if kept >> t & 1 else (0 if t in still else way[0], -1, EVERY) for t, way in ways)] = None
     return list(found)
-
-
-def passing_by(model: Model, skeleton: Skeleton) -> tuple[Passing, ...]:
-    """Tensors without windows that pass by the last memory, with the different elements of each that the memories
-    further in have room for together; perfect factors only."""
-    found: list[Passing] = []
-    passing = (model.windows == 0) & (skeleton.kept[-2] == 0) & skeleton.kept[:-1].any(axis=0)
-    for t in np.flatnonzero(passing).tolist() if model.perfect else []:
-        own = int(np.flatnonzero(skeleton.kept[:-1, t])[-1])
-        children = skeleton.inside[-1] // skeleton.inside[own + 1]
-        room = model.capacity[own] / model.weight[own, t] * float(children[model.kind[t] != UNRELATED].prod())
-        found.append(Passing(t, room * (1 + 1e-9), int(skeleton.kept[:own, t].sum()) == 0))
-    return tuple(found)

@@ -33,7 +33,8 @@ class Plan(NamedTuple):
 
     Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
     first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
-    words in row `moved` (T,).  `sizes` (T, N) are elements in a tile, `fits` (N,) tells which fit.
+    words in row `moved` (T,), and if `counts` (T,) tells so, there are cases for that.  `sizes` (T, N) are elements in
+    a tile, `fits` (N,) tells which fit.
     """
 
     rows: Ints
@@ -42,6 +43,7 @@ class Plan(NamedTuple):
     moved: Ints
     sizes: Floats
     fits: Bools
+    counts: Bools
 
 
 class Section:
