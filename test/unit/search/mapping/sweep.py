@@ -24,8 +24,10 @@ from typing import NamedTuple
 
 from bounded.enumerate import (
     random_arrays,
+    random_few,
     random_kernel,
     random_machine,
+    random_meshes,
     random_problem,
     random_shipped,
     random_sliding_problem,
@@ -43,6 +45,7 @@ KINDS: dict[str, tuple[tuple[Callable[[Random], Problem], ...], tuple[Callable[[
     "sliding": ((random_sliding_problem,), (random_arrays,)),
     "kernels": ((random_kernel,), (random_arrays, random_machine)),
     "shipped": (PROBLEMS, (random_shipped,)),
+    "meshes": ((random_few,), (random_meshes,)),
     "mixed": (PROBLEMS, (random_machine, random_arrays, random_shipped)),
 }
 """Where problems and machines come from."""

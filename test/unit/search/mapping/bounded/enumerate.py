@@ -50,6 +50,15 @@ KERNELS: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Products of several tensors, whose loops let some of them rest at a time."""
 
+FEW: dict[str, tuple[str, dict[str, str]]] = {
+    "scale": ("m", {"A": "m", "Z": "m"}),
+    "sum": ("mk", {"A": "m,k", "Z": "m"}),
+    "matvec": ("mk", {"A": "m,k", "B": "k", "Z": "m"}),
+    "outer": ("mn", {"A": "m", "B": "n", "Z": "m,n"}),
+    "line": SLIDING["line"],
+}
+"""Problems of few dimensions, whose bounds may be large."""
+
 Slot = tuple[int, str, int]
 """A place for one loop per dimension: level, `x`, `y` or `t`, and the largest product there."""
 
@@ -84,6 +93,13 @@ def random_kernel(random: Random) -> Problem:
     found = _problem(random, name, dims, texts, bounds)
     tensors = found.tensors if random.random() < 0.5 else tuple(replace(one, word_bits=bits) for one in found.tensors)
     return replace(found, tensors=tensors)
+
+
+def random_few(random: Random) -> Problem:
+    """One of few dimensions, most of their bounds awkward."""
+    name = random.choice(list(FEW))
+    dims, texts = FEW[name]
+    return _problem(random, name, dims, texts, [random.randrange(2, 24 if len(dims) == 1 else 12) for _ in dims])
 
 
 def _problem(random: Random, name: str, dims: str, texts: dict[str, str], bounds: list[int]) -> Problem:
@@ -159,6 +175,27 @@ def random_arrays(random: Random) -> Architecture:
         lambda: None if random.random() < 0.85 else 2,
     )
     return _stack(random, "arrays", meshes, draws)
+
+
+def random_meshes(random: Random) -> Architecture:
+    """Three or four levels with two arrays in a row, between which hardly anything is kept."""
+    count = random.choice([3, 3, 4])
+    meshes = [(1, 1)] * count
+    inner = random.randrange(count - 2) if count > 3 else random.randrange(2)
+    for level in (inner, inner + 1):
+        meshes[level] = random.choice([(2, 1), (3, 1), (4, 1), (1, 2), (1, 3), (2, 2)])
+    draws = Draws(
+        0.9,
+        0.4,
+        [2, 3, 4, 6, 8, 16],
+        [None, None, 1, 2],
+        [None, 2.0],
+        lambda: 1,
+        lambda: 0.0,
+        lambda: random.choice([1.0, 1.0, 2.0]),
+        lambda: None,
+    )
+    return _stack(random, "meshes", meshes, draws)
 
 
 SHIPPED = "conventional", "eyeriss_like", "simba_like", "cosa_simba", "diannao_like", "tpu_like"
