@@ -41,6 +41,12 @@ def rests_at_end(task: Task, level: int, d: int, t: int, keeper: int) -> bool:
 
     A loop between that always moves the tensor leaves nothing: all elements are new then whenever loops outside go on.
     """
+    return not always_moved(task, level, d, t, keeper) and may_stay(task, level, d)
+
+
+@bare
+def always_moved(task: Task, level: int, d: int, t: int, keeper: int) -> bool:
+    """Whether a loop inside of loop `d` of memory `level` leaves nothing of tensor `t` in memory `keeper`."""
     loops, mine = task.state.loops, -1
     for i in range(task.state.length[0]):
         if loops[i, 0] == level and loops[i, 1] == d:
@@ -49,8 +55,8 @@ def rests_at_end(task: Task, level: int, d: int, t: int, keeper: int) -> bool:
         k, e = loops[i, 0], loops[i, 1]
         inside = k > keeper and (k < level or (k == level and loops[i, 3] < mine))
         if inside and task.model.kind[t, e] != UNRELATED and not may_stay(task, k, e):
-            return False
-    return may_stay(task, level, d)
+            return True
+    return False
 
 
 @bare

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare
-from .merging import keeper_inside, merges, passes_once, rests_at_end
+from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
 from .model import UNRELATED, WINDOW
 from .promise import Task, cell_of, fits
 from .skeleton import busy_rows
@@ -96,25 +96,43 @@ def is_outermost(state: State, level: int, d: int) -> bool:
 
 
 @bare
+def begins_with_fewer(task: Task, level: int, d: int) -> bool:
+    """Whether fewer children may have work in the first tiles for a loop `d` at memory `level`, chosen or not, than for
+    one further out.  Then less is on its way before all can begin."""
+    inside, state = task.skeleton.inside, task.state
+    outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+    tile = state.tile[level, d]
+    if tile == state.base[level, d]:
+        tile *= most_steps(task, level, d)
+    return bool(tile * outside > task.model.bounds[d])
+
+
+@bare
 def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     """Whether loop `d`, of the outermost at memory `level`, is as good inside of the loops of the next one.
 
     There it makes one loop with that of the same dimension; see `belongs_inside` for loops that move nothing.  Tiles of
     `level` get smaller, which is all the same to tensors that pass once, in whatever tiles.  Other tensors move as
-    before, or rest longer.  Where more children have work in the last tile then, this must not concern tensors that
-    rest (`alive`).
+    before, or rest longer: those that the loop does not move must rest so far (`alive`), or else be all new each time,
+    not in part where a loop inside has a ragged end.  Where more children have work in the last tile then, this must
+    not concern tensors that rest.
     """
     model, skeleton = task.model, task.skeleton
     if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):
         return False
     shared = not model.perfect and skeleton.spread[level + 1, d] > 1
+    if shared and task.timed and begins_with_fewer(task, level, d):
+        return False
     for t in range(model.kind.shape[0]):
         if model.kind[t, d] == WINDOW:
             return False
         here, keeper = skeleton.kept[level, t] > 0, keeper_inside(task, level, t)
         within = keeper >= 0
         if model.kind[t, d] == UNRELATED:
-            if shared and (here or (within and (alive >> t) & 1 > 0)):
+            rests = (alive >> t) & 1 > 0
+            if shared and (here or (within and rests)):
+                return False
+            if within and not (model.perfect or rests or always_moved(task, level, d, t, keeper)):
                 return False
         elif here or within:
             stays = within and rests_at_end(task, level, d, t, keeper)

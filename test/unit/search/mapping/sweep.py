@@ -2,8 +2,9 @@
 
 A pair is a tiny problem and a tiny machine; of those with more than `--most` mappings none is looked at.  Without a
 time limit the answer must be the optimum where it says so, and its bound must never be above the optimum.  `--hurried`
-stops searches at random times, `--coarse` makes tables with few cells, `--untimed` leaves out all bandwidths.  A
-faulty pair is printed with the arguments that repeat it, and the status is 1.
+stops searches at random times, `--skeletons` compares the best mapping of each skeleton, `--coarse` makes tables with
+few cells, `--untimed` leaves out all bandwidths.  A faulty pair is printed with the arguments that repeat it, and the
+status is 1.
 
     python test/unit/search/mapping/sweep.py --seeds 1000:1200
     python test/unit/search/mapping/sweep.py --kinds sliding,shipped --factors imperfect --untimed --most 20000
@@ -34,6 +35,7 @@ from bounded.enumerate import (
     untimed,
     verdict,
 )
+from bounded.skeletons import verdict_of_each
 
 from tilewright.costs.hierarchy import Architecture, Problem
 from tilewright.search.mapping.bounded import ahead, estimates, outer
@@ -60,6 +62,7 @@ class Pair(NamedTuple):
     most: int
     untimed: bool
     hurried: bool
+    skeletons: bool
 
 
 def check(pair: Pair) -> str:
@@ -70,7 +73,8 @@ def check(pair: Pair) -> str:
     space = Space(random.random() < 0.6, random.random() < 0.5, pair.factors)
     objective, limit_s = random.choice(OBJECTIVES[:3]), random.choice([0.01, 0.05, 0.2]) if pair.hurried else None
     arch = untimed(arch) if pair.untimed else arch
-    return verdict(arch, problem, Request(objective=objective, space=space, time_limit_s=limit_s), pair.most)
+    compare = verdict_of_each if pair.skeletons else verdict
+    return compare(arch, problem, Request(objective=objective, space=space, time_limit_s=limit_s), pair.most)
 
 
 def coarse() -> None:
@@ -94,13 +98,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=3000, help="mappings of a pair at most (default: 3000)")
     parser.add_argument("--untimed", action="store_true", help="machines without bandwidths")
     parser.add_argument("--hurried", action="store_true", help="stop each search at a random time")
+    parser.add_argument("--skeletons", action="store_true", help="compare the best mapping of each skeleton")
     parser.add_argument("--coarse", action="store_true", help="tables of few cells")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no pair after so long")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     found = parser.parse_args()
     first, last = map(int, found.seeds.split(":"))
     kinds, factors = _named(found.kinds, tuple(KINDS)), _named(found.factors, ("perfect", "imperfect"))
-    make = partial(Pair, most=found.most, untimed=found.untimed, hurried=found.hurried)
+    make = partial(Pair, most=found.most, untimed=found.untimed, hurried=found.hurried, skeletons=found.skeletons)
     pairs = [make(kind, given, seed) for seed, kind, given in product(range(first, last), kinds, factors)]
     counts: dict[str, Counter[str]] = {f"{kind} {given}": Counter() for kind, given in product(kinds, factors)}
     begun = monotonic()

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, prod
+from math import inf
 from random import Random
 
 import pytest
 
 from tilewright.costs.bounds import bounds_of
-from tilewright.costs.exact import price_batch
-from tilewright.costs.hierarchy import Architecture, LoopMapping, Problem
-from tilewright.search.mapping.bounded.alike import Kept, Spread
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.bounded.search import Search
 from tilewright.search.mapping.values import Request, Space
 
-from .enumerate import every_mapping, random_arrays, random_kernel, random_machine, random_problem
+from .enumerate import random_arrays, random_kernel, random_machine, random_problem
+from .skeletons import best_of_each, verdict_of_each
 
-SPACE = Space(bypass=True, factors="perfect")
+IMPERFECT = Space(bypass=True, factors="imperfect")
 
 
 def _slow(random: Random) -> tuple[Problem, Architecture]:
@@ -36,35 +35,46 @@ def _slow(random: Random) -> tuple[Problem, Architecture]:
     )
 
 
-def _skeleton(mapping: LoopMapping, names: list[str], dims: tuple[int, ...]) -> tuple[Spread, Kept]:
-    spread = tuple(
-        tuple(prod(loop.bound for loop in (*level.spatial_x, *level.spatial_y) if loop.dim == d) for d in dims)
-        for level in mapping.levels
-    )
-    return spread, tuple(tuple(int(name not in level.bypass) for level in mapping.levels[:-1]) for name in names)
-
-
-def _skeletons(problem: Problem, arch: Architecture) -> dict[tuple[Spread, Kept], float]:
-    """The least energy times delay of each, by enumeration; empty if there are many mappings."""
-    mappings = every_mapping(arch, problem, SPACE, 4000)
-    names, best = [tensor.name for tensor in problem.tensors], dict[tuple[Spread, Kept], float]()
-    dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
-    prices = price_batch(arch, problem, mappings or [])
-    for mapping, edp, valid in zip(mappings or [], prices.edp_j_cycle, prices.valid, strict=True):
-        if valid:
-            key = _skeleton(mapping, names, dims)
-            best[key] = min(best.get(key, inf), float(edp) * 1e12)
-    return best
-
-
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_no_bound_of_a_skeleton_is_above_its_mappings(first: int):
     seen = 0
     for seed in range(first, first + 10):
         problem, arch = _slow(Random(seed))
-        for (spread, kept), edp in _skeletons(problem, arch).items():
-            estimates = Search(arch, problem, Request(space=SPACE), bounds_of(arch, problem)).estimates
+        request = Request(space=Space(bypass=True, factors="perfect"))
+        for (spread, kept), edp in (best_of_each(arch, problem, request, 4000) or {}).items():
+            estimates = Search(arch, problem, request, bounds_of(arch, problem)).estimates
             assert estimates.by_tile(spread, kept, 0.0) <= edp * (1 + 1e-9)
             assert estimates.by_tables(spread, kept, 0.0, inf) <= edp * (1 + 1e-9)
             seen += 1
     assert seen
+
+
+def test_loops_inside_of_ragged_ones_may_find_more():
+    """A child without work in the second step of `r` keeps its row in the loop `k`, if that comes before `p`."""
+    tensors = (
+        Tensor("I", ((0, 1, 1),)),
+        Tensor("W", ((1, 0, 0), (0, 0, 1)), word_bits=8),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), True),
+    )
+    problem = Problem("conv", ("k", "p", "r"), (4, 3, 3), tensors)
+    levels = (
+        Level("L0", 2, 8, 4, 1, 0.3, 1, None, 1, write_energy_pj=2.0, holds=("O", "I")),
+        Level("L1", 32, 2, 1, 1, 4.0, 1, 2, 1, holds=("O", "I")),
+        Level("L2", None, 1, 1, 1, 4.8, 2, 2, 2, latency_cycles=3),
+    )
+    arch = Architecture("ragged", levels, "MAC", 8, 4, 1.0)
+    assert verdict_of_each(arch, problem, Request(space=replace(IMPERFECT, bypass=False)), 20_000) == "proven"
+
+
+def test_loops_inside_may_leave_children_without_work_from_the_start():
+    """Two of six `k` each for three children arrive sooner than four, then two, for four of them."""
+    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("Z", ((1, 0),), True)
+    levels = (
+        Level("L0", 8, 4, 2, 1, 0.3, 1, 1, latency_cycles=3, write_energy_pj=2.0),
+        Level("L1", 64, 4, 2, 1, 4.0, None, None, 2, holds=("O",)),
+        Level("L2", 24, 2, 1, 1, 8.0, None, 1, 2, write_energy_pj=2.0, holds=("I", "W")),
+        Level("L3", None, 1, 1, 1, 19.2, 2, 1, 1),
+    )
+    arch = Architecture("few", levels, "MAC", 4, 2, 1.0)
+    problem = Problem("sum", ("m", "k"), (2, 6), tensors)
+    assert verdict_of_each(arch, problem, Request(space=IMPERFECT), 20_000) == "proven"
