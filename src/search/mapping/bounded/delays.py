@@ -19,6 +19,7 @@ import numpy as np
 from ....costs.compiled import bare, bare_entry
 from .model import Bools, Floats, Model
 from .outer import Outer
+from .past import latencies_of
 from .sections import Section
 from .walk import Skeleton
 
@@ -98,11 +99,7 @@ class Delays:
         self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
         own: list[int] = skeleton.parent[0].tolist()
         self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
-        self._latencies = sum(
-            float(model.latency[min(mine) :].sum())
-            for back in (False, True)
-            if (mine := [memory for t, memory in enumerate(own) if bool(model.is_output[t]) == back])
-        )
+        self._latencies = latencies_of(model, skeleton)
 
     @cached_property
     def _fits(self) -> Bools:

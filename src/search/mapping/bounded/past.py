@@ -41,7 +41,7 @@ def moving_cycles(model: Model, children: int, far: float, near: float, back: in
     return float(np.ceil(slowest * (1 - 1e-11)))
 
 
-@bare
+@bare_entry
 def latencies_of(model: Model, skeleton: Skeleton) -> float:
     """Cycles that the first words take from the outermost memory to the innermost, and the last ones back."""
     found = 0.0
@@ -162,7 +162,7 @@ def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], 
     """The plan for all tiles; tensors that are `alone` in one memory further in may be moved there or not."""
     key = kept, passing
     if key not in whole.plans:
-        if sum(plan.words.size for plans in whole.plans.values() for plan in plans.values()) > MAX_CELLS:
+        if sum(plans[()].words.size for plans in whole.plans.values()) > MAX_CELLS:  # the others share theirs
             whole.plans.clear()
         whole.plans[key] = {(): _planned(model, whole, kept, passing)}
     plans = whole.plans[key]

@@ -103,6 +103,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no pair after so long")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     found = parser.parse_args()
+    if found.skeletons and found.hurried:
+        parser.error("--skeletons: searches through each skeleton are not stopped; leave out --hurried")
     first, last = map(int, found.seeds.split(":"))
     kinds, factors = _named(found.kinds, tuple(KINDS)), _named(found.factors, ("perfect", "imperfect"))
     make = partial(Pair, most=found.most, untimed=found.untimed, hurried=found.hurried, skeletons=found.skeletons)

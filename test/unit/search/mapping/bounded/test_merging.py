@@ -15,6 +15,13 @@ from tilewright.search.mapping.values import Request, Space
 
 from .enumerate import cheapest
 
+TTMC = (
+    Tensor("A", ((1, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0))),
+    Tensor("B", ((0, 1, 0, 0, 0), (0, 0, 0, 1, 0))),
+    Tensor("C", ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1))),
+    Tensor("Z", ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1)), is_output=True),
+)
+
 
 def _nodes_of_proof(machine: str, problem: Problem) -> int:
     """Nodes after which an imperfect search is over, with a proof."""
@@ -65,11 +72,5 @@ def test_two_loops_of_a_dimension_may_let_a_tensor_rest_between():
 
 def test_tiles_of_tensors_that_pass_once_are_not_searched_for_their_own_sake():
     """A passes once, whatever its tile: the loops of `k` at two memories are as good as one, while B rests in both."""
-    tensors = (
-        Tensor("A", ((1, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0))),
-        Tensor("B", ((0, 1, 0, 0, 0), (0, 0, 0, 1, 0))),
-        Tensor("C", ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1))),
-        Tensor("Z", ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1)), is_output=True),
-    )
-    problem = Problem("ttmc", ("i", "j", "k", "l", "m"), (610, 514, 720, 8, 8), tensors)
+    problem = Problem("ttmc", ("i", "j", "k", "l", "m"), (610, 514, 720, 8, 8), TTMC)
     assert _nodes_of_proof("cosa_simba", problem) < 80_000

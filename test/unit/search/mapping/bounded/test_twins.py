@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -15,17 +16,10 @@ from tilewright.search.mapping.bounded.twins import Twins
 from tilewright.search.mapping.values import Factors, Request, Space
 
 from .enumerate import cheapest
+from .test_delays import GEMM as CUBE
+from .test_merging import TTMC
 
-GEMM = Problem(
-    "gemm",
-    ("m", "n", "k"),
-    (7, 3, 5),
-    (
-        Tensor("A", ((1, 0, 0), (0, 0, 1))),
-        Tensor("B", ((0, 0, 1), (0, 1, 0))),
-        Tensor("Z", ((1, 0, 0), (0, 1, 0)), True),
-    ),
-)
+GEMM = replace(CUBE, bounds=(7, 3, 5))
 
 LEVELS = (
     Level("L0", 2, 16, 4, 1, 0.5, holds=("W",)),
@@ -72,13 +66,7 @@ def _proof(problem: Problem) -> tuple[float, int]:
 
 
 def test_the_best_is_found_sooner_without_the_others(monkeypatch: pytest.MonkeyPatch):
-    tensors = (
-        Tensor("A", ((1, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 0, 1, 0, 0))),
-        Tensor("B", ((0, 1, 0, 0, 0), (0, 0, 0, 1, 0))),
-        Tensor("C", ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1))),
-        Tensor("Z", ((1, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1)), is_output=True),
-    )
-    problem = Problem("ttmc", ("i", "j", "k", "l", "m"), (610, 514, 72, 8, 8), tensors)
+    problem = Problem("ttmc", ("i", "j", "k", "l", "m"), (610, 514, 72, 8, 8), TTMC)
     best, nodes = _proof(problem)
     monkeypatch.setattr(Twins, "superfluous", lambda *_: False)
     monkeypatch.setattr(Twins, "between", lambda _, spread, __: np.zeros(len(spread), np.int64))
