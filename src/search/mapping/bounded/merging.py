@@ -85,14 +85,15 @@ def loop_inside(task: Task, level: int, d: int) -> int:
 
 
 @bare
-def merges(task: Task, level: int, d: int, known: bool) -> bool:
+def merges(task: Task, level: int, d: int, known: bool, later: int) -> bool:
     """Whether a loop of dimension `d` at memory `level` is as good as more iterations of the one inside of it.
 
-    Tiles between get larger, but for no tensor that is kept there.  Tensors of other dimensions are moved as often, or
-    less: they go through the loops between once, not again in each iteration.  Those of this dimension which are kept
-    inside are new already whenever a loop between goes on, if the inner loop always moves them.  If it need not, at its
-    ragged end, they may stay in loops between: if all of these are `known`, in none that moves them.  Windows may
-    find more in the order of before.  As one loop takes the place of two, no other rule leads back.
+    Tiles between get larger, but for no tensor that is kept there.  Tensors of other dimensions are moved as often,
+    or less: they go through the loops between once, not again in each iteration.  Those of this dimension which are
+    kept inside are new already whenever a loop between goes on, if the inner loop always moves them.  If it need
+    not, at its ragged end, they may stay in loops between: if these are `known`, in none that moves them.  Loops of the
+    set `later` may still come after at the same memory, and be put between when a mapping is priced.  Windows may find
+    more in the order of before.  As one loop takes the place of two, no other rule leads back.
     """
     inner = loop_inside(task, level, d)
     if inner < 0:
@@ -101,7 +102,7 @@ def merges(task: Task, level: int, d: int, known: bool) -> bool:
         keeper = keeper_inside(task, inner, t)
         if keeper < 0 or task.model.kind[t, d] == UNRELATED or not rests_at_end(task, inner, d, t, keeper):
             continue
-        if not known or loops_between(task, inner, d, t):
+        if not known or loops_between(task, inner, d, t) or some_rest(task, level, later, t):
             return False
     return True
 
@@ -178,13 +179,41 @@ def loops_between(task: Task, level: int, d: int, t: int) -> bool:
 
 
 @bare
-def some_merge(task: Task, level: int) -> bool:
-    """Whether one of the loops that came last at memory `level`, in any order, merges with one further in."""
+def some_rest(task: Task, level: int, dims: int, t: int) -> bool:
+    """Whether a loop of `dims` that does not move tensor `t` may come at memory `level`."""
+    inside, tile = task.skeleton.inside, task.state.tile[level]
+    for d in range(tile.shape[0]):
+        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+        loops = (dims >> d) & 1 == 1 and tile[d] * outside < task.model.bounds[d]
+        if loops and task.model.kind[t, d] == UNRELATED:
+            return True
+    return False
+
+
+@bare
+def some_merge(task: Task, level: int, later: int) -> bool:
+    """Whether one of the loops that came last at memory `level`, in any order, merges with one further in; those of the
+    set `later` may still come."""
     loops, last = task.state.loops, task.state.length[0] - 1
     for i in range(last, -1, -1):
         if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
             return False
-        if merges(task, level, loops[i, 1], True):
+        if merges(task, level, loops[i, 1], True, later):
+            return True
+    return False
+
+
+@bare
+def any_merge(task: Task, level: int) -> bool:
+    """Whether one of the loops of memory `level`, which are all chosen, merges with one further in; those that may stay
+    at ragged ends inside, as others `some_merge` has found."""
+    if task.model.perfect:
+        return False
+    loops = task.state.loops
+    for i in range(task.state.length[0] - 1, -1, -1):
+        if loops[i, 0] != level:
+            return False
+        if merges(task, level, loops[i, 1], True, 0):
             return True
     return False
 
@@ -194,6 +223,6 @@ def merging_left(task: Task, level: int) -> bool:
     """Whether the outermost memory `level` must have a loop that belongs further in."""
     state, still = task.state, task.skeleton.still[level]
     for d in range(task.model.bounds.shape[0]):
-        if state.base[level, d] < task.model.bounds[d] and ((still >> d) & 1 or merges(task, level, d, False)):
+        if state.base[level, d] < task.model.bounds[d] and ((still >> d) & 1 or merges(task, level, d, False, 0)):
             return True
     return False

@@ -183,7 +183,7 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         idle(task, level)
         or idle_along(task, level, d)
         or (level == 0 and better_outside(task, 0, d, 0))
-        or merges(task, level, d, False)
+        or merges(task, level, d, False, 0)
     ):
         return 1
     if model.perfect:

@@ -78,3 +78,15 @@ def test_loops_inside_may_leave_children_without_work_from_the_start():
     arch = Architecture("few", levels, "MAC", 4, 2, 1.0)
     problem = Problem("sum", ("m", "k"), (2, 6), tensors)
     assert verdict_of_each(arch, problem, Request(space=IMPERFECT), 20_000) == "proven"
+
+
+def test_loops_put_between_two_of_a_dimension_let_a_ragged_end_rest():
+    """Tiles of 3 `p`, then one: that stays while `r` goes on, if `r` is put between the loops of `p`."""
+    tensors = Tensor("I", ((1, 1),)), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), True)
+    levels = (
+        Level("L0", 6, 12, 6, 1, 0.3, 1, None, 2, write_energy_pj=2.0, network_bandwidth=2, holds=("O", "W")),
+        Level("L1", 12, 4, 2, 1, 20.0, 2, 1, 1, latency_cycles=3, holds=("I", "W")),
+        Level("L2", None, 1, 1, 1, 80.0, None, 1, None, network_bandwidth=2),
+    )
+    arch, problem = Architecture("between", levels, "MAC", 12, 6, 1.0), Problem("line", ("p", "r"), (4, 3), tensors)
+    assert verdict_of_each(arch, problem, Request("latency", space=IMPERFECT), 20_000) == "proven"
