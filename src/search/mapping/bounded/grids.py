@@ -24,21 +24,32 @@ KEY_CELLS = 64
 HALVINGS = 10
 """Steps to find how far the sizes of a cell may differ."""
 
+FINER = 0.3
+"""How far, next to other dimensions, those of a window do in a cell; logarithms."""
+
 Sizes = tuple[Ints, ...]
 """Tile sizes by dimension, one per cell along it."""
 
 
 def grid_of(
-    bounds: list[int], *, perfect: bool, cells: int, most: list[int] | None = None, least: list[int] | None = None
+    bounds: list[int],
+    *,
+    perfect: bool,
+    cells: int,
+    most: list[int] | None = None,
+    least: list[int] | None = None,
+    slides: Sequence[bool] = (),
 ) -> Grid:
     """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
 
     Tiles are multiples of `least`.  Perfect ones divide the bound; others begin a cell where fewer tiles cover it.
+    Along dimensions that `slides` tells the sizes of an imperfect cell are closer to each other.
     """
     begin = least or [1] * len(bounds)
     ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
     if not perfect:
-        return _imperfect(bounds, begin, ends, cells)
+        finer = [FINER if one else 1.0 for one in slides or [False] * len(bounds)]
+        return _imperfect(bounds, begin, ends, cells, finer)
     lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
     lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
     whole = lists
@@ -54,8 +65,9 @@ def grid_of(
     return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
 
 
-def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int) -> Grid:
-    """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions."""
+def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int, finer: list[float]) -> Grid:
+    """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions, but
+    for the power `finer`."""
     # What covers the bound counts as much as the bound itself.
     every = [[min(b * more, n) for more in distinct_tiles(-(-n // b))] for n, b in zip(bounds, begin, strict=True)]
     every = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(every, ends, strict=True)]
@@ -63,9 +75,9 @@ def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int)
     if prod(len(found) for found in every) > cells:
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            lists = [_spaced(found, exp(middle)) for found in every]
+            lists = [_spaced(found, exp(middle * f)) for found, f in zip(every, finer, strict=True)]
             low, high = (middle, high) if prod(len(found) for found in lists) > cells else (low, middle)
-        lists = [_spaced(found, exp(high)) for found in every]
+        lists = [_spaced(found, exp(high * f)) for found, f in zip(every, finer, strict=True)]
     highs = [
         [*((tile - 1) // b * b for tile in found[1:]), max(found[-1], end // b * b if end < n else -(-n // b) * b)]
         for found, n, b, end in zip(lists, bounds, begin, ends, strict=True)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ....costs.compiled import bare
 from .model import Ints, Model
-from .slides import Others, stays
+from .slides import Others
 from .windows import alike, all_along, distinct2, shared_by
 
 MAX_BACK = 64
@@ -62,7 +62,7 @@ def has_divisor(number: int, first: int, final: int) -> bool:
 class Side(NamedTuple):
     """One of the two terms of a window: its coefficient, its blocks, how far the window moves with one, at least and at
     most, the largest tiles of the parent and of a child, the children at most that are idle in the last block, how many
-    there are, and whether the parent's tile has all."""
+    there are, whether the parent's tile has all, and what the last block lacks, at most."""
 
     scale: int
     blocks: int
@@ -73,21 +73,23 @@ class Side(NamedTuple):
     idle: int
     children: int
     whole: bool
+    short: int
 
 
 @bare
-def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, fixed: bool) -> Side:
-    """Dimension `d` as a term of its window; `fixed` if sizes stand for no others."""
+def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, least: Ints, fixed: bool) -> Side:
+    """Dimension `d` as a term of its window; if `fixed`, a child's tile stands for those from `least` on."""
     n, c = model.bounds[d], model.coefficient[t, d]
-    times = max(1, step[d] // child[d])
-    low, high = child[d], child[d]
+    times = -(-step[d] // child[d])  # children that share unequally are as many, though their largest may fit once
+    low, high = least[d], child[d]
     if not fixed:
         sizes = alike(model, d, step[d])
         low, high = min(low, -(-sizes[0] // times)), max(high, sizes[1] // times)
-    parts = max(1, tile[d] // child[d])
+    parts = -(-tile[d] // child[d])
     idle = max(0, times * -(-n // step[d]) - -(-n // high)) if times > 1 else 0
     near, far = c * times * low, c * times * high
-    return Side(c, -(-n // step[d]), near, far, min(n, high * parts), min(n, high), idle, times, parts == times)
+    short = max(0, -(-n // step[d]) * times * high - n) if step[d] < n else 0
+    return Side(c, -(-n // step[d]), near, far, min(n, high * parts), min(n, high), idle, times, parts == times, short)
 
 
 @bare
@@ -137,10 +139,33 @@ def held(one: Side, two: Side, least: int, most: int) -> float:
     """
     shift, exact = max(0, least, -most), least == most
     found = shared_by(one.scale, one.tile, two.scale, two.tile, shift, exact)
-    children = -(-one.tile // one.child) * -(-two.tile // two.child)
-    if found > 0 and children > 1:
-        found = min(found, children * shared_by(one.scale, one.child, two.scale, two.child, shift, exact))
+    along, across = -(-one.tile // one.child), -(-two.tile // two.child)
+    if found > 0 and along * across > 1:
+        found = min(found, along * across * shared_by(one.scale, one.child, two.scale, two.child, shift, exact))
+        if one.scale == 1 and two.scale == 1 and one.whole and two.whole and min(along, across) == 1:
+            split, other = (one, two) if across == 1 else (two, one)
+            # On the way ahead a block that is cut off needs less of what is new.
+            new = max(0, shift - one.short - two.short) if least > 0 else shift
+            found = min(found, held_by_row(split.tile, split.child, other.tile - 1, new))
     return float(found)
+
+
+@bare
+def held_by_row(length: int, child: int, more: int, shift: int) -> int:
+    """Elements at most that stay where children side by side, of `child` of the `length` positions at most, move by
+    `shift` or more; each has `more` elements of those of the next ones.
+
+    A child lacks the first of its own, so of its positions all but `shift` stay, which is most if few have as many as
+    they may; the last has `more`.
+    """
+    rest = length % child
+    full, last = length // child * max(0, child - shift), max(0, rest - shift)
+    if rest == 0:
+        return full - max(0, child - shift) + max(0, child + more - shift)
+    most = full + max(0, rest + more - shift)
+    if length >= child:
+        most = max(most, full - max(0, child - shift) + max(0, child + more - shift) + last)
+    return most
 
 
 @bare
@@ -267,10 +292,10 @@ def most_kept(first: Side, other: Side, own: Side, columns: float, again: bool, 
 
 
 @bare
-def sized(side: Side, size: int) -> Side:
-    """A term with tiles of a certain size, the children's together."""
-    step = side.scale * size
-    return Side(side.scale, side.blocks, step, step, size, min(side.child, size), side.idle, side.children, side.whole)
+def sized(side: Side, size: int, block: int, short: int) -> Side:
+    """A term with tiles of a certain size, the children's together; all `block`s but the last have one size."""
+    step, child = side.scale * size, min(block // side.children, size)
+    return Side(side.scale, side.blocks, step, step, size, child, side.idle, side.children, side.whole, short)
 
 
 @bare
@@ -283,10 +308,15 @@ def lacking(
     Along the other term all tiles but the last have one size, whichever of those that a block may have.
     """
     least, columns = -1.0, other.blocks
-    for size in range(other.near // other.scale, other.far // other.scale + 1):
-        whole = sized(other, size)
-        last = sized(other, width - (columns - 1) * size)
-        kept = (columns - 1) * most_kept(first, whole, whole, float(min(columns - 1, near)), again, bound, others)
+    if columns == 1:
+        kept = most_kept(first, other, other, 1.0, again, bound, others)
+        return max(0.0, all_tiles(first, other, length, width) - rows * kept)
+    for size in range(other.near // other.scale, other.far // other.scale + 1, other.children):
+        if -(-width // size) != columns:
+            continue
+        whole, own = sized(other, size, size, columns * size - width), sized(other, size, size, 0)
+        last = sized(other, width - (columns - 1) * size, size, 0)
+        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), again, bound, others)
         kept += most_kept(first, whole, last, 0.0, again, bound, others)
         words = all_tiles(first, whole, length, width) - rows * kept
         least = words if least < 0 else min(least, words)
@@ -301,6 +331,7 @@ def window_words(
     tile: Ints,
     child: Ints,
     step: Ints,
+    least: Ints,
     first: int,
     bound: int,
     fixed: int,
@@ -310,8 +341,8 @@ def window_words(
     """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
 
     The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see `slides.kept_on_average`.
-    Sizes of dimensions that are not of the set `fixed` stand for all with as many steps.  Only loops of at most `reach`
-    (D,) iterations, but for that loop, find something.
+    Children's sizes stand for those from `least` on; of dimensions that are not of the set `fixed`, for all with as
+    many steps.  Only loops of at most `reach` (D,) iterations, but for that loop, find something.
     """
     d = first
     if first < 0 or model.window[t, first] != w:
@@ -319,26 +350,30 @@ def window_words(
         while model.window[t, d] != w:
             d += 1
     e = other_term(model, t, d)
-    one = side_of(model, t, d, tile, child, step, (fixed >> d) & 1 == 1)
-    two = side_of(model, t, e, tile, child, step, (fixed >> e) & 1 == 1)
+    one = side_of(model, t, d, tile, child, step, least, (fixed >> d) & 1 == 1)
+    two = side_of(model, t, e, tile, child, step, least, (fixed >> e) & 1 == 1)
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0
     near, again = min(two.blocks, reach[e]), reach[d] > 1
     most = most_kept(one, two, two, float(near), again, bound, others)
-    if 1 < two.blocks and two.whole and two.far - two.near <= (MAX_SIZES - 1) * two.scale:
-        rows = -(-model.bounds[d] // tile[d])
+    rows = -(-model.bounds[d] // tile[d])
+    if enumerable(one) and enumerable(two) and (two.blocks > 1 or one.near < one.far):
+        words = -1.0
+        for size in range(one.near // one.scale, one.far // one.scale + 1, one.children):
+            if -(-model.bounds[d] // size) != one.blocks:
+                continue
+            whole = sized(one, size, size, one.blocks * size - model.bounds[d])
+            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+            words = more if words < 0 else min(words, more)
+        most = min(most, (total - max(words, 0.0)) / all_along(model, t, w, tile))
+    elif two.blocks > 1 and enumerable(two):
         words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
         most = min(most, (total - words) / all_along(model, t, w, tile))
     return total, most
 
 
 @bare
-def kept_at_most(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, first: int, bound: int, size: float
-) -> float:
-    """The latter for a window that is not understood."""
-    many = -(-model.bounds[first] // step[first])
-    groups = -(-many // max(bound, 2))
-    ahead = stays(model, t, w, tile, child, size, step[first] * model.coefficient[t, first])
-    return ((many - groups) * ahead + groups * size) / many
+def enumerable(side: Side) -> bool:
+    """Whether few sizes of a block are to be looked at one by one, all children's in one tile."""
+    return side.whole and side.far - side.near <= (MAX_SIZES - 1) * side.scale

@@ -29,9 +29,13 @@ def kill(
     to_parent, to_child = state.room[2], state.room[3]
     energy = 0.0
     own = skeleton.inside[level + 1]
-    last, free = skeleton.kept.shape[0] - 1, 0
+    last, free, step = skeleton.kept.shape[0] - 1, 0, state.room[6]
     for d in range(dims):
-        free |= 1 << d if own[d] == skeleton.inside[last + 1, d] else 0
+        others = skeleton.inside[last + 1, d] // own[d]
+        free |= 1 << d if others == 1 else 0
+        step[d] = state.base[level, d]
+        if not model.perfect and step[d] * others >= model.bounds[d]:
+            step[d] *= others  # as if all instances were those of the next memory, see `Terms`
     for c in range(state.low[level, t], level):
         if not skeleton.kept[c, t]:
             continue
@@ -39,7 +43,7 @@ def kill(
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        step, once = state.base[level], level == last
+        once = level == last
         up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, near, reach)
         down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, near, reach)
         up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)

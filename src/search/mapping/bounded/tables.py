@@ -6,6 +6,7 @@ made and multiplied: arrays have one axis per dimension, of length 1 where the d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
 from typing import NamedTuple
 
@@ -14,9 +15,10 @@ import numpy as np
 from ....costs.compiled import bare, compiled
 from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
-from .ragged import kept_at_most, understood, window_words
+from .ragged import understood, window_words
+from .scattered import least_words
 from .slides import Others, kept_on_average, left
-from .windows import all_along, extent, not_cut_off, together
+from .windows import all_along, extent, together
 from .words import settle, slide
 
 MAX_KNOWN = 1 << 22
@@ -40,17 +42,26 @@ class Boundary(NamedTuple):
     """Sizes by dimension of the tiles that a parent sees (`tile`), of the child's own (`child`), and the iterations per
     step of the loops outside (`step`); `free` and `once` as for `words.sent`.
 
-    Where loops of a plain dimension of the tensor come after those of the set `near`, all others find nothing there.
-    Sizes along `mixed` dimensions stand for smaller ones that do not lead to as many steps.
+    The child's sizes stand for all from `least` on (or themselves) where instances are side by side along a dimension,
+    for all that lead to as many steps elsewhere.  Sizes that are not `told` apart (0, not 1) stand for smaller ones,
+    too, that do not lead to as many steps; without any all are.  Where loops of a plain dimension of the tensor come
+    after those of the set `near`, all others find nothing there.
     """
 
     tile: Sizes
     child: Sizes
     step: Sizes
+    told: Sizes = ()
+    least: Sizes = ()
     free: int = 0
     once: bool = False
     near: int = EVERY
-    mixed: int = 0
+
+    def key(self, dims: Sequence[int]) -> tuple[object, ...]:
+        """What tells it from others, as far as some dimensions go."""
+        known = (sizes for sizes in self[:5] if sizes)
+        own = (sizes[d].tobytes() for sizes in known for d in dims)
+        return bool(self.told), bool(self.least), *self[5:], *own
 
 
 @compiled
@@ -67,17 +78,23 @@ def window_rows(
     once: bool,
     others: Others,
     near: int,
-    mixed: int,
+    told: Ints,
+    least: Ints,
     out: Floats,
 ) -> None:
     """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
 
     Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.  Where
-    sizes are `mixed`, children of smaller ones may leave gaps, in which others have theirs: all that is known is that
-    each element is sent once.
+    sizes are not `told` apart (N, D), children of smaller ones may leave gaps, in which others have theirs: all that is
+    known is that each element is sent once.  Children's sizes stand for those from `least` (N, D) on.
     """
+    outside = free
     for n in range(out.shape[0]):
-        tile = tiles[n]
+        tile, mixed, fixed = tiles[n], 0, ~outside
+        for d in range(tile.shape[0]):
+            mixed |= (1 - told[n, d]) << d
+            fixed |= 1 << d if children[n, d] < steps[n, d] else 0
+        free = outside & ~mixed
         out[n, SIZE] = together(model, t, w, tile, steps[n])
         out[n, SHARE] = 1.0
         for d in range(tile.shape[0]):
@@ -90,7 +107,7 @@ def window_rows(
             continue
         if not model.perfect and understood(model, t, w, steps[n], free):
             every, out[n, KEPT] = window_words(
-                model, t, w, tile, children[n], steps[n], first, bounds[n], 0, others, model.bounds
+                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], fixed, others, model.bounds
             )
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
@@ -98,8 +115,9 @@ def window_rows(
         if not sliding or steps[n, first] >= model.bounds[first]:
             continue
         if not model.perfect:
-            out[n, POSITIONS] = not_cut_off(model, t, w, tile)
-            out[n, KEPT] = kept_at_most(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE])
+            bound, size = bounds[n], out[n, SIZE]
+            out[n, SIZE] = least_words(model, t, w, tile, children[n], steps[n], least[n], first, bound, size, ~mixed)
+            out[n, SHARE] = 1.0
             continue
         out[n, KEPT] = kept_on_average(
             model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
@@ -169,15 +187,13 @@ class Tables:
             total = total * self._window(t, w, box, -1, None)[..., SIZE]
         return total
 
-    def told_apart(self, d: int, tiles: Ints, times: int) -> bool:
-        """Whether as many steps of so many tiles of dimension `d` cover the bound for all tiles of a cell.
+    def told_apart(self, d: int, least: Ints, most: Ints, times: Ints | int) -> Ints:
+        """Whether as many steps of so many tiles of dimension `d` cover the bound for all tiles of a cell, 1 or 0.
 
-        The largest of cells are `tiles`, rising.
+        Those are from `least` to `most`.
         """
-        least = np.concatenate([[1], tiles[:-1] + 1])
-        least, tiles = least[least <= tiles], tiles[least <= tiles]  # others have no tile
-        counts = (-(-self.bounds[d] // (sizes * times)) for sizes in (least, tiles))
-        return self.model.perfect or bool(np.equal(*counts).all())
+        counts = (-(-self.bounds[d] // (sizes * times)) for sizes in (least, most))
+        return np.asarray(np.equal(*counts) | self.model.perfect, np.int64)
 
     def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
         """Energy between memories, for words as `sent` answers; `owned` by parent and child."""
@@ -191,8 +207,7 @@ class Tables:
         The sliding loop `first` has all iterations that are left; or, where `loops`, any number, and what it falls back
         to is all there.
         """
-        sizes = (sizes[d].tobytes() for sizes in box[:3] for d in self.matter[t])
-        key = t, first, loops, *box[3:], *sizes
+        key = t, first, loops, *box.key(self.matter[t])
         found = self.known.get(key)
         if found is None:
             found = self._sent(t, box, first, loops=loops)
@@ -279,14 +294,13 @@ class Tables:
     def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        key = (t, w, first, None if bound is None else bound.tobytes(), others, *box[3:])
-        key += tuple(sizes[d].tobytes() for sizes in box[:3] for d in mine)
+        key = t, w, first, None if bound is None else bound.tobytes(), others, *box.key(mine)
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
             places = np.indices(shape).reshape(len(mine), -1)
-            boxes = [np.ones((places.shape[1], self.dims), np.int64) for _ in range(3)]
-            for filled, sizes in zip(boxes, box[:3], strict=True):
-                for d, place in zip(mine, places, strict=True):
+            boxes = [np.ones((places.shape[1], self.dims), np.int64) for _ in range(5)]
+            for filled, sizes in zip(boxes, (*box[:4], box.least or box.child), strict=True):
+                for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
             out = np.zeros((places.shape[1], 8))
@@ -303,7 +317,8 @@ class Tables:
                 box.once,
                 others,
                 box.near,
-                box.mixed,
+                boxes[3],
+                boxes[4],
                 out,
             )
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]

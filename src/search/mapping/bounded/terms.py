@@ -55,13 +55,25 @@ class Terms:
         self.low, self.tile = tiles
         self.dims, self.last = tables.dims, len(skeleton.kept) - 1
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
-        known = [tables.told_apart(d, self.tile[d], int(n)) for d, n in enumerate(skeleton.spread[level + 1])]
-        self.free = sum(1 << d for d in range(self.dims) if known[d] and outside[d] == 1)
-        self._mixed = sum(1 << d for d in range(self.dims) if not known[d])
+        self.times = [self._times(d, sizes) for d, sizes in enumerate(self.low)]
+        self.told = tuple(
+            tables.told_apart(d, *sizes) for d, sizes in enumerate(zip(self.low, self.tile, self.times, strict=True))
+        )
+        self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
         self._working: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int, bool, bool], Floats] = {}
+
+    def _times(self, d: int, low: Ints) -> Ints:
+        """How many tiles side by side along `d` are a step, by cell.
+
+        Where instances further out have all of it, that is as if they were those of the next memory: with a loop
+        between, half of the outermost would have no work, a row or column at least, and fewer would do.
+        """
+        spread = self.skeleton.spread[self.level + 1 :, d]
+        own, every = (int(spread[0]), int(spread.prod())) if not self.tables.model.perfect else (int(spread[0]),) * 2
+        return np.where(low * every >= self.tables.bounds[d], every, own)
 
     def energy(
         self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool, near: int = EVERY
@@ -107,8 +119,9 @@ class Terms:
         ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
         if not self.tables.model.perfect:
             ratios += [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
+            ratios += [own[d] for d in matter for own in (self.told, self.times)]
         rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
-        return t, memory, parent, self.free, self._mixed, *costs, rows.tobytes()
+        return t, memory, parent, self.free, *costs, rows.tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
@@ -116,13 +129,24 @@ class Terms:
         up, down = self._parts(tile, parent), self._parts(tile, memory)
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
         spread = skeleton.spread[self.level + 1]
-        step = tuple(size * int(spread[d]) for d, size in enumerate(tile))
+        step = tuple(
+            size * (spread[d] if run >> d & 1 else times)
+            for d, (size, times) in enumerate(zip(tile, self.times, strict=True))
+        )
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
         free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
-        boxes = [Boundary(size, down, step, free, whole, near, self._mixed) for size in (up, down)]
+        least = self._least(memory)
+        boxes = [Boundary(size, down, step, self.told, least, free, whole, near) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])
+
+    def _least(self, memory: int) -> Sizes:
+        """The smallest tiles of a memory whose instances make up tiles of this one; imperfect factors."""
+        if self.tables.model.perfect:
+            return ()
+        inside, own = self.skeleton.inside[memory + 1], self.skeleton.inside[self.level + 1]
+        return tuple(np.maximum(1, size * int(n) // int(m)) for size, n, m in zip(self.low, inside, own, strict=True))
 
     def _parts(self, tile: list[Ints], memory: int) -> Sizes:
         """The largest tiles of a memory whose instances make up tiles of this one.
@@ -135,7 +159,7 @@ class Terms:
             inner = size * inside[memory + 1, d]
             parts = np.maximum(1, inner // own[d])
             if not perfect:
-                whole = size * (inside[-1, d] // own[d]) >= n
+                whole = size >= n
                 most = np.maximum(-(-inner // own[d]), largest(n, self._busy(memory, d)))
                 parts = np.where(whole, most, parts)
             found.append(parts)

@@ -71,7 +71,7 @@ class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
     the innermost memory whose tile of a tensor still rests; `loops` (K, 5) as (memory, dimension, bound, block, whether
     one of these moves tensors that rest before all others of the block), inner to outer, `length` of them; `words`
-    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (6, D) is for tiles on the way."""
+    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (7, D) is for tiles on the way."""
 
     tile: Ints
     base: Ints
@@ -128,7 +128,7 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.zeros(1, np.int64),
         np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
-        np.zeros((6, dims), np.int64),
+        np.zeros((7, dims), np.int64),
     )
 
 

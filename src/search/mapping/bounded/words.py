@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .ragged import kept_at_most, understood, window_words
+from .ragged import understood, window_words
+from .scattered import least_words
 from .slides import Others, kept_on_average, others_of
 from .windows import all_along, extent, nearest_return, not_cut_off, overlap, present, together
 
@@ -62,7 +63,7 @@ def sent(
     """
     total, fixed = 1.0 - ragged, 0
     for d in range(tile.shape[0]):
-        fixed |= 1 << d if child[d] < step[d] else 0
+        fixed |= 1 << d if child[d] < step[d] or (free >> d) & 1 == 0 else 0
         if model.kind[t, d] == PLAIN:
             total *= model.bounds[d]
         elif model.kind[t, d] == UNRELATED:
@@ -70,10 +71,13 @@ def sent(
     for w in range(model.windows[t]):
         if not model.perfect and understood(model, t, w, step, free):
             others = others_of(model, t, w, tile, child, step, free, once, near, reach)
-            every, kept = window_words(model, t, w, tile, child, step, first, bound, fixed, others, reach)
+            every, kept = window_words(model, t, w, tile, child, step, child, first, bound, fixed, others, reach)
             total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
             continue
         size = float(together(model, t, w, tile, step))
+        if not model.perfect and first >= 0 and model.window[t, first] == w:
+            total *= max(least_words(model, t, w, tile, child, step, child, first, bound, size, -1), 1.0)
+            continue
         share = 1.0
         for d in range(tile.shape[0]):
             if model.window[t, d] == w:
@@ -99,13 +103,11 @@ def found_there(
     once: bool,
     near: int,
 ) -> float:
-    """What steps of loop `first` and of those outside find there, at most, of the `size` elements that each needs.
+    """What steps of loop `first` and of those outside find there, at most, of the `size` elements that each needs;
+    perfect factors.
 
     With `bound` 0 the loop has any number of iterations.
     """
-    if not model.perfect:
-        kept = kept_at_most(model, t, w, tile, child, step, first, bound, size)
-        return min(size, kept * not_cut_off(model, t, w, tile))
     others = others_of(model, t, w, tile, child, step, free, once, near, model.bounds)
     most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, near)
     if bound == 0:

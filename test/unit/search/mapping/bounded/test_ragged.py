@@ -87,13 +87,15 @@ def alike(bound: int, size: int, times: int) -> tuple[int, int]:
 
 
 def bounds_of(case: Case, tile: list[int]) -> tuple[float, float]:
-    problem, children, _, nest = case
+    """Least words for cells with tiles up to some, from the case's own or that one."""
+    problem, children, own, nest = case
     tables = tables_of(problem)
     child, step = ([np.array([size]) for size in sizes] for sizes in (tile, [tile[P] * children, *tile[1:]]))
+    least = tuple(np.array([min(sizes)]) for sizes in zip(own, tile, strict=True))
     alone = all(d != P for d, _ in nest[1:])
     found = list[float]()
     for outer in (step, child):
-        box = Boundary(tuple(outer), tuple(child), tuple(step), 0b111)
+        box = Boundary(tuple(outer), tuple(child), tuple(step), least=least, free=0b111)
         found.append(max(tables.sent(0, box, P, loops=loops).item() for loops in {True, not alone}))
     return found[0], found[1]
 
@@ -108,7 +110,7 @@ def test_no_order_of_loops_moves_less(part: int):
             continue
         words = moved_words(case)
         ranges = [alike(problem.bounds[d], tile[d], children if d == P else 1) for d in (P, R)]
-        for size in {(tile[P], tile[R]), tuple(low for low, _ in ranges), tuple(high for _, high in ranges)}:
+        for size in {(tile[P], tile[R]), tuple(high for _, high in ranges)}:
             bounds = bounds_of(case, [*size, 1])
             assert bounds[0] <= words[0] * (1 + 1e-9), (seed, size)
             assert bounds[1] <= words[1] * (1 + 1e-9), (seed, size)
@@ -174,5 +176,45 @@ def test_children_of_smaller_tiles_may_leave_gaps():
     problem = Problem("rows", ("p", "r", "k"), (3, 4, 1), (Tensor("I", ((2, 1, 0),)), Tensor("Z", ((1, 0, 0),), True)))
     tables = tables_of(problem)
     tile, step = (tuple(np.array([size]) for size in sizes) for sizes in ((3, 2, 1), (3, 4, 1)))
-    words = [tables.sent(0, Boundary(tile, tile, step, 0, mixed=mixed), R, loops=False).item() for mixed in (0, 1 << R)]
+    told = tuple(np.array([int(d != R)]) for d in range(3))
+    words = [tables.sent(0, Boundary(tile, tile, step, apart), R, loops=False).item() for apart in ((), told)]
     assert words[0] > 2 * 4 >= words[1] > 0
+
+
+def sliding(bounds: tuple[int, int, int], down: int = 1) -> Problem:
+    tensors = Tensor("I", ((1, down, 0),), False), Tensor("W", ((0, 0, 1),), False), Tensor("Z", ((1, 0, 0),), True)
+    return Problem("window", ("p", "r", "k"), bounds, tensors)
+
+
+def test_idle_children_keep_windows_with_terms_of_both_signs():
+    """Rows `p - r` of twelve children: all but the first have no work in the second block and keep theirs."""
+    case = sliding((13, 2, 3), down=-1), 12, [1, 2, 1], [(P, 2), (K, 3)]
+    words = moved_words(case)[1]
+    assert words == 11 * 2 + 3 * 4
+    assert 0 < bounds_of(case, [1, 2, 1])[1] <= words
+
+
+@pytest.mark.parametrize(("rows", "down", "share"), [(20, 3, 0.8), (18, 3, 0.65), (20, 4, 0.7), (17, 2, 0.7)])
+def test_children_side_by_side_lack_the_first_of_their_own(rows: int, down: int, share: float):
+    """Four children with rows side by side: what one needs next, the next child has, but nobody sends it on."""
+    problem, child = sliding((rows, 7, 2)), -(-rows // 4)
+    words = moved_words((problem, 4, [child, down, 1], [(R, -(-7 // down)), (K, 2)]))[0]
+    tile, own = (tuple(np.array([size]) for size in sizes) for sizes in ((4 * child, down, 1), (child, down, 1)))
+    least = tables_of(problem).sent(0, Boundary(tile, own, tile, free=0b111), R, loops=False).item()
+    assert share * words < least <= words
+
+
+def test_cells_of_several_sizes_say_nothing_of_others():
+    """Tiles of 5 rows lead to 4 steps, tiles of 6 to 9 to 3 or 2, and 10 or more to 2."""
+    tables = tables_of(sliding((19, 3, 2)))
+    assert tables.told_apart(P, np.array([5, 6, 10]), np.array([5, 9, 18]), 1).tolist() == [1, 0, 1]
+    step = np.array([5]), np.array([1]), np.array([1])
+    both = tuple(np.array([*size, *more]) for size, more in zip(step, ([9], [], []), strict=True))
+    one = tables.sent(0, Boundary(step, step, step, free=0b111), P, loops=True)
+    told = np.array([1, 0]), np.array([1]), np.array([1])
+    found = tables.sent(0, Boundary(both, both, both, told, free=0b111), P, loops=True)
+    assert (
+        found[0].item()
+        == one.item()
+        > tables.sent(0, Boundary(step, step, step, (np.array([0]), *told[1:]), free=0b111), P, loops=True).item()
+    )

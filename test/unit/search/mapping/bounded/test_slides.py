@@ -91,7 +91,7 @@ def test_words_are_no_more_than_those_of_any_nest(stride: int) -> None:
         words = fresh_words(stride, tile, nest)
         sizes = tuple(np.array([size]) for size in tile)
         least = [
-            float(tables.sent(0, Boundary(sizes, sizes, sizes, 63, near=near), nest[0][0], loops=True).item())
+            float(tables.sent(0, Boundary(sizes, sizes, sizes, free=63, near=near), nest[0][0], loops=True).item())
             for near in {EVERY, near_of(nest)}
         ]
         assert max(least) <= words * (1 + 1e-9), (tile, nest, least, words)
@@ -104,5 +104,5 @@ def test_terms_of_both_signs_may_bring_a_window_back() -> None:
     tables = Tables(model_of(ARCH, convolution(2, bounds, -1), Space(factors="perfect"))[0])
     tile, nest = [2, 2, 2, 1, 2, 2], [(P, 2), (R, 3), (Q, 2)]
     sizes = tuple(np.array([size]) for size in tile)
-    least = tables.sent(0, Boundary(sizes, sizes, sizes, 63), P, loops=True).item()
+    least = tables.sent(0, Boundary(sizes, sizes, sizes, free=63), P, loops=True).item()
     assert least <= fresh_words(2, tile, nest, -1) == 142
