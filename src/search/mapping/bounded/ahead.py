@@ -10,24 +10,21 @@ are then bounded by those for loops of any length.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from .delays import Delays
-from .grids import Sizes, Store, cells_of, grid_of, sizes_of, swept
+from .grids import Store, cells_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, kept_at
-from .model import WINDOW, Bools, Floats, Ints, Model
+from .model import WINDOW, Floats, Ints, Model
 from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
 from .outer import Outer
+from .rooms import Rooms
 from .sections import Section, Sections
 from .tables import Tables
 from .terms import Terms, busy_among, parts_of
-from .walk import Beyond, Grid, Skeleton
-
-MAX_INNER = 1 << 15
-"""Cells of the grid of an inner memory."""
-
+from .uneven import steps_by_cell
+from .walk import Beyond, Skeleton
 
 MAX_CODES = 4096
 """Combinations of pending tensors that have a table at most."""
@@ -45,20 +42,13 @@ MAX_PLACES = 1 << 22
 """Cells of indices from one grid to another that are kept."""
 
 
-class Room(NamedTuple):
-    """An inner memory's tiles, and those of them that are too large (full)."""
-
-    grid: Grid
-    full: Bools
-
-
 class Ahead:
     """Makes the tables of one skeleton after another."""
 
     def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections, cells: int = 0) -> None:
         self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
         self._dims, self._tensors = tables.dims, len(model.full)
-        self._every, self._cells = (1 << self._dims) - 1, cells or MAX_INNER
+        self._every, self._rooms = (1 << self._dims) - 1, Rooms(model, tables, cells)
         self._slides = (model.kind == WINDOW).any(axis=0)
         self._orders = Orders(model)
         self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
@@ -66,10 +56,8 @@ class Ahead:
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
         self._slope, self._linear_first = 0.0, False
-        self._rooms: dict[tuple[int, int, bytes, bytes, tuple[int, ...]], Room] = {}
         self._passages: dict[tuple[int, int, bytes, tuple[int, ...]], Passage] = {}
         self._places: Store[np.int64] = Store(MAX_PLACES)
-        self._largest: dict[tuple[int, int, int, int], int] = {}
 
     def section_of(self, skeleton: Skeleton) -> Section:
         """The last memory's tiles."""
@@ -81,8 +69,9 @@ class Ahead:
         self._skeleton = skeleton
         self._section = self.section_of(skeleton)
         if len(self._rooms) + len(self._passages) > MAX_ROOMS:
-            self._rooms, self._passages, self._places = {}, {}, Store(MAX_PLACES)
-        self._inner = [self._room(level) for level in range(last - 1)]
+            self._rooms.clear()
+            self._passages, self._places = {}, Store(MAX_PLACES)
+        self._inner = self._rooms.all_of(skeleton, self._section.grid)
         self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._late: dict[tuple[Pending, Late], Floats] = {}
@@ -105,6 +94,31 @@ class Ahead:
                 self._linear_first = linear
                 break
         return found
+
+    def uneven(self, least: float, waiting: float, energy: float) -> float:
+        """The least sum of energies and of what steps are worth where there are more than `least`, `waiting` of which
+        are none.
+
+        Those of tiles inside of the outermost instances count for a sum over memories, or those of the innermost.
+        """
+        spread, slope = self._skeleton.spread, energy / least
+        level = max((k - 1 for k in range(1, self._outer.last) if spread[k].max() > 1), default=0)
+        inmost, outmost = (np.maximum(0.0, self._steps_of(k) + waiting - least) for k in (0, level))
+        found = self._innermost(self._layer(0, self._nobody) + slope * inmost)
+        if level > 0 and outmost.any():
+            layers, late, passages = self._layers, self._late, self._steps
+            self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in passages]
+            self._slope, self._arrivals = slope, {level: outmost}
+            found = np.maximum(found, self._innermost(self._layer(0, self._nobody)))
+            self._layers, self._late, self._steps, self._slope, self._arrivals = layers, late, passages, 0.0, None
+        return float(found.min())
+
+    def _steps_of(self, level: int) -> Floats:
+        """Least steps by cell of a memory's tiles, which are those of all instances together at the last one."""
+        grid, inside = self._grids[level], self._skeleton.inside
+        tiles = sizes_of(grid, high=False), sizes_of(grid, high=True)
+        own = inside[level + 1] if level < self._outer.last - 1 else inside[-1]
+        return steps_by_cell(tiles, self._tables.bounds, own, inside[-1] // own)
 
     def _with_arrivals(self, delays: Delays, bound: float, energy: float) -> float:
         """As `weighed`, linear in cycles and with those in which inner tiles arrive; -inf where these hardly count."""
@@ -143,11 +157,14 @@ class Ahead:
 
     def least(self) -> float:
         """The least energy of all words between the skeleton's memories."""
+        return float(self._innermost(self._layer(0, self._nobody)).min())
+
+    def _innermost(self, table: Floats) -> Floats:
+        """The innermost memory's cells in which its tiles may begin."""
         skeleton, last = self._skeleton, self._outer.last
-        grid = self._grids[0]
         begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if last == 1 else 1)
-        places = tuple(slice(int(cells_of(grid, d, begin[d : d + 1])[0]), None) for d in range(self._dims))
-        return float(self._layer(0, self._nobody)[places].min())
+        first = (int(cells_of(self._grids[0], d, begin[d : d + 1])[0]) for d in range(self._dims))
+        return table[tuple(slice(place, None) for place in first)]
 
     def _layer(self, level: int, pending: Pending, late: Late = NEVER) -> Floats:
         """Least energy by cell when the loops of memory `level` are over, with `pending` tensors.
@@ -224,55 +241,6 @@ class Ahead:
         if (tensors, dims) not in self._outcomes:
             self._outcomes[tensors, dims] = outcomes_of(self._model, tensors, dims)
         return self._outcomes[tensors, dims]
-
-    def _room(self, level: int) -> Room:
-        """A memory's tiles, which are those of other skeletons with the same instances inside and outside."""
-        skeleton, model, kept = (self._skeleton, self._model, kept_at(self._skeleton, level))
-        inside, every = skeleton.inside[level + 1], skeleton.inside[-1]
-        reach, most = self._limits(level)
-        key = level, kept, inside.tobytes(), every.tobytes(), tuple(most)
-        if key not in self._rooms:
-            begin: list[int] = inside.tolist()
-            ends = reach if model.perfect else self._tables.bounds
-            grid = grid_of(ends, perfect=model.perfect, cells=self._cells, most=most, least=begin)
-            full = ~self._fits(level, kept, sizes_of(grid, high=False))
-            self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))
-        return self._rooms[key]
-
-    def _limits(self, level: int) -> tuple[list[int], list[int]]:
-        """The largest tiles of a memory by dimension that may matter, and of those the largest that fit.
-
-        Tiles of all memories further out must have room for them: cells of these stand for no larger ones.
-        """
-        skeleton, inside = self._skeleton, self._skeleton.inside
-        reach = self._reach(level)
-        most = [self._most(kept_at(skeleton, level), level, d, end) for d, end in enumerate(reach)]
-        for outer in range(level + 1, self._outer.last - 1):
-            kept = kept_at(skeleton, outer)
-            for d, end in enumerate(self._reach(outer)):
-                fitting = self._most(kept, outer, d, end)
-                if fitting < end:
-                    most[d] = min(most[d], max(1, fitting // int(inside[outer + 1, d] // inside[level + 1, d])))
-        if not self._model.perfect:
-            grid = self._section.grid
-            for d, n in enumerate(self._tables.bounds):
-                end = int(grid.high[d, grid.size[d] - 1])
-                if end < n:
-                    most[d] = min(most[d], max(1, end // int(inside[-1, d] // inside[level + 1, d])))
-        return reach, most
-
-    def _reach(self, level: int) -> list[int]:
-        """The largest tiles of a memory by dimension; see `steps.most_steps`."""
-        skeleton, model, found = self._skeleton, self._model, list(self._tables.bounds)
-        full = np.ones(self._dims, np.int64)
-        for outer in range(level + 1, len(skeleton.spread)):
-            for d, n in enumerate(self._tables.bounds):
-                factor = int(skeleton.spread[outer, d])
-                if factor > 1 and not model.perfect:
-                    busy = factor // 2 if model.halves[outer] else factor - 1
-                    found[d] = min(found[d], max(1, (n - 1) // int(full[d] * busy)))
-            full *= skeleton.spread[outer]
-        return [n // o for n, o in zip(found, full.tolist(), strict=True)] if model.perfect else found
 
     def _step(self, level: int) -> Step:
         skeleton, model, last = self._skeleton, self._model, self._outer.last
@@ -363,29 +331,6 @@ class Ahead:
                 parts.append(energy.reshape(-1))
                 start += energy.size
         return np.concatenate(parts), where
-
-    def _most(self, kept: int, level: int, d: int, end: int) -> int:
-        """The largest tile along `d` that fits with tiles of one elsewhere."""
-        key = kept, level, d, end
-        if key not in self._largest:
-            lo, hi = 1, end
-            ones = [np.ones(1, np.int64)] * self._dims
-            while lo < hi:
-                middle = (lo + hi + 1) // 2
-                sizes = tuple(np.array([middle]) if e == d else one for e, one in enumerate(ones))
-                if self._fits(level, kept, sizes).all():
-                    lo = middle
-                else:
-                    hi = middle - 1
-            self._largest[key] = lo
-        return self._largest[key]
-
-    def _fits(self, level: int, kept: int, low: Sizes) -> Bools:
-        used = np.zeros((1,) * self._dims)
-        for t in range(len(self._model.full)):
-            if kept >> t & 1:
-                used = used + self._tables.size(t, low) * self._model.weight[level, t]
-        return used <= self._model.capacity[level] * (1 + 1e-12)
 
 
 @lru_cache(256)

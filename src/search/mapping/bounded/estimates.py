@@ -35,6 +35,9 @@ COARSE_CELLS, FINE_CELLS = 1 << 13, 1 << 14
 """Cells of each memory's grid for skeletons, and for those that coarse tables do not rule out; imperfect factors, no
 windows."""
 
+WINDOW_CELLS = 1 << 16
+"""The latter with windows, of which little is known where sizes of a cell lead to different numbers of steps."""
+
 CLOSE = 1e-3
 """Relative distance to what is enough within which coarse tables do: finer ones hardly tell mappings apart there."""
 
@@ -58,11 +61,11 @@ class Estimates:
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
         self.sections = Sections(self.outer)
-        two = not model.perfect and not model.windows.any()
-        self.coarse = Ahead(model, tables, self.outer, self.sections, COARSE_CELLS if two else 0)
+        coarse, fine = (0, WINDOW_CELLS) if model.windows.any() else (COARSE_CELLS, FINE_CELLS)
+        self.coarse = Ahead(model, tables, self.outer, self.sections, 0 if model.perfect else coarse)
         self.ahead = self.coarse
-        if two:
-            self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, FINE_CELLS), FINE_CELLS)
+        if not model.perfect:
+            self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, fine), fine)
         self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
@@ -191,9 +194,14 @@ class Estimates:
             if self._weighed(ahead, delays, most, inner + delays.lightest, base, most) >= most:
                 return most
         energy = base + ahead.least()
+        least = delays.least if delays is not None else self._fewest()
+        bound = max(bound, self.value(energy, least))
+        if not self.model.perfect and self.objective == 0 and bound < most:
+            waiting = max(0.0, delays.waits) if delays is not None else 0.0
+            more = ahead.uneven(least, waiting, energy)
+            bound = max(bound, least * (1 - ROUNDING) * (base + more))
         if delays is None or energy == inf:
-            return max(bound, self.value(energy, self._fewest()))
-        bound = max(bound, energy * delays.least)
+            return bound
         for _ in range(TURNS if delays.vary else 0):
             more = self._weighed(ahead, delays, bound, energy, base)
             if bound >= most or more <= bound * GAIN:

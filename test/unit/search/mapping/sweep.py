@@ -38,7 +38,7 @@ from bounded.enumerate import (
 from bounded.skeletons import verdict_of_each
 
 from tilewright.costs.hierarchy import Architecture, Problem
-from tilewright.search.mapping.bounded import ahead, estimates, outer
+from tilewright.search.mapping.bounded import estimates, outer, rooms
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
 
 PROBLEMS = random_problem, random_sliding_problem, random_kernel
@@ -79,8 +79,8 @@ def check(pair: Pair) -> str:
 
 def coarse() -> None:
     """Tables of few cells."""
-    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = ahead.MAX_INNER = 6
-    estimates.FINE_CELLS = 12
+    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = rooms.MAX_INNER = 6
+    estimates.COARSE_CELLS, estimates.FINE_CELLS, estimates.WINDOW_CELLS = 6, 12, 12
 
 
 def _named(names: str, known: tuple[str, ...]) -> list[str]:

@@ -1,0 +1,43 @@
+"""Steps that one after the other a tile takes at least where it does not share the work evenly; imperfect factors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .grids import Sizes
+from .model import Floats, Ints
+from .tables import along
+
+MAX_SIZES = 1 << 12
+"""Sizes of a cell that are looked at, at most; of larger cells nothing is known."""
+
+
+def steps_of(sizes: Ints, bound: int, inside: int, outside: int) -> Ints:
+    """Steps along a dimension at least, with tiles of such `sizes` of a memory with so many units `inside`, of which
+    `outside` are side by side.
+
+    Some instance has as many blocks as come to each, or as many whole ones.
+    """
+    blocks = -(-bound // sizes)
+    whole, alone = -(-sizes // inside), -(-(bound - (blocks - 1) * sizes) // inside)
+    rounds = -(-blocks // outside)
+    last = np.where((blocks - 1) % outside == 0, alone, whole)
+    return (rounds - 1) * whole + last
+
+
+def steps_by_cell(tiles: tuple[Sizes, Sizes], bounds: list[int], inside: Ints, outside: Ints) -> Floats:
+    """Steps of all dimensions together, by cell of tiles from the first to the second, at least."""
+    found: Floats = np.ones((1,) * len(bounds))
+    for d, (low, high) in enumerate(zip(*tiles, strict=True)):
+        n, own, others = bounds[d], int(inside[d]), int(outside[d])
+        if int((high - low).max(initial=0)) > MAX_SIZES:
+            mine = np.full(len(low), -(-n // (own * others)))
+        else:
+            mine = np.array(
+                [
+                    steps_of(np.arange(a, b + 1), n, own, others).min()
+                    for a, b in zip(low.tolist(), high.tolist(), strict=True)
+                ]
+            )
+        found = found * along(mine, d, len(bounds))
+    return found
