@@ -33,7 +33,7 @@ class Help:
     near: float
 
 
-HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.03)
+HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.05)
 """On most machines a search's own dives are as good, but on some (many memories, `eyeriss_like`) they end well above
 the optimum, and then few skeletons are out of question.  Where best and bound are close help finds nothing, so it is
 short.  Without any, the dives may have found nothing at all when the time is over.  Imperfect factors begin where
