@@ -16,7 +16,7 @@ import numpy as np
 from .delays import Delays
 from .grids import Store, cells_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, kept_at
-from .model import WINDOW, Floats, Ints, Model
+from .model import Floats, Ints, Model
 from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
 from .outer import Outer
 from .rooms import Rooms
@@ -49,7 +49,6 @@ class Ahead:
         self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
         self._dims, self._tensors = tables.dims, len(model.full)
         self._every, self._rooms = (1 << self._dims) - 1, Rooms(model, tables, cells)
-        self._slides = (model.kind == WINDOW).any(axis=0)
         self._orders = Orders(model)
         self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
@@ -106,11 +105,9 @@ class Ahead:
         inmost, outmost = (np.maximum(0.0, self._steps_of(k) + waiting - least) for k in (0, level))
         found = self._innermost(self._layer(0, self._nobody) + slope * inmost)
         if level > 0 and outmost.any():
-            layers, late, passages = self._layers, self._late, self._steps
-            self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in passages]
             self._slope, self._arrivals = slope, {level: outmost}
-            found = np.maximum(found, self._innermost(self._layer(0, self._nobody)))
-            self._layers, self._late, self._steps, self._slope, self._arrivals = layers, late, passages, 0.0, None
+            found = np.maximum(found, self._anew())
+            self._slope, self._arrivals = 0.0, None
         return float(found.min())
 
     def _steps_of(self, level: int) -> Floats:
@@ -131,11 +128,17 @@ class Ahead:
 
     def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
         """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
+        self._delays, self._worth, self._slope = delays, (bound, energy), slope
+        found = float(self._anew().min())
+        self._worth, self._slope = None, 0.0
+        return found
+
+    def _anew(self) -> Floats:
+        """The innermost memory's table with what cycles are worth now; those of energy alone stay."""
         layers, late, steps = self._layers, self._late, self._steps
         self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in steps]
-        self._delays, self._worth, self._slope = delays, (bound, energy), slope
-        found = self.least()
-        self._layers, self._late, self._steps, self._worth, self._slope = layers, late, steps, None, 0.0
+        found = self._innermost(self._layer(0, self._nobody))
+        self._layers, self._late, self._steps = layers, late, steps
         return found
 
     def _arrive(self) -> dict[int, Floats]:
@@ -262,7 +265,7 @@ class Ahead:
         skeleton, model = self._skeleton, self._model
         sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
         nothing = not skeleton.kept[level].any() and not sliding.any()
-        return model.perfect and nothing and not (self._slides & (skeleton.spread[level + 1] > 1)).any()
+        return model.perfect and nothing and not (self._tables.slides & (skeleton.spread[level + 1] > 1)).any()
 
     def beyond(self) -> Beyond:
         """The tables that a walk of the skeleton reads."""

@@ -31,7 +31,7 @@ from .choices import (
     options,
     resting_dims,
 )
-from .merging import any_merge, merging_left, some_merge, takes_over
+from .merging import merging_left, some_merge, takes_over
 from .model import Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
@@ -187,7 +187,7 @@ def enter(task: Task, frames: Frames) -> None:
     if row[TODO]:
         row[MODE], row[DIM] = LOOP, topmost(row[TODO])
         return
-    if some_merge(task, level, row[REMAINING]):
+    if some_merge(task, level, row[REMAINING], False):
         frames.top[0] -= 1
         return
     if row[KILLED]:
@@ -277,7 +277,7 @@ def next_option(task: Task, frames: Frames) -> None:
     copy_words(words, state.words[depth])
     copy_row(state.marks[depth + 1], state.tile[level])
     if kind == CLOSE:
-        if any_merge(task, level):
+        if not task.model.perfect and some_merge(task, level, 0, True):  # nothing may come between any more
             return
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy + beyond_walls(task, level), depth)

@@ -197,7 +197,7 @@ class Estimates:
         least = delays.least if delays is not None else self._fewest()
         bound = max(bound, self.value(energy, least))
         if not self.model.perfect and self.objective == 0 and bound < most:
-            waiting = max(0.0, delays.waits) if delays is not None else 0.0
+            waiting = delays.waits if delays is not None else 0.0
             more = ahead.uneven(least, waiting, energy)
             bound = max(bound, least * (1 - ROUNDING) * (base + more))
         if delays is None or energy == inf:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ....costs.compiled import bare_entry
 from ..factors import divisors_of
-from .model import Floats, Ints
+from .model import Bools, Floats, Ints
 from .walk import Grid
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -38,7 +38,7 @@ def grid_of(
     cells: int,
     most: list[int] | None = None,
     least: list[int] | None = None,
-    slides: Sequence[bool] = (),
+    slides: Bools | None = None,
 ) -> Grid:
     """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
 
@@ -48,7 +48,7 @@ def grid_of(
     begin = least or [1] * len(bounds)
     ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
     if not perfect:
-        finer = [FINER if one else 1.0 for one in slides or [False] * len(bounds)]
+        finer = [1.0] * len(bounds) if slides is None else np.where(slides, FINER, 1.0).tolist()
         return _imperfect(bounds, begin, ends, cells, finer)
     lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
     lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....costs.compiled import bare
+from .branches import EVERY
 from .model import UNRELATED
 from .promise import Task
 from .skeleton import may_cross, moves_kept
@@ -108,14 +109,21 @@ def merges(task: Task, level: int, d: int, known: bool, later: int) -> bool:
 
 
 @bare
+def some_rest(task: Task, level: int, dims: int, t: int) -> bool:
+    """Whether a loop of `dims` that does not move tensor `t` may come at memory `level` or further out."""
+    inside, tile = task.skeleton.inside, task.state.tile[level]
+    for d in range(tile.shape[0]):
+        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+        loops = (dims >> d) & 1 == 1 and tile[d] * outside < task.model.bounds[d]
+        if loops and task.model.kind[t, d] == UNRELATED:
+            return True
+    return False
+
+
+@bare
 def passes_once(task: Task, level: int, t: int) -> bool:
     """Whether no loop outside of what is known of memory `level` is unrelated to tensor `t`."""
-    model, inside, tile = task.model, task.skeleton.inside, task.state.tile[level]
-    for d in range(model.bounds.shape[0]):
-        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
-        if model.kind[t, d] == UNRELATED and tile[d] * outside < model.bounds[d]:
-            return False
-    return True
+    return not some_rest(task, level, EVERY, t)
 
 
 @bare
@@ -179,41 +187,16 @@ def loops_between(task: Task, level: int, d: int, t: int) -> bool:
 
 
 @bare
-def some_rest(task: Task, level: int, dims: int, t: int) -> bool:
-    """Whether a loop of `dims` that does not move tensor `t` may come at memory `level`."""
-    inside, tile = task.skeleton.inside, task.state.tile[level]
-    for d in range(tile.shape[0]):
-        outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
-        loops = (dims >> d) & 1 == 1 and tile[d] * outside < task.model.bounds[d]
-        if loops and task.model.kind[t, d] == UNRELATED:
-            return True
-    return False
+def some_merge(task: Task, level: int, later: int, every: bool) -> bool:
+    """Whether one of the loops of memory `level` merges with one further in; those of the set `later` may still come.
 
-
-@bare
-def some_merge(task: Task, level: int, later: int) -> bool:
-    """Whether one of the loops that came last at memory `level`, in any order, merges with one further in; those of the
-    set `later` may still come."""
+    Looks at `every` one, or at those that came last, in any order.
+    """
     loops, last = task.state.loops, task.state.length[0] - 1
     for i in range(last, -1, -1):
-        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+        if loops[i, 0] != level or (not every and loops[i, 3] != loops[last, 3]):
             return False
         if merges(task, level, loops[i, 1], True, later):
-            return True
-    return False
-
-
-@bare
-def any_merge(task: Task, level: int) -> bool:
-    """Whether one of the loops of memory `level`, which are all chosen, merges with one further in; those that may stay
-    at ragged ends inside, as others `some_merge` has found."""
-    if task.model.perfect:
-        return False
-    loops = task.state.loops
-    for i in range(task.state.length[0] - 1, -1, -1):
-        if loops[i, 0] != level:
-            return False
-        if merges(task, level, loops[i, 1], True, 0):
             return True
     return False
 

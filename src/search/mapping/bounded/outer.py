@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import prod
 
 import numpy as np
@@ -72,9 +71,9 @@ class Outer:
         self._model, self._tables, self.children = model, tables, children
         self.last, self.perfect = len(model.capacity) - 1, model.perfect
         cells = MAX_PERFECT if model.perfect else MAX_CELLS
-        self._slides = (model.kind == WINDOW).any(axis=0).tolist()
-        every = partial(grid_of, tables.bounds, perfect=model.perfect, cells=cells, slides=self._slides)
-        self.grid = every() if grid is None else grid
+        if grid is None:
+            grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells, slides=tables.slides)
+        self.grid = grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         ends = enumerate(zip(self.tiles, self._high, strict=True))
         self._told = tuple(tables.told_apart(d, *sizes, 1) for d, sizes in ends)
@@ -93,7 +92,7 @@ class Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
         perfect, bounds = self._model.perfect, self._tables.bounds
         most = None if perfect else [self._most(kept, d, begin) for d in range(len(bounds))]
-        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self._slides)
+        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self._tables.slides)
         return Outer(self._model, self._tables, self.children, grid)
 
     def _most(self, kept: int, d: int, begin: list[int]) -> int:
@@ -167,7 +166,7 @@ class Outer:
             tile = tuple(
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
             )
-            box = Boundary(tile, self._high, self._high, self._told, (), EVERY, True, near)
+            box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
             words = tables.sent(t, box, first, loops=False)
             if not self._model.perfect:
                 words = words / self.children  # where two tiles are left, children without work may rest

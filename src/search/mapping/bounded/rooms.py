@@ -8,7 +8,7 @@ import numpy as np
 
 from .grids import Sizes, grid_of, sizes_of
 from .inward import kept_at
-from .model import WINDOW, Bools, Model
+from .model import Bools, Model
 from .tables import Tables
 from .walk import Grid, Skeleton
 
@@ -29,7 +29,6 @@ class Rooms:
     def __init__(self, model: Model, tables: Tables, cells: int) -> None:
         self._model, self._tables, self._cells = model, tables, cells or MAX_INNER
         self._dims = tables.dims
-        self._slides: list[bool] = (model.kind == WINDOW).any(axis=0).tolist()
         self._rooms: dict[tuple[int, int, bytes, bytes, tuple[int, ...]], Room] = {}
         self._largest: dict[tuple[int, int, int, int], int] = {}
 
@@ -54,7 +53,7 @@ class Rooms:
         if key not in self._rooms:
             begin: list[int] = inside.tolist()
             ends = reach if model.perfect else self._tables.bounds
-            cells, slides = self._cells, self._slides
+            cells, slides = self._cells, self._tables.slides
             grid = grid_of(ends, perfect=model.perfect, cells=cells, most=most, least=begin, slides=slides)
             full = ~self._fits(level, kept, sizes_of(grid, high=False))
             self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))

@@ -27,22 +27,21 @@ def least_words(
     first: int,
     bound: int,
     size: float,
+    share: float,
     known: int,
 ) -> float:
     """Elements of window `w` that all steps need which do not find them there, at least, where loop `first` comes next,
-    of `bound` (0: of any) blocks; parents' tiles have `size`.  Children's stand for those from `least` on, those of
-    dimensions that are not of the set `known` for other numbers of steps.
+    of `bound` (0: of any) blocks; parents' tiles have `size`, and `share` times that in all.
 
+    Children's sizes stand for those from `least` on, those of dimensions that are not of the set `known` for other
+    numbers of steps.
     What begins a group may all be there, for each of the parents' tiles along `first`; those without work in the last
     block do not count there, so the share of beginnings is larger.
     """
-    many, tiles, every = -(-model.bounds[first] // step[first]), -(-model.bounds[first] // tile[first]), size
+    many, tiles = -(-model.bounds[first] // step[first]), -(-model.bounds[first] // tile[first])
     begin = min(tiles, -(-many // max(bound, 2)) * -(-step[first] // tile[first]))
     ahead = stays(model, t, w, tile, child, size, step[first] * model.coefficient[t, first])
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            every *= model.bounds[d] / min(tile[d], model.bounds[d])
-    found = every - all_along(model, t, w, tile) * ((tiles - begin) * ahead + begin * size) / tiles
+    found = size * share - all_along(model, t, w, tile) * ((tiles - begin) * ahead + begin * size) / tiles
     other = other_term(model, t, first)
     if other < 0 or step[other] < model.bounds[other] or child[first] < step[first] or model.opposed[t]:
         return found

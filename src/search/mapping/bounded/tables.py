@@ -14,7 +14,7 @@ import numpy as np
 
 from ....costs.compiled import bare, compiled
 from .grids import Sizes, Store
-from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
+from .model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from .ragged import understood, window_words
 from .scattered import least_words
 from .slides import Others, kept_on_average, left
@@ -115,8 +115,10 @@ def window_rows(
         if not sliding or steps[n, first] >= model.bounds[first]:
             continue
         if not model.perfect:
-            bound, size = bounds[n], out[n, SIZE]
-            out[n, SIZE] = least_words(model, t, w, tile, children[n], steps[n], least[n], first, bound, size, ~mixed)
+            size, share = out[n, SIZE], out[n, SHARE]
+            out[n, SIZE] = least_words(
+                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], size, share, ~mixed
+            )
             out[n, SHARE] = 1.0
             continue
         out[n, KEPT] = kept_on_average(
@@ -170,6 +172,7 @@ class Tables:
         self.window: list[list[int]] = model.window.tolist()
         self.bounds: list[int] = model.bounds.tolist()
         self.dims = len(self.bounds)
+        self.slides: Bools = (model.kind == WINDOW).any(axis=0)
         self._rows: dict[tuple[object, ...], Floats] = {}
         self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
         self.plain = [sum(1 << d for d, kind in enumerate(row) if kind == PLAIN) for row in self.kind]

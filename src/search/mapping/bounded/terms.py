@@ -136,7 +136,7 @@ class Terms:
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
         free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
         least = self._least(memory)
-        boxes = [Boundary(size, down, step, self.told, least, free, whole, near) for size in (up, down)]
+        boxes = [Boundary(size, down, step, self.told, least, free=free, once=whole, near=near) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .grids import Sizes
@@ -25,19 +27,19 @@ def steps_of(sizes: Ints, bound: int, inside: int, outside: int) -> Ints:
     return (rounds - 1) * whole + last
 
 
+@lru_cache(4096)
+def _least_steps(low: tuple[int, ...], high: tuple[int, ...], bound: int, inside: int, outside: int) -> Ints:
+    """`steps_of` by cell of sizes from the first to the second, at least."""
+    if max(b - a for a, b in zip(low, high, strict=True)) > MAX_SIZES:
+        return np.full(len(low), -(-bound // (inside * outside)))
+    every = (np.arange(a, b + 1) for a, b in zip(low, high, strict=True))
+    return np.array([steps_of(sizes, bound, inside, outside).min() for sizes in every])
+
+
 def steps_by_cell(tiles: tuple[Sizes, Sizes], bounds: list[int], inside: Ints, outside: Ints) -> Floats:
     """Steps of all dimensions together, by cell of tiles from the first to the second, at least."""
     found: Floats = np.ones((1,) * len(bounds))
     for d, (low, high) in enumerate(zip(*tiles, strict=True)):
-        n, own, others = bounds[d], int(inside[d]), int(outside[d])
-        if int((high - low).max(initial=0)) > MAX_SIZES:
-            mine = np.full(len(low), -(-n // (own * others)))
-        else:
-            mine = np.array(
-                [
-                    steps_of(np.arange(a, b + 1), n, own, others).min()
-                    for a, b in zip(low.tolist(), high.tolist(), strict=True)
-                ]
-            )
-        found = found * along(mine, d, len(bounds))
+        steps = _least_steps(tuple(low.tolist()), tuple(high.tolist()), bounds[d], int(inside[d]), int(outside[d]))
+        found = found * along(steps, d, len(bounds))
     return found

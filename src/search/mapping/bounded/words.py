@@ -75,13 +75,13 @@ def sent(
             total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
             continue
         size = float(together(model, t, w, tile, step))
-        if not model.perfect and first >= 0 and model.window[t, first] == w:
-            total *= max(least_words(model, t, w, tile, child, step, child, first, bound, size, -1), 1.0)
-            continue
         share = 1.0
         for d in range(tile.shape[0]):
             if model.window[t, d] == w:
                 share *= model.bounds[d] / min(tile[d], model.bounds[d])
+        if not model.perfect and first >= 0 and model.window[t, first] == w:
+            total *= max(least_words(model, t, w, tile, child, step, child, first, bound, size, share, -1), 1.0)
+            continue
         if first >= 0 and model.window[t, first] == w:
             size -= found_there(model, t, w, tile, child, step, first, bound, size, free, once, near)
         total *= max(size * share, 1.0)

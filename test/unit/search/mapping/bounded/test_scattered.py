@@ -176,7 +176,6 @@ def test_what_begins_a_group_is_new():
     left, arrived, every = moved_words(case)
     found = bounds_of(case, case.tile)
     assert found is not None
-    # Without a part that may be a single block along `p`, the bounds would be 1.
     assert 0.6 * arrived <= found[1][0] <= arrived
     assert 0.6 * every <= found[2][0] <= every
     assert left == arrived
