@@ -93,6 +93,15 @@ def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, l
 
 
 @bare
+def fixed_sizes(child: Ints, step: Ints, free: int) -> int:
+    """The set of dimensions that have several children, or that may be spread further out (not of the set `free`)."""
+    fixed = 0
+    for d in range(child.shape[0]):
+        fixed |= 1 << d if child[d] < step[d] or (free >> d) & 1 == 0 else 0
+    return fixed
+
+
+@bare
 def other_term(model: Model, t: int, d: int) -> int:
     """The other dimension of the window of `d`; -1 if there are more than two."""
     found = -1

@@ -15,10 +15,10 @@ import numpy as np
 from ....costs.compiled import bare, compiled
 from .grids import Sizes, Store
 from .model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
-from .ragged import understood, window_words
+from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
 from .slides import Others, kept_on_average, left
-from .windows import all_along, extent, together
+from .windows import all_along, extent, room_along, together
 from .words import settle, slide
 
 MAX_KNOWN = 1 << 22
@@ -90,16 +90,12 @@ def window_rows(
     """
     outside = free
     for n in range(out.shape[0]):
-        tile, mixed, fixed = tiles[n], 0, ~outside
+        tile, mixed, fixed = tiles[n], 0, fixed_sizes(children[n], steps[n], outside)
         for d in range(tile.shape[0]):
             mixed |= (1 - told[n, d]) << d
-            fixed |= 1 << d if children[n, d] < steps[n, d] else 0
         free = outside & ~mixed
         out[n, SIZE] = together(model, t, w, tile, steps[n])
-        out[n, SHARE] = 1.0
-        for d in range(tile.shape[0]):
-            if model.window[t, d] == w:
-                out[n, SHARE] *= model.bounds[d] / min(tile[d], model.bounds[d])
+        out[n, SHARE] = room_along(model, t, w, tile)
         out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
         sliding = first >= 0 and model.window[t, first] == w
         if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):

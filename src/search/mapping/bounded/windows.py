@@ -134,6 +134,16 @@ def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
 
 
 @bare
+def room_along(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w` that the bounds have room for: the last may be cut off."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= model.bounds[d] / min(tile[d], model.bounds[d])
+    return found
+
+
+@bare
 def all_along(model: Model, t: int, w: int, tile: Ints) -> float:
     """Tiles along window `w`."""
     found = 1.0

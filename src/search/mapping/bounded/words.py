@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from ....costs.compiled import bare
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .ragged import understood, window_words
+from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
 from .slides import Others, kept_on_average, others_of
-from .windows import all_along, extent, nearest_return, not_cut_off, overlap, present, together
+from .windows import all_along, extent, nearest_return, not_cut_off, overlap, present, room_along, together
 
 
 @bare
@@ -61,9 +61,8 @@ def sent(
     Steps of dimensions that are not of the set `near` find nothing; with imperfect factors, of each dimension loops of
     `reach` (D,) iterations at most find something, but for `first`.
     """
-    total, fixed = 1.0 - ragged, 0
+    total, fixed = 1.0 - ragged, fixed_sizes(child, step, free)
     for d in range(tile.shape[0]):
-        fixed |= 1 << d if child[d] < step[d] or (free >> d) & 1 == 0 else 0
         if model.kind[t, d] == PLAIN:
             total *= model.bounds[d]
         elif model.kind[t, d] == UNRELATED:
@@ -74,11 +73,7 @@ def sent(
             every, kept = window_words(model, t, w, tile, child, step, child, first, bound, fixed, others, reach)
             total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
             continue
-        size = float(together(model, t, w, tile, step))
-        share = 1.0
-        for d in range(tile.shape[0]):
-            if model.window[t, d] == w:
-                share *= model.bounds[d] / min(tile[d], model.bounds[d])
+        size, share = float(together(model, t, w, tile, step)), room_along(model, t, w, tile)
         if not model.perfect and first >= 0 and model.window[t, first] == w:
             total *= max(least_words(model, t, w, tile, child, step, child, first, bound, size, share, -1), 1.0)
             continue
