@@ -22,9 +22,10 @@ from .outer import Outer
 from .rooms import Rooms
 from .sections import Section, Sections
 from .tables import Tables
-from .terms import Terms, busy_among, parts_of
+from .terms import Terms, parts_of
 from .uneven import steps_by_cell
 from .walk import Beyond, Skeleton
+from .working import busy_along
 
 MAX_CODES = 4096
 """Combinations of pending tensors that have a table at most."""
@@ -200,24 +201,21 @@ class Ahead:
             return self._delays.weighed(energies, ports, self._worth)
         alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
         outcomes = self._outer.outcomes(alive, late)
-        energies = self._energies(pending, alive, outcomes)
+        energies = self._energies(pending, alive, outcomes, late)
         if self._worth is not None:
             return self._delays.weighed(energies, section.ports(outcomes, alive, kept, late), self._worth)
         found = np.minimum.reduce(energies)
         found[~section.fits(kept)] = np.inf
         return found
 
-    def _energies(self, pending: Pending, alive: int, outcomes: list[Case]) -> Floats:
+    def _energies(self, pending: Pending, alive: int, outcomes: list[Case], late: Late) -> Floats:
         """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
-        energies = np.zeros((len(outcomes), *self._section.shape))
-        for t, low in enumerate(pending):
-            if low < 0 and not alive >> t & 1:
-                continue
-            known: dict[tuple[int, int, int], Floats] = {}
+        resting = [(t, low) for t, low in enumerate(pending) if low >= 0]
+        others = tuple(t for t in range(self._tensors) if alive >> t & 1 and pending[t] < 0)
+        energies = self._section.terms(outcomes, alive, others, late).copy()
+        for t, low in resting:
+            known = {way: self._resting(t, low, way) for way in dict.fromkeys(outcome[t] for outcome in outcomes)}
             for found, outcome in zip(energies, outcomes, strict=True):
-                if outcome[t] not in known:
-                    term = self._section.term(t, *outcome[t]) if low < 0 else self._resting(t, low, outcome[t])
-                    known[outcome[t]] = term
                 found += known[outcome[t]]
         return energies
 
@@ -237,8 +235,8 @@ class Ahead:
         """Children with work along each dimension, at least, of the spreads of some memories; of perfect ones all."""
         if self._model.perfect:
             return tuple(self._tables.bounds)
-        halves: list[bool] = self._model.halves[levels].tolist()
-        return tuple(busy_among(column, halves) for column in self._skeleton.spread[levels].T.tolist())
+        spread, halves = self._skeleton.spread[levels], self._model.halves[levels]
+        return tuple(busy_along(halves, spread, -1, d, len(levels) - 1) for d in range(spread.shape[1]))
 
     def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
         if (tensors, dims) not in self._outcomes:

@@ -12,11 +12,12 @@ import numpy as np
 
 from ....costs.compiled import bare, compiled, inner
 from .meshes import Mesh
-from .model import PLAIN, UNRELATED, Bools, Floats, Ints, Model
+from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .prefixes import Ways, least_at, tensor_costs
 from .promise import value_of
 from .windows import together
 from .words import extent
+from .working import busy_along
 
 FIRST_ROOM = 1 << 12
 """Boxes that there is room for at first; there is more when it is needed."""
@@ -178,7 +179,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
             owned *= desk.inside[1, levels, d] / desk.inside[1, level + 1, d]
             if model.kind[t, d] == UNRELATED:
                 words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
-                copies *= busy_along(mesh.halves, desk.low, level, d)
+                copies *= busy_along(mesh.halves, desk.low, level, d, levels - 1)
             else:
                 others *= desk.low[level, d]
         shared *= mesh.room[level] / others
@@ -189,23 +190,13 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
 
 
 @inner
-def busy_along(halves: Bools, spread: Ints, level: int, d: int) -> int:
-    """Instances of memory `level` along dimension `d` that have work, at least."""
-    busy, full = 1, 1
-    for k in range(level + 1, spread.shape[0]):
-        if spread[k, d] > 1:
-            busy = full * (spread[k, d] // 2 if halves[k] else spread[k, d] - 1) + 1
-            full *= spread[k, d]
-    return busy
-
-
-@inner
 def first_words(model: Model, mesh: Mesh, desk: Desk, t: int) -> float:
     """Elements at least of tensor `t` in the first iterations of all instances."""
     words, sliding = 1.0, 1.0
-    for d in range(desk.low.shape[1]):
+    levels, dims = desk.low.shape
+    for d in range(dims):
         if model.kind[t, d] != UNRELATED:
-            busy = float(busy_along(mesh.halves, desk.low, -1, d))
+            busy = float(busy_along(mesh.halves, desk.low, -1, d, levels - 1))
             if model.kind[t, d] == PLAIN:
                 words *= busy
             else:

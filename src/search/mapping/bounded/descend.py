@@ -36,10 +36,10 @@ from .model import Ints
 from .promise import Task, affordable, fits, hopeless, may_close, outlook, promising
 from .rows import copy_row, copy_words
 from .settle import finish, settle_again, settle_group, unavoidable
-from .skeleton import busy_rows
 from .steps import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
 from .walk import Frames, State
 from .walls import beyond_walls
+from .working import full_children
 
 
 @bare
@@ -51,7 +51,7 @@ def open_level(task: Task, level: int, alive: int) -> int:
     for d in range(task.model.bounds.shape[0]):
         inner_tile = state.tile[level - 1, d] if level > 0 else 1
         spread = skeleton.spread[level, d]
-        if spread > 1 and inner_tile * busy_rows(task.model, skeleton.spread, level, d) >= task.model.bounds[d]:
+        if spread > 1 and inner_tile * full_children(spread, task.model.halves[level]) >= task.model.bounds[d]:
             return -1
         state.base[level, d] = inner_tile * spread
     copy_row(state.tile[level], state.base[level])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ....costs.compiled import compiled, inner
-from .model import Floats, Ints, Model
+from .model import Floats, Ints, Model, one_way
 from .prefixes import Ways
 from .promise import value_of
-from .skeleton import busy_rows, fill
+from .skeleton import fill
 from .walk import Skeleton
 from .words import tile_size, union_size
+from .working import busy_along
 
 SLACK = 1 - 1e-9
 """For rounding in sums."""
@@ -19,14 +20,10 @@ SLACK = 1 - 1e-9
 @inner
 def first_tile(model: Model, skeleton: Skeleton, own: int) -> Ints:
     """Iterations at least that all instances of memory `own` have together in their first tiles, by dimension."""
-    covered = skeleton.inside[own + 1].copy()
-    for d in range(covered.shape[0]):
-        full = covered[d]
-        for level in range(own + 1, skeleton.spread.shape[0]):
-            factor = skeleton.spread[level, d]
-            if factor > 1:
-                covered[d] = full * factor if model.perfect else full * busy_rows(model, skeleton.spread, level, d) + 1
-                full *= factor
+    levels, dims = skeleton.spread.shape
+    covered = skeleton.inside[levels].copy()
+    for d in range(0 if model.perfect else dims):
+        covered[d] = busy_along(model.halves, skeleton.spread, own, d, levels - 1, skeleton.inside[own + 1, d])
     return covered
 
 
@@ -65,8 +62,7 @@ def steady_cycles(model: Model, skeleton: Skeleton) -> float:
 def waiting_cycles(model: Model, far: Floats) -> float:
     """Least cycles of the outermost memory's port for the first words in and the last ones out."""
     limits = model.bandwidth[-1]
-    inwards = far[0] / min(limits[0], limits[2], limits[3])
-    return (inwards + far[1] / min(limits[1], limits[2], limits[3])) * SLACK
+    return (far[0] / one_way(limits, False) + far[1] / one_way(limits, True)) * SLACK
 
 
 @compiled

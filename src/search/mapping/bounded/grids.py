@@ -122,11 +122,10 @@ class Part(NamedTuple):
 
 def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
     """For cells at `places` by axis, where they are in a table of that shape; at 0, where an axis has length 1."""
-    found = np.zeros((1,) * len(shape), np.int64)
-    for d, (size, mine) in enumerate(zip(shape, places, strict=True)):
-        if size > 1:
-            along = [-1 if e == d else 1 for e in range(len(shape))]
-            found = found + (mine * prod(shape[d + 1 :])).reshape(along)
+    found, stride = np.zeros((), np.int64), 1
+    for size, mine in zip(reversed(shape), reversed(places), strict=True):
+        found = np.add.outer(mine * stride, found) if size > 1 else found[None]
+        stride *= size
     return found
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .grids import Store, cells_of, grown, places_in, sizes_of
+from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
 from .model import Floats, Ints, Model
 from .outcomes import NEVER, Late, Outcome
 from .tables import EVERY, Tables
@@ -56,16 +56,26 @@ class Passage:
         """Of `times` as many tiles, so many are `busy` along each dimension where one of the `bounds` is covered."""
         self.grid, self.outer, self.dims = grid, outer, len(times)
         self.low, self.high = sizes_of(grid, high=False), sizes_of(grid, high=True)
-        self.map_low, self.map_high = (
-            [cells_of(outer, d, sizes[d] * int(times[d])) for d in range(self.dims)] for sizes in (self.low, self.high)
-        )
+        self.map_low = self.map_high = self._map(self.low, times)
+        if not grid.perfect:
+            self.map_high = self._map(self.high, times)
         self.alone = all((low == high).all() for low, high in zip(self.map_low, self.map_high, strict=True))
-        ends = sizes_of(outer, high=True)
         self.by: list[int] = times.tolist()
-        self.tops = [int(tiles[-1]) for tiles in ends]
-        self.ends = {d: parts_of(ends[d], times[d], n, busy[d]) for d, n in enumerate(bounds)}
+        self._largest, self._bounds, self._busy = sizes_of(outer, high=True), bounds, busy
+        self.tops = [int(tiles[-1]) for tiles in self._largest]
+        self._ends: dict[int, Ints] = {}
         self.nested = outer._replace(perfect=grid.perfect and outer.perfect)
         self._store, self._key = store, (id(grid), id(outer), times.tobytes())
+
+    def _map(self, sizes: Sizes, times: Ints) -> list[Ints]:
+        return [cells_of(self.outer, d, sizes[d] * int(times[d])) for d in range(self.dims)]
+
+    def ends(self, dims: int) -> dict[int, Ints]:
+        """The largest parts of the outer memory's tiles, for dimensions of a set."""
+        for d in range(self.dims):
+            if dims >> d & 1 and d not in self._ends:
+                self._ends[d] = parts_of(self._largest[d], self.by[d], self._bounds[d], self._busy[d])
+        return {d: self._ends[d] for d in range(self.dims) if dims >> d & 1}
 
     def inwards(self, table: Floats, resting: int) -> Floats:
         """From the outer memory's cells to this one's, but for dimensions that are `resting`."""
@@ -90,9 +100,9 @@ class Passage:
     def nearby(self, table: Floats, dims: int) -> Floats:
         """For each of the outer memory's cells, the least of those in which tiles of a cell that begins there may lie,
         along the dimensions `dims`."""
-        for d in range(self.dims):
-            width = int((self.map_high[d] - self.map_low[d]).max())
-            if dims >> d & 1 and width:
+        for d in range(0 if self.alone else self.dims):
+            width = int((self.map_high[d] - self.map_low[d]).max()) if dims >> d & 1 else 0
+            if width:
                 last = table.shape[d] - 1
                 places = np.minimum(np.arange(last + 1) + np.arange(width + 1)[:, None], last)
                 table = np.stack([np.take(table, row, axis=d) for row in places]).min(axis=0)
@@ -224,7 +234,7 @@ class Step:
         """
         table = self.passage.nearby(self._table(nobody, resting | late[0] | self._still, late), self._still)
         total = self.passage.inwards(table, resting)
-        ends = {d: tiles for d, tiles in self.passage.ends.items() if resting >> d & 1}
+        ends = self.passage.ends(resting)
         open_dims = resting
         waiting = [(run | resting & self._unrelated(t), t, low, first, near) for t, low, run, first, near in running]
         for rests, t, low, first, near in sorted(waiting, key=lambda one: -one[0].bit_count()):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....costs.compiled import bare_entry
 from ....costs.exact.axes import axes_of, tile_words
 from ....costs.hierarchy import Architecture, Level, Problem, Tensor
 from ..factors import divisors_of
@@ -140,6 +141,12 @@ def _weight(level: Level, tensor: Tensor) -> float:
 
 def _capacity(level: Level) -> float:
     return inf if level.entries is None else level.entries / level.multiple_buffering
+
+
+@bare_entry
+def one_way(limits: Floats, back: bool) -> float:
+    """Words per cycle between a memory with the bandwidths `limits` (4,) and its children, to them or `back`."""
+    return min(limits[int(back)], limits[2], limits[3])
 
 
 def _bandwidths(level: Level) -> list[float]:

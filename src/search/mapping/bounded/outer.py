@@ -9,7 +9,7 @@ import numpy as np
 
 from ....costs.compiled import bare, bare_entry
 from .grids import Sizes, grid_of, sizes_of
-from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model
+from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model, one_way
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
 from .tables import EVERY, Boundary, Tables
 from .walk import Grid
@@ -75,8 +75,7 @@ class Outer:
             grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells, slides=tables.slides)
         self.grid = grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
-        ends = enumerate(zip(self.tiles, self._high, strict=True))
-        self._told = tuple(tables.told_apart(d, *sizes, 1) for d, sizes in ends)
+        self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
         self._outcomes: dict[tuple[int, Late], list[Case]] = {}
         self._energy: dict[int, Floats] = {}
         self._sent: dict[tuple[int, int, int, int], Floats] = {}
@@ -275,16 +274,15 @@ class Outer:
                     size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self.children * model.weight[self.last - 1, t]
-            rates = min(limits[1 if back else 0], limits[2], limits[3]), min(into[0 if back else 1], into[2])
+            rates = one_way(limits, back), min(into[0 if back else 1], into[2])
             slowest = np.maximum(far / rates[0], near / rates[1]) if inside else far / rates[0]
             total = total + np.ceil(slowest * (1 - 1e-11))
         return total
 
     def pace(self, t: int) -> float:
         """Cycles at least that the outermost memory takes for each element of tensor `t`, in its direction."""
-        limits = self._model.bandwidth[self.last]
-        way = int(self._model.is_output[t])
-        return float(self._model.weight[self.last, t] / min(limits[way], limits[2], limits[3]))
+        rate = one_way(self._model.bandwidth[self.last], bool(self._model.is_output[t]))
+        return float(self._model.weight[self.last, t] / rate)
 
     def _fits(self, kept: int) -> Bools:
         return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)

@@ -14,7 +14,7 @@ import numpy as np
 from ....costs.compiled import bare, bare_entry
 from .alike import Kept
 from .expand import steady_and_far
-from .model import UNRELATED, Floats, Ints, Model
+from .model import UNRELATED, Floats, Ints, Model, one_way
 from .outcomes import Case, Way
 from .outer import ports_of
 from .sections import Plan, Section
@@ -32,12 +32,12 @@ MOVED: Way = (0, -1, EVERY)
 
 
 @bare
-def moving_cycles(model: Model, children: int, far: float, near: float, back: int) -> float:
+def moving_cycles(model: Model, children: int, far: float, near: float, back: bool) -> float:
     """Cycles for so many words of the outermost memory, and of each of its children, in or `back`."""
     last = model.capacity.shape[0] - 1
-    limits, into = model.bandwidth[last], model.bandwidth[last - 1]
-    outside = far / min(limits[back], limits[2], limits[3])
-    slowest: float = max(outside, near / children / min(into[1 - back], into[2]))
+    into = model.bandwidth[last - 1]
+    outside = far / one_way(model.bandwidth[last], back)
+    slowest: float = max(outside, near / children / min(into[0 if back else 1], into[2]))
     return float(np.ceil(slowest * (1 - 1e-11)))
 
 
@@ -92,6 +92,7 @@ def least_product(
     for t in range(words.shape[0]):
         kept |= int(skeleton.kept[last - 1, t]) << t
     latency = latencies_of(model, skeleton)
+    least = max(steady + latency, fewest)
     fill_rooms(model, skeleton, rooms)
     for cell in cells:
         for case in range(plan.rows.shape[0] if plan.fits[cell] else 0):
@@ -108,16 +109,18 @@ def least_product(
                     row = row if plan.sizes[t, cell] <= rooms[t] else plan.moved[t]
                     words[t] = plan.words[row, cell]
                     price = model.read[last, t] + (model.write[last, t] if model.is_output[t] else 0.0)
-                    total += (words[t] - model.full[t]) * price
+                    total += max(words[t] - model.full[t], 0.0) * price
                     if plan.counts[t] and row != plan.moved[t]:
                         tile = plan.sizes[t, cell] - plan.sizes[t, cells[0]]
+                if total * least >= found:
+                    break
                 if model.is_output[t]:
                     back, near_back = back + tile * model.weight[last, t], near_back + near
                 else:
                     into, near_in = into + tile * model.weight[last, t], near_in + near
-            if total * max(steady + latency, fewest) < found:
-                cycles = moving_cycles(model, children, into, near_in, 0)
-                cycles += moving_cycles(model, children, back, near_back, 1) + latency
+            if total * least < found:
+                cycles = moving_cycles(model, children, into, near_in, False)
+                cycles += moving_cycles(model, children, back, near_back, True) + latency
                 cycles += max(ports_of(model, words, kept, children), steady)
                 found = min(found, float(total * max(cycles, fewest)))
     return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....costs.compiled import bare, bare_entry
 from .meshes import Fitting, Mesh, most_more, number_of
-from .model import PLAIN, Floats, Ints, Model
+from .model import PLAIN, Floats, Ints, Model, one_way
 from .promise import value_of
 from .rows import copy_table
 from .windows import together
@@ -277,7 +277,7 @@ def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) ->
         there += 0.0 if model.is_output[t] else room[2, t, which]
         back += room[2, t, which] if model.is_output[t] else 0.0
     limits = model.bandwidth[-1]
-    waiting = there / min(limits[0], limits[2], limits[3]) + back / min(limits[1], limits[2], limits[3])
+    waiting = there / one_way(limits, False) + back / one_way(limits, True)
     waiting *= 1 - 1e-11
     for i in range(ways.points[mask]):
         more, ports, moving = ways.front[mask, i]

@@ -9,9 +9,9 @@ import numpy as np
 from ....costs.compiled import bare
 from ..objective import value_of
 from .model import Floats, Ints, Model
-from .skeleton import busy_rows
 from .walk import Best, Beyond, Leaves, Skeleton, State
 from .words import tile_size, union_size
+from .working import busy_along
 
 
 class Task(NamedTuple):
@@ -86,14 +86,11 @@ def first_words(task: Task, t: int, known: int, level: int) -> float:
     own = min(known, skeleton.parent[0, t])
     covered = state.room[1]
     for d in range(covered.shape[0]):
-        full = state.tile[own, d]
-        covered[d] = full
-        for k in range(own + 1, level + 1):
-            if skeleton.spread[k, d] > 1:
-                covered[d] = full * skeleton.spread[k, d]
-                if not model.perfect:
-                    covered[d] = full * busy_rows(model, skeleton.spread, k, d) + 1
-                full *= skeleton.spread[k, d]
+        tile = state.tile[own, d]
+        if model.perfect:
+            covered[d] = tile * (skeleton.inside[level + 1, d] // skeleton.inside[own + 1, d])
+        else:
+            covered[d] = busy_along(model.halves, skeleton.spread, own, d, level, tile)
     return float(union_size(model, t, covered, state.tile[own]))
 
 

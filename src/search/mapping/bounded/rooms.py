@@ -11,6 +11,7 @@ from .inward import kept_at
 from .model import Bools, Model
 from .tables import Tables
 from .walk import Grid, Skeleton
+from .working import full_children
 
 MAX_INNER = 1 << 15
 """Cells of the grid of an inner memory."""
@@ -84,15 +85,17 @@ class Rooms:
     def _reach(self, level: int) -> list[int]:
         """The largest tiles of a memory by dimension; see `steps.most_steps`."""
         skeleton, model, found = self._skeleton, self._model, list(self._tables.bounds)
+        if model.perfect:
+            return (model.bounds // (skeleton.inside[-1] // skeleton.inside[level + 1])).tolist()
         full = np.ones(self._dims, np.int64)
         for outer in range(level + 1, len(skeleton.spread)):
             for d, n in enumerate(self._tables.bounds):
                 factor = int(skeleton.spread[outer, d])
-                if factor > 1 and not model.perfect:
-                    busy = factor // 2 if model.halves[outer] else factor - 1
+                if factor > 1:
+                    busy = full_children(factor, bool(model.halves[outer]))
                     found[d] = min(found[d], max(1, (n - 1) // int(full[d] * busy)))
             full *= skeleton.spread[outer]
-        return [n // o for n, o in zip(found, full.tolist(), strict=True)] if model.perfect else found
+        return found
 
     def _most(self, kept: int, level: int, d: int, end: int) -> int:
         """The largest tile along `d` that fits with tiles of one elsewhere."""

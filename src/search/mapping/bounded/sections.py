@@ -90,6 +90,17 @@ class Section:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
         return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
 
+    def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...], late: Late) -> Floats:
+        """The sum of terms of the tensors `some`, for all `outcomes` of the tensors `alive`."""
+        return self._kept(("terms", alive, some, late), lambda: self._sums(outcomes, some))
+
+    def _sums(self, outcomes: list[Case], some: tuple[int, ...]) -> Floats:
+        found = np.zeros((len(outcomes), *self.shape))
+        for total, outcome in zip(found, outcomes, strict=True):
+            for t in some:
+                total += self.term(t, *outcome[t])
+        return found
+
     def size(self, t: int) -> Floats:
         """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
         return self._kept(("size", t), lambda: self._outer.sizes(t, self.tiles))

@@ -10,6 +10,7 @@ from .rows import add_words
 from .walk import Skeleton
 from .windows import distinct2
 from .words import sent, settle
+from .working import full_children
 
 
 @bare
@@ -29,21 +30,20 @@ def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
     found = 1.0
     for d in range(spread.shape[1]):
         if model.kind[t, d] == UNRELATED:
-            found *= busy_along(model, spread, level, d)
+            found *= needed_along(model, spread, level, d)
     return found
 
 
 @bare
-def busy_along(model: Model, spread: Ints, level: int, d: int) -> int:
-    """Instances of memory `level` along dimension `d` that have work, at least."""
+def needed_along(model: Model, spread: Ints, level: int, d: int) -> int:
+    """Instances of memory `level` along dimension `d` that have work, at least, where none is there for nothing."""
     busy, full = 1, 1
     for k in range(level + 1, spread.shape[0]):
         if spread[k, d] > 1:
-            busy = full * spread[k, d]
-            if not model.perfect and not in_rows(model, spread, k):
-                busy = full * busy_rows(model, spread, k, d) + 1
-            elif not model.perfect:
-                busy = full * (spread[k, d] - 1) + 1
+            if model.perfect:
+                busy = full * spread[k, d]
+            else:
+                busy = full * full_children(spread[k, d], model.halves[k] and not in_rows(model, spread, k)) + 1
             full *= spread[k, d]
     return busy
 
@@ -98,7 +98,7 @@ def window_shares(model: Model, t: int, w: int, spread: Ints, level: int) -> flo
     if two < 0:
         return 1.0
     n, m, u, v = model.bounds[one], model.bounds[two], model.coefficient[t, one], model.coefficient[t, two]
-    x, y = busy_along(model, spread, level, one), busy_along(model, spread, level, two)
+    x, y = needed_along(model, spread, level, one), needed_along(model, spread, level, two)
     if x == 1 and y == 1:
         return 1.0
     least = y * n + x * m - x * y
@@ -107,12 +107,6 @@ def window_shares(model: Model, t: int, w: int, spread: Ints, level: int) -> flo
     if x == 1 and u == 1:
         least = max(least, min(v, n) * m + y * (n - min(v, n)))
     return max(1.0, least / distinct2(u, n, v, m))
-
-
-@bare
-def busy_rows(model: Model, spread: Ints, level: int, d: int) -> int:
-    """Children of `level` along dimension `d` that surely have all their work; at least one more has some."""
-    return spread[level, d] // 2 if model.halves[level] else spread[level, d] - 1
 
 
 @bare

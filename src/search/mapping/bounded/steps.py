@@ -6,8 +6,8 @@ from ....costs.compiled import bare
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
 from .model import UNRELATED, WINDOW
 from .promise import Task, cell_of, fits
-from .skeleton import busy_rows
 from .walk import State
+from .working import full_children
 
 
 @bare
@@ -163,7 +163,7 @@ def most_steps(task: Task, level: int, d: int) -> int:
     most = -(-n // full)
     for k in range(level + 1, skeleton.spread.shape[0]):
         if skeleton.spread[k, d] > 1:
-            most = min(most, (n - 1) // (full * busy_rows(task.model, skeleton.spread, k, d)))
+            most = min(most, (n - 1) // (full * full_children(skeleton.spread[k, d], task.model.halves[k])))
             full *= skeleton.spread[k, d]
     return max(most, 1)
 

@@ -186,13 +186,18 @@ class Tables:
             total = total * self._window(t, w, box, -1, None)[..., SIZE]
         return total
 
-    def told_apart(self, d: int, least: Ints, most: Ints, times: Ints | int) -> Ints:
-        """Whether as many steps of so many tiles of dimension `d` cover the bound for all tiles of a cell, 1 or 0.
+    def told_apart(self, least: Sizes, most: Sizes, times: Sequence[Ints | int]) -> Sizes:
+        """Whether as many steps of so many tiles cover a bound for all tiles of a cell, 1 or 0; () if factors are
+        perfect, as they do always.
 
         Those are from `least` to `most`.
         """
-        counts = (-(-self.bounds[d] // (sizes * times)) for sizes in (least, most))
-        return np.asarray(np.equal(*counts) | self.model.perfect, np.int64)
+        if self.model.perfect:
+            return ()
+        counts = (
+            [-(-n // (s * k)) for n, s, k in zip(self.bounds, sizes, times, strict=True)] for sizes in (least, most)
+        )
+        return tuple(np.asarray(low == high, np.int64) for low, high in zip(*counts, strict=True))
 
     def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
         """Energy between memories, for words as `sent` answers; `owned` by parent and child."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from math import gcd
 
 import numpy as np
 
@@ -10,12 +11,13 @@ from .grids import Sizes
 from .model import PLAIN, Bools, Floats, Ints
 from .tables import EVERY, Boundary, Tables, along
 from .walk import Skeleton
+from .working import busy_along
 
 FACTORS = 2, 3, 5, 7, 11, 13
 """Primes that are tried as factors of a number of blocks; larger ones are taken to divide it."""
 
 
-def parts_of(sizes: Ints, parts: Ints, bound: int, busy: int) -> Ints:
+def parts_of(sizes: Ints, parts: int, bound: int, busy: int) -> Ints:
     """The largest parts of tiles; those from a dimension's `bound` on cover it, and `busy` parts at least have work."""
     return np.maximum(1, np.where(sizes < bound, sizes // parts, np.maximum(-(-sizes // parts), largest(bound, busy))))
 
@@ -23,16 +25,6 @@ def parts_of(sizes: Ints, parts: Ints, bound: int, busy: int) -> Ints:
 def largest(bound: int, busy: int) -> int:
     """The largest tile of a dimension of which `busy` at least have work."""
     return bound if busy == 1 else max(-(-bound // busy), (bound - 1) // (busy - 1))
-
-
-def busy_among(factors: Iterable[int], halves: Iterable[bool]) -> int:
-    """Children with work at least, of spreads from the innermost outwards; of `halves` up to half may be idle."""
-    busy = full = 1
-    for factor, half in zip(factors, halves, strict=True):
-        if factor > 1:
-            busy = full * (factor // 2 if half else factor - 1) + 1
-            full *= factor
-    return busy
 
 
 def may_divide(numbers: Ints, most: Ints) -> Bools:
@@ -56,9 +48,7 @@ class Terms:
         self.dims, self.last = tables.dims, len(skeleton.kept) - 1
         outside = skeleton.inside[-1] // skeleton.inside[min(level + 2, self.last + 1)]
         self.times = [self._times(d, sizes) for d, sizes in enumerate(self.low)]
-        self.told = tuple(
-            tables.told_apart(d, *sizes) for d, sizes in enumerate(zip(self.low, self.tile, self.times, strict=True))
-        )
+        self.told = tables.told_apart(self.low, self.tile, self.times)
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
@@ -72,7 +62,9 @@ class Terms:
         between, half of the outermost would have no work, a row or column at least, and fewer would do.
         """
         spread = self.skeleton.spread[self.level + 1 :, d]
-        own, every = (int(spread[0]), int(spread.prod())) if not self.tables.model.perfect else (int(spread[0]),) * 2
+        own, every = int(spread[0]), int(spread.prod())
+        if self.tables.model.perfect:
+            return np.full(len(low), own)
         return np.where(low * every >= self.tables.bounds[d], every, own)
 
     def energy(
@@ -114,14 +106,16 @@ class Terms:
         skeleton, inside, matter = (self.skeleton, self.skeleton.inside, self.tables.matter[t])
         parent = int(skeleton.parent[memory + 1, t])
         costs = (float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t]))
-        own = inside[self.level + 1, matter]
-        others = inside[parent + 1, matter], inside[memory + 1, matter]
-        ratios = [size // np.gcd(own, other) for other in others for size in (own, other)]
+        own: list[int] = inside[self.level + 1].tolist()
+        others: list[list[int]] = inside[[parent + 1, memory + 1]].tolist()
+        shared = [(own[d], other[d], gcd(own[d], other[d])) for other in others for d in matter]
+        ratios = [(one // common, two // common) for one, two, common in shared]
+        rows = list[Ints]()
         if not self.tables.model.perfect:
-            ratios += [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
-            ratios += [own[d] for d in matter for own in (self.told, self.times)]
-        rows = np.concatenate([skeleton.spread[self.level + 1, matter], *ratios])
-        return t, memory, parent, self.free, *costs, rows.tobytes()
+            rows = [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
+            rows += [cells[d] for d in matter for cells in (self.told, self.times)]
+        rows.append(skeleton.spread[self.level + 1, matter])
+        return t, memory, parent, self.free, *costs, *ratios, np.concatenate(rows).tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
@@ -168,8 +162,8 @@ class Terms:
     def _busy(self, memory: int, d: int) -> int:
         """Instances of a memory along dimension `d` that have work, at least."""
         if (memory, d) not in self._working:
-            factors: list[int] = self.skeleton.spread[memory + 1 :, d].tolist()
-            self._working[memory, d] = busy_among(factors, self.tables.model.halves[memory + 1 :].tolist())
+            spread = self.skeleton.spread
+            self._working[memory, d] = busy_along(self.tables.model.halves, spread, memory, d, len(spread) - 1)
         return self._working[memory, d]
 
     def _ragged(self, t: int, memory: int, run: int, *, whole: bool) -> Floats | float:

@@ -207,7 +207,8 @@ def test_children_side_by_side_lack_the_first_of_their_own(rows: int, down: int,
 def test_cells_of_several_sizes_say_nothing_of_others():
     """Tiles of 5 rows lead to 4 steps, tiles of 6 to 9 to 3 or 2, and 10 or more to 2."""
     tables = tables_of(sliding((19, 3, 2)))
-    assert tables.told_apart(P, np.array([5, 6, 10]), np.array([5, 9, 18]), 1).tolist() == [1, 0, 1]
+    least, most = ((np.array(rows), np.ones(3, np.int64), np.ones(3, np.int64)) for rows in ([5, 6, 10], [5, 9, 18]))
+    assert tables.told_apart(least, most, [1, 1, 1])[P].tolist() == [1, 0, 1]
     step = np.array([5]), np.array([1]), np.array([1])
     both = tuple(np.array([*size, *more]) for size, more in zip(step, ([9], [], []), strict=True))
     one = tables.sent(0, Boundary(step, step, step, free=0b111), P, loops=True)
