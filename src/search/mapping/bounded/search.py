@@ -42,11 +42,11 @@ WIDENING = 2.0
 MAX_QUEUE = 1 << 20
 """Nodes that wait at most; a search that has more is over without a proof."""
 
-DIVE, DEEP, DIVE_NODES = 1.03, 1.25, 6000
+DIVE, DEEP, DIVE_NODES, DIVE_SECONDS = 1.03, 1.25, 6000, 0.1
 """A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
-that bound, and for so many nodes."""
+that bound, and for so many nodes; when time is over for so long still."""
 
-DIVES = 1
+DIVES = 3
 """Dives with imperfect factors that find nothing, one after the other, before there are no more."""
 
 SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
@@ -220,7 +220,9 @@ class Search:
         improved = max(start, bound)
         narrow = start > 0 and not self.wide
         stride = STRIDE if self.model.perfect else LONG_STRIDE
-        target = min(self.best.enough, start * stride + (improved - start) * WIDENING if narrow else inf)
+        target = start * stride + (improved - start) * WIDENING if narrow else inf
+        if target * STRIDE >= self.best.enough:  # what is left would not be worth another search
+            target = self.best.enough
         low, complete = self.explore(spread, kept, target)
         if complete:
             self.settled_low = min(self.settled_low, low)
@@ -234,9 +236,11 @@ class Search:
         if start * DIVE < self.best.value and self.in_vain < DIVES:
             if start >= self.best.enough:  # tables that a walk needs may not have been made
                 self.estimates.by_tables(spread, kept, start, inf)
-            self.settling.diving, before = all(self.settling.plain), self.best.value
+            self.settling.diving, before, until = all(self.settling.plain), self.best.value, self.until
+            if self.last < inf:  # a search that began late would have no dive else
+                self.until = max(until, min(self.last, processor_seconds() + DIVE_SECONDS))
             self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
-            self.settling.diving = False
+            self.settling.diving, self.until = False, until
             self.in_vain = 0 if self.best.value < before or self.model.perfect else self.in_vain + 1
 
     def later(self, start: float, node: Node) -> bool:

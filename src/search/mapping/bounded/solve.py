@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, log
 
 from ....costs.bounds import Bounds, bounds_of
 from ....costs.clock import processor_seconds
@@ -126,12 +126,15 @@ def _searched(
             search.run(inf)
         return search
     last = clock.after(share)
-    left = max(0.0, last - begun)
+    left, low, since = max(0.0, last - begun), inf, begun
     for stage in helps:
         if search.run(begun + stage.after * left, near=stage.near, last=last):
             return search
-        if search.best.value > stage.near * search.low:
+        now = processor_seconds()
+        soon = _soon(search, low, (last - now) / max(now - since, 1e-9))
+        if search.best.value > stage.near * search.low and not soon:
             _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
+        low, since = search.low, processor_seconds()
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return search
     if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
@@ -139,6 +142,11 @@ def _searched(
     search.wide = True
     search.run(last if search.best.value < inf else inf)
     return search
+
+
+def _soon(search: Search, low: float, times: float) -> bool:
+    """Whether the bound, which rose from `low`, reaches the best if it goes on so for `times` as long."""
+    return search.low > low > 0 and log(search.low / low) * times > log(search.best.value / search.low)
 
 
 def _help(search: Search, seconds: float | None) -> None:
