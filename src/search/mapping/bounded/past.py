@@ -65,7 +65,7 @@ def fill_rooms(model: Model, skeleton: Skeleton, rooms: Floats) -> None:
         rooms[t] = model.capacity[own] / model.weight[own, t] * (1 + 1e-9)
         for d in range(model.kind.shape[1]):
             if own >= 0 and model.kind[t, d] != UNRELATED:
-                rooms[t] *= skeleton.inside[last, d] // skeleton.inside[own + 1, d]
+                rooms[t] *= skeleton.inside[last + 1, d] // skeleton.inside[own + 1, d]
 
 
 @bare_entry

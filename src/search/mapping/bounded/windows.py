@@ -201,7 +201,8 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: 
     """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
 
     Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
-    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out.
+    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out: it
+    advances there by a step, while the other dimension may fall back by some of its own.
     Where terms have both signs, two that fall back may end where they were.
     """
     if model.opposed[t]:
@@ -216,6 +217,10 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: 
         farthest = c * (model.bounds[d] - 1)
         if reach[0] > farthest:
             least = min(least, reach[0] - farthest)
+            if more:
+                pace, slow = mine[0] * model.coefficient[t, first], c * step[d] if (free >> d) & 1 else 1
+                back = max(1, min(pace // slow, farthest // slow))
+                least = min(least, abs(pace - back * slow), abs(pace - min(back + 1, max(1, farthest // slow)) * slow))
         elif more or (free >> d) & 1 == 0:
             return 0
         else:

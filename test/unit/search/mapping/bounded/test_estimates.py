@@ -90,3 +90,30 @@ def test_loops_put_between_two_of_a_dimension_let_a_ragged_end_rest():
     )
     arch, problem = Architecture("between", levels, "MAC", 12, 6, 1.0), Problem("line", ("p", "r"), (4, 3), tensors)
     assert verdict_of_each(arch, problem, Request("latency", space=IMPERFECT), 20_000) == "proven"
+
+
+def test_all_instances_together_have_room_for_a_tensor_that_passes_the_last_memory():
+    """Two instances of L0 with two results each keep all four while `r` goes on outside: none is sent again."""
+    tensors = Tensor("I", ((1, 2),)), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), True)
+    levels = (
+        Level("L0", 2, 4, 1, 1, 0.3, 2, 1),
+        Level("L1", 8, 2, 1, 1, 4.0, 1, 2, write_energy_pj=2.0, holds=("W",)),
+        Level("L2", None, 1, 1, 1, 80.0, 1, 1, write_energy_pj=2.0),
+    )
+    arch, problem = Architecture("room", levels, "MAC", 4, 1, 1.0), Problem("dilated", ("p", "r"), (4, 4), tensors)
+    space = Space(bypass=True, split_axes=False, factors="perfect")
+    assert verdict_of_each(arch, problem, Request(space=space), 3000) == "proven"
+
+
+def test_a_window_returns_where_one_term_advances_further_out_and_the_other_falls_back():
+    """Of rows `p + 2r`, the last of `p = 2, 3` and `r = 3` are the first of `p = 0, 1` and `r = 4`."""
+    tensors = Tensor("I", ((1, 2),), False, 8), Tensor("W", ((0, 1),), False, 8), Tensor("Z", ((1, 0),), True)
+    levels = (
+        Level("L0", 16, 8, 8, 1, 0.3, shared_bandwidth=2, holds=("O",)),
+        Level("L1", 4, 8, 8, 1, 20.0, shared_bandwidth=1, write_energy_pj=2.0, latency_cycles=3),
+        Level("L2", 12, 4, 4, 1, 4.8, 1, 1, 2, write_energy_pj=2.0),
+        Level("L3", None, 1, 1, 1, 19.2),
+    )
+    arch, problem = Architecture("back", levels, "MAC", 8, 8, 1.0), Problem("dilated", ("p", "r"), (4, 8), tensors)
+    space = Space(bypass=False, split_axes=True, factors="perfect")
+    assert verdict_of_each(arch, problem, Request("energy", space=space), 3000) == "proven"
