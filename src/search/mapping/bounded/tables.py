@@ -194,10 +194,9 @@ class Tables:
         """
         if self.model.perfect:
             return ()
-        counts = (
-            [-(-n // (s * k)) for n, s, k in zip(self.bounds, sizes, times, strict=True)] for sizes in (least, most)
-        )
-        return tuple(np.asarray(low == high, np.int64) for low, high in zip(*counts, strict=True))
+        cells = zip(self.bounds, least, most, times, strict=True)
+        told = (-(-n // (low * count)) == -(-n // (high * count)) for n, low, high, count in cells)
+        return tuple(np.asarray(same, np.int64) for same in told)
 
     def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
         """Energy between memories, for words as `sent` answers; `owned` by parent and child."""

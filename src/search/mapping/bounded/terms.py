@@ -52,7 +52,6 @@ class Terms:
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
-        self._working: dict[tuple[int, int], int] = {}
         self._ends: dict[tuple[int, int, bool, bool], Floats] = {}
 
     def _times(self, d: int, low: Ints) -> Ints:
@@ -62,9 +61,10 @@ class Terms:
         between, half of the outermost would have no work, a row or column at least, and fewer would do.
         """
         spread = self.skeleton.spread[self.level + 1 :, d]
-        own, every = int(spread[0]), int(spread.prod())
+        own = int(spread[0])
         if self.tables.model.perfect:
             return np.full(len(low), own)
+        every = int(spread.prod())
         return np.where(low * every >= self.tables.bounds[d], every, own)
 
     def energy(
@@ -145,7 +145,7 @@ class Terms:
     def _parts(self, tile: list[Ints], memory: int) -> Sizes:
         """The largest tiles of a memory whose instances make up tiles of this one.
 
-        As few instances may have work as `busy` says, where one of them takes more than its share of the bound.
+        As few instances may have work as `busy_along` says, where one of them takes more than its share of the bound.
         """
         inside, own, perfect = self.skeleton.inside, self.skeleton.inside[self.level + 1], self.tables.model.perfect
         found = list[Ints]()
@@ -154,17 +154,11 @@ class Terms:
             parts = np.maximum(1, inner // own[d])
             if not perfect:
                 whole = size >= n
-                most = np.maximum(-(-inner // own[d]), largest(n, self._busy(memory, d)))
+                busy = busy_along(self.tables.model.halves, self.skeleton.spread, memory, d, self.last)
+                most = np.maximum(-(-inner // own[d]), largest(n, busy))
                 parts = np.where(whole, most, parts)
             found.append(parts)
         return tuple(found)
-
-    def _busy(self, memory: int, d: int) -> int:
-        """Instances of a memory along dimension `d` that have work, at least."""
-        if (memory, d) not in self._working:
-            spread = self.skeleton.spread
-            self._working[memory, d] = busy_along(self.tables.model.halves, spread, memory, d, len(spread) - 1)
-        return self._working[memory, d]
 
     def _ragged(self, t: int, memory: int, run: int, *, whole: bool) -> Floats | float:
         """Most of the words that ragged ends may leave in place, as a share: see `words.ragged_share`."""

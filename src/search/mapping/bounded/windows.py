@@ -197,6 +197,13 @@ def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> in
 
 
 @bare
+def off_by(pace: int, slow: int, most: int) -> int:
+    """How far `pace` is at least from 1 to `most` times `slow`."""
+    times = min(max(1, pace // slow), most)
+    return min(abs(pace - times * slow), abs(pace - min(times + 1, most) * slow))
+
+
+@bare
 def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
     """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
 
@@ -218,9 +225,8 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: 
         if reach[0] > farthest:
             least = min(least, reach[0] - farthest)
             if more:
-                pace, slow = mine[0] * model.coefficient[t, first], c * step[d] if (free >> d) & 1 else 1
-                back = max(1, min(pace // slow, farthest // slow))
-                least = min(least, abs(pace - back * slow), abs(pace - min(back + 1, max(1, farthest // slow)) * slow))
+                slow = c * step[d] if (free >> d) & 1 else 1
+                least = min(least, off_by(mine[0] * model.coefficient[t, first], slow, farthest // slow))
         elif more or (free >> d) & 1 == 0:
             return 0
         else:
