@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tilewright.driver import RunOptions
 from tilewright.driver.scheduled_runs import ScheduledOptions, run_scheduled
+from tilewright.frontends.input_shapes import InputShapes
 from tilewright.search.dram import Effort
 
 NETWORKS = "resnet50:1", "gpt2_small_prefill:1", "gpt2_small_decode:1", "randwire_small:1", "resnet50:4"
@@ -42,7 +43,7 @@ def main() -> None:
     for target in arguments.targets.split(","):
         for entry in arguments.networks:
             name, _, batch = entry.partition(":")
-            options = ScheduledOptions(batch=int(batch or 1), effort=Effort(rounds=arguments.rounds))
+            options = ScheduledOptions(shapes=InputShapes(int(batch or 1)), effort=Effort(rounds=arguments.rounds))
             begin = time.process_time()
             with tempfile.TemporaryDirectory() as folder:
                 run_options = RunOptions(trace=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .driver import CompileOptions, RunOptions, RunResult, compile, run
     from .errors import InfeasibleError, TilewrightError
     from .frontends.acg import load_target
+    from .frontends.input_shapes import InputShapes
     from .frontends.onnx import import_onnx
     from .machine import Machine
     from .mapping import LayerMapping, MapOptions, NetworkMapping, map_kernel, map_network
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CompileOptions": "driver",
     "InfeasibleError": "errors",
+    "InputShapes": "frontends.input_shapes",
     "LayerMapping": "mapping",
     "Machine": "machine",
     "MapOptions": "mapping",
@@ -48,6 +50,7 @@ _HOMES = {
 __all__ = [
     "CompileOptions",
     "InfeasibleError",
+    "InputShapes",
     "LayerMapping",
     "Machine",
     "MapOptions",

@@ -30,6 +30,9 @@ COMMANDS = (
     "schedule",
 )
 
+PACKAGE = __name__.split(".")[0]
+"""The logger above all of ours."""
+
 Answer = dict[str, Any]
 
 
@@ -54,6 +57,23 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError("usage", self.prog, "arguments as `--help` tells", message, f"see {self.prog} --help")
+
+
+class Warnings(logging.Handler):
+    """Keeps what the package warns of, each message once; tells it on stderr unless `quiet`."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(logging.WARNING)
+        self.quiet = quiet
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message in self.messages:
+            return
+        self.messages.append(message)
+        if not self.quiet and not logging.root.handlers:
+            print(shorten(f"tilewright: warning: {message}"), file=sys.stderr)
 
 
 def load_command(name: str) -> Command:
@@ -104,11 +124,16 @@ def answer_command(arguments: Sequence[str]) -> None:
     if unknown:
         ArgumentParser(prog=f"tilewright {namespace.command}").error(f"unknown {' '.join(unknown)}")
     command = load_command(namespace.command)
+    warned = Warnings(quiet=namespace.json)
+    logger = logging.getLogger(PACKAGE)
+    logger.addHandler(warned)
     try:
         start_cpu, start_wall = time.process_time(), time.perf_counter()
         answer = command.execute(namespace)
         answer.setdefault("cpu_s", time.process_time() - start_cpu)
         answer.setdefault("wall_s", time.perf_counter() - start_wall)
+        if warned.messages:
+            answer.setdefault("warnings", warned.messages)
     except OSError as error:
         raise TilewrightError("file", str(error.filename), "a file that can be used", str(error.strerror)) from error
     except (ParseError, DiagnosticException) as error:
@@ -116,6 +141,8 @@ def answer_command(arguments: Sequence[str]) -> None:
     except (RecursionError, MemoryError) as error:
         expected = "one that fits in memory and on the stack"
         raise TilewrightError("limit", name_of_input(namespace), expected, type(error).__name__) from error
+    finally:
+        logger.removeHandler(warned)
     if namespace.json:
         print(json.dumps(finite(answer)))
     else:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UsageError
+from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", metavar="MODEL", help="an .onnx file, a .mlir file in the graph dialect, or einsum text with bounds"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
+    add_model_options(parser)
     add_compile_options(parser)
 
 
@@ -81,14 +83,15 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import compile
     from ..frontends.acg import load_target
 
+    folder = arguments.output or default_folder(arguments.model)
+    shapes = model_shapes(arguments, arguments.model)
     if (machine := load_target(arguments.target)).packets is not None:
         from ..driver.packet_files import compile_to_folder
 
-        return compile_to_folder(arguments.model, machine, arguments.output or default_folder(arguments.model))
+        return compile_to_folder(arguments.model, machine, folder, shapes)
     options = compile_options(arguments)
     with progress_bar(arguments.json) as progress:
-        program = compile(arguments.model, arguments.target, options=options, progress=progress)
-    folder = arguments.output or default_folder(arguments.model)
+        program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
     program.save(folder)
     return {
         "dir": str(folder),

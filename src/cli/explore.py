@@ -15,6 +15,7 @@ import argparse
 from typing import Any
 
 from .command_line import UsageError
+from .model_options import model_shapes
 from .partition import add_machine, add_search, find_platform, show_groups
 from .tables import number, print_table, size
 
@@ -45,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         found = f"{arguments.samples} and {arguments.alpha}"
         raise UsageError("usage", "--samples, --alpha", "at least one sample, and more than 0", found)
     platform = find_platform(arguments)
-    work = find_work(arguments.network, arguments.batch)
+    work = find_work(arguments.network, model_shapes(arguments, arguments.network))
     pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
     options = ExploreOptions(
         arguments.method,

@@ -27,6 +27,7 @@ from typing import Any
 from ..search.mapping.registry import MAPPERS
 from .command_line import UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
+from .model_options import add_model_options, model_shapes
 from .tables import progress_bar
 
 
@@ -74,12 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="end the exact search when its best is at most this far above the bound, 0.01 for 1 %% (default: 0)",
     )
     search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that map layers (default: 1)")
-    search.add_argument("--batch", type=int, default=1, metavar="B", help="images at once, for networks (default: 1)")
     search.add_argument(
         "--types",
         metavar="I=i8,W=i8,O=i32",
         help="element types of an einsum's tensors (default: one word of each memory)",
     )
+    add_model_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--svg", type=Path, metavar="FILE", help="draw the mapping")
     output.add_argument("--mlir", type=Path, metavar="FILE", help="write the mapped kernel as IR of the nest dialect")
@@ -97,9 +98,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.kernel is None or arguments.target is None:
         missing = "KERNEL" if arguments.kernel is None else "--target"
         raise UsageError("usage", "tilewright map", "KERNEL and --target, or --cases", f"no {missing}")
-    for name in ("jobs", "batch"):
-        if getattr(arguments, name) < 1:
-            raise UsageError("usage", f"--{name}", "at least 1", str(getattr(arguments, name)))
+    if arguments.jobs < 1:
+        raise UsageError("usage", "--jobs", "at least 1", str(arguments.jobs))
     if arguments.time_limit is not None and not arguments.time_limit > 0:
         raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
     if not 0 <= arguments.gap < float("inf"):
@@ -111,7 +111,7 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..mapping import find_layers, map_layers
 
     options = _options(arguments)
-    layers = find_layers(arguments.kernel, options.batch, options.types)
+    layers = find_layers(arguments.kernel, options.shapes, options.types)
     several = len(layers) > 1
     if several and (arguments.svg or arguments.mlir or arguments.write_timeloop):
         found = f"{len(layers)} layers"
@@ -150,7 +150,7 @@ def _options(arguments: argparse.Namespace) -> Any:
         seed=arguments.seed,
         time_limit_s=arguments.time_limit,
         jobs=arguments.jobs,
-        batch=arguments.batch,
+        shapes=model_shapes(arguments, arguments.kernel),
         types=_types(arguments.types),
         gap=arguments.gap,
     )

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UsageError
+from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, size
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--global-kib", type=int, metavar="K", help="another global buffer, in KiB")
     group.add_argument("--weight-kib", type=int, metavar="K", help="another weight buffer, in KiB")
     group.add_argument("--cores", type=int, default=1, metavar="N", help="cores that share weights (default: 1)")
-    group.add_argument("--batch", type=int, metavar="B", help="samples at once (default: 1, or as the file has it)")
+    add_model_options(parser)
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +84,7 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
     from ..costs.fusion.values import KIB, Buffers
     from ..frontends.acg import load_target
 
-    for name in ("global_kib", "weight_kib", "batch", "cores", "jobs"):
+    for name in ("global_kib", "weight_kib", "cores", "jobs"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise UsageError("usage", f"--{name.replace('_', '-')}", "at least 1", str(value))
@@ -122,22 +123,21 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("usage", "--method", f"one of {', '.join(METHODS)}", repr(arguments.method))
     if arguments.alpha is not None and not arguments.alpha > 0:
         raise UsageError("usage", "--alpha", "more than 0", str(arguments.alpha))
-    platform = find_platform(arguments)
+    platform, shapes = find_platform(arguments), model_shapes(arguments, arguments.network)
     options = PartitionOptions(
         arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
     with search_report(arguments.json) as report:
         if arguments.tile_rows is None:
-            work = find_work(arguments.network, arguments.batch)
+            work = find_work(arguments.network, shapes)
             pricer = SubgraphPricer(
                 work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric
             )
             answer = partition_work(work, pricer, options, report, arguments.jobs)
         else:
             _check_program(arguments)
-            answer = program_partition(
-                arguments.network, arguments.target, (arguments.tile_rows, arguments.tile_columns), options, report
-            )
+            tile = arguments.tile_rows, arguments.tile_columns
+            answer = program_partition(arguments.network, arguments.target, tile, options, report, shapes)
     if arguments.alpha is not None:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]
@@ -152,7 +152,7 @@ def _check_program(arguments: argparse.Namespace) -> None:
         raise UsageError("usage", "--tile-columns", "at least 0", str(arguments.tile_columns))
     if Path(arguments.network).suffix not in (".onnx", ".mlir"):
         raise UsageError("usage", "--tile-rows", "an .onnx or .mlir file", repr(arguments.network))
-    others = {"global_kib": None, "weight_kib": None, "batch": None, "cores": 1, "jobs": 1}
+    others = {"global_kib": None, "weight_kib": None, "cores": 1, "jobs": 1}
     for name, usual in others.items():
         if getattr(arguments, name) != usual:
             raise UsageError("usage", f"--{name.replace('_', '-')}", "no such option with --tile-rows", "one")

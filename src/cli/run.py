@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .command_line import UsageError
 from .compile import add_compile_options, compile_options, default_folder
+from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, progress_bar, size
 
 if TYPE_CHECKING:
@@ -31,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of made inputs (default: 0)")
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
+    add_model_options(parser)
     add_compile_options(parser)
     group = parser.add_argument_group("networks by name, scheduled (see `tilewright schedule`), with made weights")
     group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
-    group.add_argument("--batch", type=int, metavar="B", help="samples at once (default: 1)")
     group.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
     group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk of the search")
 
@@ -49,15 +50,17 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.output or default_folder(arguments.model)
     if arguments.schedule is not None:
         return _run_scheduled(arguments, folder, options)
+    shapes = model_shapes(arguments, arguments.model)
     if (machine := load_target(arguments.target)).packets is not None:
         from ..driver.packets import run_packets
 
-        return run_packets(arguments.model, machine, folder=folder, options=options).as_dict()
+        return run_packets(arguments.model, machine, folder=folder, shapes=shapes, options=options).as_dict()
     with progress_bar(arguments.json) as progress:
         return run(
             arguments.model,
             arguments.target,
             folder=folder,
+            shapes=shapes,
             compile_options=compile_options(arguments),
             options=options,
             progress=progress,
@@ -68,14 +71,14 @@ def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOpti
     from ..driver.scheduled_runs import ScheduledOptions, run_scheduled
     from ..search.dram import Effort
 
-    for name in ("batch", "tokens", "rounds"):
+    for name in ("tokens", "rounds"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise UsageError("usage", f"--{name}", "at least 1", str(value))
     if arguments.expect is not None:
         raise UsageError("usage", "--expect", "no expected outputs with --schedule, whose weights are made", "a file")
     effort = Effort(rounds=arguments.rounds, time_limit_s=arguments.time_limit or None)
-    how = ScheduledOptions(arguments.schedule, arguments.batch, arguments.tokens, effort)
+    how = ScheduledOptions(arguments.schedule, model_shapes(arguments, arguments.model), arguments.tokens, effort)
     return run_scheduled(arguments.model, arguments.target, folder=folder, options=how, run_options=options).as_dict()
 
 

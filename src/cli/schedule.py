@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import UsageError
+from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, progress_bar, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
-    parser.add_argument("--batch", type=int, metavar="B", help="samples at once (default: 1, or as the file has it)")
     parser.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
     parser.add_argument(
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg), or write it as IR (.mlir)"
     )
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto to FILE (.json)")
+    add_model_options(parser)
     group = parser.add_argument_group("search")
     group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
     group.add_argument("--latency-power", type=float, default=1.0, metavar="M", help="(default: 1)")
@@ -52,11 +53,12 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..search.dram import Effort, Objective
 
     _check(arguments)
+    shapes = model_shapes(arguments, arguments.network)
     effort = Effort(
         seed=arguments.seed, rounds=arguments.rounds, jobs=arguments.jobs, time_limit_s=arguments.time_limit
     )
     objective = Objective(arguments.energy_power, arguments.latency_power)
-    options = ScheduleOptions(arguments.model, arguments.method, arguments.batch, arguments.tokens, objective, effort)
+    options = ScheduleOptions(arguments.model, arguments.method, shapes, arguments.tokens, objective, effort)
     with progress_bar(arguments.json) as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
@@ -85,7 +87,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    for name in ("batch", "jobs", "rounds", "tokens"):
+    for name in ("jobs", "rounds", "tokens"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise UsageError("usage", f"--{name}", "at least 1", str(value))

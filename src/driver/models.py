@@ -18,6 +18,7 @@ from xdsl.universe import XDSL_UNIVERSE
 
 from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
 from ..errors import TilewrightError
+from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
@@ -141,31 +142,45 @@ def dump_module(module: ModuleOp, path: Path) -> None:
         stream.write("\n")
 
 
-def load_model(model: str | Path | bytes | ModelProto | ModuleOp) -> ModuleOp:
+def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None = None) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
     `covenant:bert_gemm1` (`zoo.covenant_layers`).  A module is copied, so that the caller's stays as it is.
+    `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
     """
+    shapes = shapes or InputShapes()
     if isinstance(model, ModuleOp):
         copy = model.clone()
         attach(copy, Resources(resources_of(model)))
-        return copy
+        return _with_fixed_shapes(copy, "the module", shapes)
     if isinstance(model, str) and is_kernel(model):
         from ..frontends.einsum import einsum_module
 
-        return einsum_module(model)
+        return _with_fixed_shapes(einsum_module(model), model, shapes)
     if isinstance(model, str):
         from ..frontends.layers import named_model
 
         if isinstance(named := named_model(model), ModuleOp):
-            return named
+            return _with_fixed_shapes(named, model, shapes)
         model = named or model
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
-        return parse_mlir(Path(model))
+        return _with_fixed_shapes(parse_mlir(Path(model)), str(model), shapes)
     from ..frontends.onnx import import_onnx
 
-    return import_onnx(model)
+    return import_onnx(model, shapes=shapes)
+
+
+def _with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
+    """The module, whose shapes are fixed; what `shapes` says otherwise is refused."""
+    if shapes:
+        from ..dialects.types import shape_of
+        from ..interpreters.graph import argument_names, find_function
+
+        function = find_function(module)
+        arguments = zip(argument_names(function), function.body.block.args, strict=True)
+        shapes.check_fixed(subject, {name: shape_of(value) for name, value in arguments})
+    return module
 
 
 def is_kernel(text: str) -> bool:
@@ -192,15 +207,17 @@ def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
     target: str | Path = "edge16",
     *,
+    shapes: InputShapes | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
 ) -> Program:
     """Compile `model` for `target` (a shipped target's name or an `.acg` file) down to a binary.
 
+    `shapes` gives extents that an ONNX model leaves open.
     Raises `TilewrightError` for a model or target that cannot be read or is not supported, `InfeasibleError` where a
     resource of the target does not suffice.
     """
-    return compile_module(load_model(model), str(target), options or CompileOptions(), progress)
+    return compile_module(load_model(model, shapes), str(target), options or CompileOptions(), progress)
 
 
 def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
@@ -280,6 +297,7 @@ def run(
     target: str | Path = "edge16",
     *,
     folder: Path,
+    shapes: InputShapes | None = None,
     compile_options: CompileOptions | None = None,
     options: RunOptions | None = None,
     progress: Progress | None = None,
@@ -295,7 +313,10 @@ def run(
 
     options = options or RunOptions()
     start = time.process_time()
-    module = None if not is_kernel(str(model)) and Path(model).is_dir() else load_model(model)
+    compiled = not is_kernel(str(model)) and Path(model).is_dir()
+    if compiled and shapes:
+        raise TilewrightError("usage", str(model), "a model, whose shapes can be chosen", "a folder of `compile`")
+    module = None if compiled else load_model(model, shapes)
     if module is not None and load_target(str(target)).control == "loops":
         parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
     if module is None:

@@ -17,6 +17,7 @@ from ..backends.packets.program import PacketProgram, packets_of
 from ..backends.packets.storage import initial_memory
 from ..backends.packets.text import assembly
 from ..frontends.acg import print_target
+from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from .packets import compile_packets, figures_of, packet_module
 
@@ -24,14 +25,16 @@ LINKERS = {"hexagon": (missing_tools, linked_bytes)}
 """What `executor` in a target's file may name: its missing tools, and a linked program's bytes."""
 
 
-def compile_to_folder(model: str | Path, machine: Machine, folder: Path) -> dict[str, Any]:
+def compile_to_folder(
+    model: str | Path, machine: Machine, folder: Path, shapes: InputShapes | None = None
+) -> dict[str, Any]:
     """The answer of `tilewright compile`: writes `program.s`, `target.acg`, `program.json` and `constants.npz`.
 
     Where the tools of the target's executor are installed, also `program`, a whole one, that reads memory up to the
     last input or constant and writes the outputs' part of it; `binary_bytes` is then its size, else None.
     """
     start = time.process_time()
-    _, lowered = packet_module(model)
+    _, lowered = packet_module(model, shapes)
     compiled, isa = compile_packets(machine, lowered), Isa(machine)
     program, figures = compiled.program, figures_of(isa, compiled.program)
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,6 +32,7 @@ from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, element_type_name, shape_of
 from ..errors import TilewrightError
 from ..frontends.einsum import einsum_module, parse_einsum
+from ..frontends.input_shapes import InputShapes
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..machine import Machine
 from .models import (
@@ -254,13 +255,13 @@ def _shaped(model: PacketModel, outputs: Mapping[str, Array]) -> dict[str, Array
     return {name: outputs[name].reshape(shape) for name, shape in model.outputs.items()}
 
 
-def packet_module(model: str | Path) -> tuple[ModuleOp, ModuleOp]:
+def packet_module(model: str | Path, shapes: InputShapes | None = None) -> tuple[ModuleOp, ModuleOp]:
     """A model as a module, and lowered to the nest dialect; a kernel without types gets `integer_types`."""
     if is_kernel(str(model)):
         statement, _ = parse_einsum(str(model))
         module = einsum_module(str(model), integer_types(statement))
         return module, module
-    module = load_model(model)
+    module = load_model(model, shapes)
     parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
     lowered = load_model(module)
     parse_passes("convert-graph-to-nest").apply(make_context(), lowered)
@@ -268,14 +269,19 @@ def packet_module(model: str | Path) -> tuple[ModuleOp, ModuleOp]:
 
 
 def run_packets(
-    model: str | Path, machine: Machine, *, folder: Path, options: RunOptions | None = None
+    model: str | Path,
+    machine: Machine,
+    *,
+    folder: Path,
+    shapes: InputShapes | None = None,
+    options: RunOptions | None = None,
 ) -> PacketResult:
     """Runs a model file, a kernel or a layer by name; writes `outputs.npz` to `folder`."""
     options = options or RunOptions()
     start = time.process_time()
     if not is_kernel(str(model)) and Path(model).is_dir():
         raise TilewrightError("usage", str(model), "a model: programs of packets run as they are compiled", "a folder")
-    module, lowered = packet_module(model)
+    module, lowered = packet_module(model, shapes)
     compiled = compile_packets(machine, lowered)
     inputs = choose_inputs(compiled.inputs, options)
     result = execute(machine, compiled, inputs)

@@ -16,6 +16,7 @@ from ..costs.fusion.platform import Platform
 from ..costs.fusion.pricer import SubgraphPricer
 from ..costs.fusion.values import Metric, SubgraphCost
 from ..errors import InfeasibleError, TilewrightError
+from ..frontends.input_shapes import InputShapes
 from ..search.fusion import (
     SEEDED,
     ExploreOptions,
@@ -50,26 +51,25 @@ class Work:
     batch: int = 1
 
 
-def find_work(name: str, batch: int | None = None) -> Work:
+def find_work(name: str, shapes: InputShapes | None = None) -> Work:
     """The network called `name`: one of the zoo, an `.onnx` file, or a `.mlir` file in the graph dialect.
 
-    A file says its own batch (the leading extent of its input); another `batch` is refused.
+    `shapes` has the batch of a network of the zoo, and what a file leaves open.
     """
+    shapes = shapes or InputShapes()
     if Path(name).suffix not in (".onnx", ".mlir"):
         if name not in NAMES:
             expected = f"an .onnx or .mlir file, or one of {', '.join(NAMES)}"
             raise TilewrightError("network", name, expected, "an unknown name", "see tilewright networks")
-        return Work(layer_graph(network(name)), batch or 1)
-    work = _from_file(Path(name))
-    if batch is not None and batch != work.batch:
-        raise TilewrightError("batch", name, f"the file's batch of {work.batch}", str(batch), "export the model anew")
-    return work
+        shapes.refuse_names(name)
+        return Work(layer_graph(network(name)), shapes.samples)
+    return _from_file(Path(name), shapes)
 
 
-def _from_file(path: Path) -> Work:
+def _from_file(path: Path, shapes: InputShapes) -> Work:
     from .models import load_model, make_context, parse_passes
 
-    module = load_model(path)
+    module = load_model(path, shapes)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     layers = _layers_of(module, str(path))
     return Work(layers.graph(), layers.batch)
@@ -123,7 +123,12 @@ class ProgramWork:
 
 
 def program_work(
-    name: str, target: str, tile: tuple[int, int], metric: Metric = "ema", share: float | None = None
+    name: str,
+    target: str,
+    tile: tuple[int, int],
+    metric: Metric = "ema",
+    share: float | None = None,
+    shapes: InputShapes | None = None,
 ) -> ProgramWork:
     """The network of a file, and the prices of its groups as `run --partition` lowers them for `target`.
 
@@ -134,7 +139,7 @@ def program_work(
     from .groups import GROUP_SHARES
     from .models import load_model, make_context, parse_passes
 
-    context, module = make_context(), load_model(Path(name))
+    context, module = make_context(), load_model(Path(name), shapes)
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
     whole = platform_in(module).buffers.global_bytes
     platform = platform_in(module, int(whole * (GROUP_SHARES[0] if share is None else share)))
@@ -143,7 +148,12 @@ def program_work(
 
 
 def program_partition(
-    name: str, target: str, tile: tuple[int, int], options: PartitionOptions, report: Report | None = None
+    name: str,
+    target: str,
+    tile: tuple[int, int],
+    options: PartitionOptions,
+    report: Report | None = None,
+    shapes: InputShapes | None = None,
 ) -> dict[str, Any]:
     """The answer of `tilewright partition --json` for the groups that `run --partition` runs.
 
@@ -153,7 +163,7 @@ def program_partition(
 
     errors: list[InfeasibleError] = []
     for share in GROUP_SHARES:
-        program = program_work(name, target, tile, options.metric, share)
+        program = program_work(name, target, tile, options.metric, share, shapes)
         pricer, layers = program.pricer, program.pricer.graph
         result = partition(layers, pricer, options, report, scene_of(pricer))
         answer = _answer(program.work, pricer, options, result)

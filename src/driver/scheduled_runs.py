@@ -17,6 +17,7 @@ from ..costs.soma import Hardware, plan
 from ..costs.soma.blocks import splits
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
+from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..passes.dram_allocate import allocate
 from ..passes.dram_schedule import add_schedule
@@ -115,7 +116,7 @@ class ScheduledOptions:
     """How a network is scheduled to be run: `schedule` is `ours` or a file of `tilewright schedule -o`."""
 
     schedule: str = "ours"
-    batch: int | None = None
+    shapes: InputShapes = field(default_factory=InputShapes)
     tokens: int | None = None
     effort: Effort = field(default_factory=Effort)
 
@@ -126,7 +127,7 @@ def find_schedule(name: str, machine: Machine, options: ScheduledOptions) -> Sch
         value = schedule_value(schedule_of(load_model(Path(options.schedule))))
         check_schedule(value.parsed, value.moves)
         return value if value.parts else allocate(value)
-    network, batch = find_network(name, options.tokens, options.batch)
+    network, batch = find_network(name, options.tokens, options.shapes)
     model = model_of(machine)
     short: InfeasibleError | None = None
     for share in RESERVES:

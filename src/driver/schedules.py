@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..costs.clock import processor_seconds
 from ..costs.dram import Timetable
@@ -15,9 +15,13 @@ from ..costs.dram.bound import Bound, lower_bound
 from ..costs.dram.platform import model_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
+from ..frontends.input_shapes import InputShapes
 from ..search.dram import Effort, Found, Objective, framework, schedule
 from ..zoo.paper_networks import network as paper_network
 from ..zoo.schedule_networks import NAMES, Network, schedule_network
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 Method = Literal["ours", "soma", "cocco"]
 METHODS: tuple[Method, ...] = ("ours", "soma", "cocco")
@@ -29,12 +33,13 @@ MAX_BATCH = 1 << 10
 class ScheduleOptions:
     """How to search: `model` prices, `method` searches.
 
-    `batch` is 1, or as a file has it, where nothing is said; `tokens` the sequence length of a transformer block.
+    `shapes` has the batch (1, or as a file has it, where nothing is said), `tokens` is the sequence length of a
+    transformer block.
     """
 
     model: str = "exact"
     method: Method = "ours"
-    batch: int | None = None
+    shapes: InputShapes = field(default_factory=InputShapes)
     tokens: int | None = None
     objective: Objective = field(default_factory=Objective)
     effort: Effort = field(default_factory=Effort)
@@ -44,35 +49,51 @@ MOST_LAYERS, MOST_EXTENT, MOST_BYTES = 1 << 12, 1 << 16, 1 << 34
 """Layers that a network may have, rows or columns of a map, and bytes of a map or of weights: sums stay below 2^63."""
 
 
-def find_network(name: str, tokens: int | None = None, batch: int | None = None) -> tuple[Network, int]:
+def find_network(name: str, tokens: int | None = None, shapes: InputShapes | None = None) -> tuple[Network, int]:
     """The network called `name`, or in an `.onnx` file or a `.mlir` file in the graph dialect, and its batch.
 
-    A file whose inputs hold several samples has that batch.  Raises TilewrightError: kind `network` for an unknown
-    name or a network beyond the limits above, `batch` where a file says another, `unsupported` for what no layer does.
+    A file whose inputs hold several samples has that batch; of a file for one, any number is scheduled.  Raises
+    TilewrightError: kind `network` for an unknown name or a network beyond the limits above, `batch` where a file says
+    another, `unsupported` for what no layer does.
     """
+    shapes = shapes or InputShapes()
+    batch = shapes.samples
     if Path(name).suffix in (".onnx", ".mlir"):
-        found, given = _from_file(Path(name))
-        if batch is not None and given not in (1, batch):
+        found, given = _from_file(Path(name), shapes)
+        if shapes.batch is not None and given not in (1, batch):
             raise TilewrightError("batch", name, f"the file's batch of {given}", str(batch), "export the model anew")
-        batch = batch or given
+        batch = shapes.batch or given
     else:
+        shapes.refuse_names(name)
         found = schedule_network(name, tokens) if name in NAMES else paper_network(name)
     _check_size(found)
-    return found, batch or 1
+    return found, batch
 
 
-def _from_file(path: Path) -> tuple[Network, int]:
+def _from_file(path: Path, shapes: InputShapes) -> tuple[Network, int]:
     from xdsl.dialects.func import FuncOp
 
     from ..passes.schedule_layers import schedule_layers
-    from .models import load_model, make_context, parse_passes
+    from .models import make_context, parse_passes
 
-    module = load_model(path)
+    module = _load(path, shapes)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
     if not functions:
         raise TilewrightError("network", str(path), "a function", "none")
     return schedule_layers(functions[0])
+
+
+def _load(path: Path, shapes: InputShapes) -> ModuleOp:
+    """The module of a file with the batch of `shapes` where the file leaves it open, else with its own."""
+    from .models import load_model
+
+    try:
+        return load_model(path, shapes)
+    except TilewrightError as error:
+        if error.kind != "batch":
+            raise
+    return load_model(path, replace(shapes, batch=None))
 
 
 def _check_size(network: Network) -> None:
@@ -93,11 +114,11 @@ def schedule_network_for(
 ) -> tuple[dict[str, Any], Found]:
     """The answer of `tilewright schedule`, and the schedule."""
     options = options or ScheduleOptions()
-    if options.batch is not None and not 1 <= options.batch <= MAX_BATCH:
-        raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.batch))
+    if options.shapes.samples > MAX_BATCH:
+        raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.shapes.samples))
     machine = load_target(target)
     model = model_of(machine, exact=options.model == "exact")
-    network, batch = find_network(name, options.tokens, options.batch)
+    network, batch = find_network(name, options.tokens, options.shapes)
     start = processor_seconds()
     found = _search(options)(network, model, batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, batch))

@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from ..algebra.statement import accesses_of, reduction_dims, tensors_of
 from ..costs.hierarchy import Problem
 from ..dialects import nest
-from ..driver import is_kernel, load_model, make_context, parse_mlir, parse_passes
+from ..driver import is_kernel, load_model, make_context, parse_passes
 from ..errors import TilewrightError
+from ..frontends.input_shapes import InputShapes
 from ..passes.nest_problems import problem_of, types_of
 
 FORMS = (
@@ -36,13 +37,16 @@ class Layer:
     types: Mapping[str, str] | None = field(default=None, compare=False)
 
 
-def find_layers(text: str, batch: int = 1, types: Mapping[str, str] | None = None) -> tuple[Layer, ...]:
+def find_layers(
+    text: str, shapes: InputShapes | None = None, types: Mapping[str, str] | None = None
+) -> tuple[Layer, ...]:
     """The layers that `text` names, one for a kernel; `FORMS` says what it may be.
 
     `types` gives element types of an einsum's tensors by name; without, each element is one word of whatever memory it
-    is in.  Layers of models have the types of the model.  Of a model, the kernels that sum products are taken.  `batch`
-    is for networks of the zoo.
+    is in.  Layers of models have the types of the model.  Of a model, the kernels that sum products are taken.
+    `shapes` has the batch of a network of the zoo, and what a model leaves open.
     """
+    shapes = shapes or InputShapes()
     if is_kernel(text) or ";" in text:
         return (_einsum(text, types),)
     if types is not None:
@@ -50,15 +54,16 @@ def find_layers(text: str, batch: int = 1, types: Mapping[str, str] | None = Non
     file, _, which = text.partition(":") if not Path(text).suffix else _split(text)
     suffix = Path(file).suffix
     if suffix == ".onnx":
-        return _of_model(text, file, which)
+        return _of_model(text, file, which, shapes)
     if suffix == ".mlir":
-        return _chosen(text, tuple(_layers_of(parse_mlir(Path(file)), every=True)), which)
+        return _chosen(text, tuple(_layers_of(load_model(Path(file), shapes), every=True)), which)
     if suffix in (".yaml", ".yml"):
         from ..frontends.timeloop import load_problem
 
         problem = load_problem(Path(file))
         return (Layer(problem.name, problem),)
-    return _of_zoo(text, batch)
+    shapes.refuse_names(text)
+    return _of_zoo(text, shapes.samples)
 
 
 def _split(text: str) -> tuple[str, str, str]:
@@ -97,10 +102,10 @@ def _of_zoo(text: str, batch: int) -> tuple[Layer, ...]:
     return tuple(Layer(f"{network}:{name}", problem, repeats) for name, problem, repeats in layers(network, batch))
 
 
-def _of_model(text: str, file: str, which: str) -> tuple[Layer, ...]:
+def _of_model(text: str, file: str, which: str, shapes: InputShapes) -> tuple[Layer, ...]:
     if not Path(file).is_file():
         raise TilewrightError("file", file, "an ONNX model", "no such file")
-    module = load_model(file)
+    module = load_model(file, shapes)
     parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), module)
     found = tuple(_layers_of(module, every=bool(which)))
     if not found:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..costs.hierarchy import Architecture, Problem
 from ..driver import Progress
 from ..errors import TilewrightError
+from ..frontends.input_shapes import InputShapes
 from ..search.mapping.mappers import map_problems
 from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
 from .answer import LayerMapping, relative_gap
@@ -32,7 +33,7 @@ class MapOptions:
     Without `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over
     rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer; the exact
     mapper may end as soon as it is within `gap` (0.01 for 1 %) of the best.  `jobs` processes map layers side by side.
-    `types` gives element types of an einsum's tensors, `batch` is for networks of the zoo.
+    `types` gives element types of an einsum's tensors, `shapes` the batch of a network and what a model leaves open.
     """
 
     objective: Objective = "edp"
@@ -44,7 +45,7 @@ class MapOptions:
     seed: int = 0
     time_limit_s: float | None = None
     jobs: int = 1
-    batch: int = 1
+    shapes: InputShapes = field(default_factory=InputShapes)
     types: Mapping[str, str] | None = None
     gap: float = 0.0
 
@@ -141,7 +142,7 @@ def map_network(
 def _layers(kernel: str | Path | Problem, options: MapOptions) -> tuple[Layer, ...]:
     if isinstance(kernel, Problem):
         return (Layer(kernel.name, kernel),)
-    return find_layers(str(kernel), options.batch, options.types)
+    return find_layers(str(kernel), options.shapes, options.types)
 
 
 def map_layers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,13 +15,18 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.types import ElementType
 from ...errors import TilewrightError
 from ...resources import Resources, attach
+from ..input_shapes import InputShapes
 from .folder import COMPUTED, Folder, shape_slice
+from .input_shapes import Extent, declared_shape, input_shapes, shape_text
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, to_array, type_name
 from .node import Node, decode, node_label
 from .operators import OPERATORS, operator_names
 from .scope import Scope, element_type, shape_of
+
+logger = logging.getLogger(__name__)
 
 Model = str | Path | bytes | ModelProto
 
@@ -29,16 +35,17 @@ def import_onnx(
     model: Model,
     *,
     constants: Mapping[str, Array] | None = None,
-    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    shapes: InputShapes | None = None,
 ) -> ModuleOp:
     """The function `@main` in the graph dialect that computes what `model` computes; weights are its resources.
 
     `constants` fixes graph inputs to values (shapes, axes, indices that the model leaves to its caller), and
-    `input_shapes` gives shapes to inputs whose extents the model leaves open.  Everything that depends on constants
-    only is computed here.  Raises `TilewrightError` for what cannot be imported, naming node, operator or tensor.
+    `shapes` gives the extents that the model leaves open (an open batch that nobody gives is 1).  Everything that
+    depends on constants only is computed here.  Raises `TilewrightError` for what cannot be imported, naming node,
+    operator or tensor.
     """
     proto = read_model(model)
-    return _Import(proto, dict(constants or {}), dict(input_shapes or {})).run()
+    return _Import(proto, dict(constants or {}), shapes or InputShapes()).run()
 
 
 def constant_inputs(model: Model) -> tuple[str, ...]:
@@ -57,14 +64,15 @@ def constant_inputs(model: Model) -> tuple[str, ...]:
 
 
 class _Import:
-    def __init__(self, model: ModelProto, constants: dict[str, Array], input_shapes: dict[str, Sequence[int]]) -> None:
+    def __init__(self, model: ModelProto, constants: dict[str, Array], shapes: InputShapes) -> None:
         self.graph: GraphProto = model.graph
         self.version = opset_of(model)
         self.constants = constants
-        self.input_shapes = input_shapes
+        self.shapes = shapes
         self.folder = Folder()
         self.block = Block()
         self.scope = Scope(Builder(InsertPoint.at_end(self.block)), Resources())
+        self.differing: list[str] = []
         self.declared = {v.name: v for v in (*self.graph.value_info, *self.graph.output)}
 
     def run(self) -> ModuleOp:
@@ -75,6 +83,9 @@ class _Import:
             self._import_node(self._decode(proto, position), read)
         results = [self._output(value) for value in self.graph.output]
         self.block.add_op(ReturnOp(*results))
+        if self.differing:
+            shown = "; ".join(self.differing[:3])
+            logger.warning("%d shapes in the file differ from what operators give: %s", len(self.differing), shown)
         return self._module(inputs, results)
 
     def _read_initializers(self) -> None:
@@ -87,34 +98,17 @@ class _Import:
 
     def _declare_inputs(self) -> list[str]:
         """Block arguments for the graph inputs that are neither stored nor given as constants."""
-        names: list[str] = []
         for value in self.graph.input:
             if value.name in self.constants:
                 self.scope.values[value.name] = np.asarray(self.constants[value.name])
-            if value.name in self.scope.values:
-                continue
-            argument = self.block.insert_arg(self._input_type(value), len(names))
-            self.scope.values[value.name] = argument
-            names.append(value.name)
-        return names
-
-    def _input_type(self, value: ValueInfoProto) -> TensorType:
-        subject = f"input {value.name!r}"
-        if value.type.WhichOneof("value") != "tensor_type":
-            raise TilewrightError("unsupported", subject, "a tensor", value.type.WhichOneof("value") or "no type")
-        number = value.type.tensor_type.elem_type
-        dtype = NUMPY_TYPES.get(number)
-        element = element_type(subject, dtype.name if dtype is not None else type_name(number))
-        shape = self.input_shapes.get(value.name)
-        if shape is None:
-            shape = _static_shape(value)
-        if shape is None:
-            lever = "fix them with input_shapes or onnxruntime.tools.make_dynamic_shape_fixed"
-            raise TilewrightError("shape", subject, "a static shape", _shape_text(value), lever)
-        check_size(subject, shape, 8)
-        if 0 in shape:
-            raise TilewrightError("shape", subject, "at least one element", f"shape {list(shape)}")
-        return TensorType(element, shape)
+        values = [value for value in self.graph.input if value.name not in self.scope.values]
+        elements = {value.name: _element_type(value) for value in values}
+        shapes = input_shapes(values, self.shapes)
+        for name, shape in shapes.items():
+            check_size(f"input {name!r}", shape, 8)
+            argument = self.block.insert_arg(TensorType(elements[name], shape), len(self.block.args))
+            self.scope.values[name] = argument
+        return list(shapes)
 
     def _names_read(self) -> set[str]:
         return {name for node in self.graph.node for name in node.input} | {o.name for o in self.graph.output}
@@ -133,7 +127,7 @@ class _Import:
         for name, value in zip(node.outputs, results, strict=False):
             if name:
                 self.scope.define(node, name, value)
-                self._check_declared(node, name)
+                self._note_declared(name)
         for name in node.outputs[len(results) :]:
             if name in read:
                 raise node.error(f"only the first {len(results)} outputs to be read", f"output {name!r} read")
@@ -155,14 +149,14 @@ class _Import:
         except (VerifyException, ValueError, IndexError, OverflowError) as error:
             raise node.error("inputs and attributes that fit the operator", str(error), kind="shape") from error
 
-    def _check_declared(self, node: Node, name: str) -> None:
-        """Where the model says a shape, ours must agree."""
+    def _note_declared(self, name: str) -> None:
+        """Where the model declares another shape than ours, which the operators give, say so at the end."""
         value = self.declared.get(name)
-        shape = _static_shape(value) if value is not None else None
+        declared = declared_shape(value) if value is not None else None
         made = self.scope.values[name]
         found = shape_of(made) if isinstance(made, SSAValue) else made.shape
-        if shape is not None and tuple(shape) != found:
-            raise node.error(f"{name!r} to have the declared shape {list(shape)}", str(list(found)), kind="shape")
+        if declared is not None and not _agree(declared, found):
+            self.differing.append(f"{name!r} declared {shape_text(declared)}, is {shape_text(found)}")
 
     def _output(self, value: ValueInfoProto) -> SSAValue:
         made = self.scope.values.get(value.name)
@@ -180,6 +174,20 @@ class _Import:
         return module
 
 
+def _element_type(value: ValueInfoProto) -> ElementType:
+    subject = f"input {value.name!r}"
+    if value.type.WhichOneof("value") != "tensor_type":
+        raise TilewrightError("unsupported", subject, "a tensor", value.type.WhichOneof("value") or "no type")
+    number = value.type.tensor_type.elem_type
+    dtype = NUMPY_TYPES.get(number)
+    return element_type(subject, dtype.name if dtype is not None else type_name(number))
+
+
+def _agree(declared: Sequence[Extent], found: Sequence[int]) -> bool:
+    pairs = zip(declared, found, strict=False)
+    return len(declared) == len(found) and all(not isinstance(old, int) or old == new for old, new in pairs)
+
+
 def _check_count(node: Node) -> None:
     """A node has as many inputs as its operator takes, where ONNX defines it."""
     if not defs.has(node.op):
@@ -192,19 +200,3 @@ def _check_count(node: Node) -> None:
     if not low <= len(node.inputs) <= high:
         wanted = f"{low}" if low == high else f"at least {low}" if high > 1000 else f"{low} to {high}"
         raise node.error(f"{wanted} inputs", f"{len(node.inputs)}", kind="parse")
-
-
-def _static_shape(value: ValueInfoProto) -> tuple[int, ...] | None:
-    """The declared shape, or None where it is missing or has an extent that is not a number."""
-    tensor = value.type.tensor_type
-    if not tensor.HasField("shape") or not all(d.HasField("dim_value") for d in tensor.shape.dim):
-        return None
-    return tuple(d.dim_value for d in tensor.shape.dim)
-
-
-def _shape_text(value: ValueInfoProto) -> str:
-    tensor = value.type.tensor_type
-    if not tensor.HasField("shape"):
-        return "no shape"
-    extents = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in tensor.shape.dim]
-    return f"[{', '.join(extents)}]"

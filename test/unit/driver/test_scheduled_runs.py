@@ -17,6 +17,7 @@ from tilewright.driver.scheduled_runs import (
 from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
+from tilewright.frontends.input_shapes import InputShapes
 from tilewright.passes.dram_schedules import network_op, network_value, schedule_of, schedule_value
 from tilewright.search.dram import Effort
 from tilewright.zoo.schedule_networks import NAMES, Network, schedule_network
@@ -41,7 +42,7 @@ def test_networks_there_and_back(name: str):
 
 @pytest.mark.parametrize("model", ["exact", "soma"])
 def test_a_file_is_priced_as_the_search_priced_it(tmp_path: Path, model: str):
-    options = ScheduleOptions(model, "ours", 2, 17, effort=SHORT)
+    options = ScheduleOptions(model, "ours", InputShapes(2), 17, effort=SHORT)
     answer, found = schedule_network_for("gpt2_small_decode", "edge16", options)
     path = tmp_path / "x.mlir"
     write_schedule(path, found.timetable, 2, EDGE, exact=model == "exact")
@@ -59,7 +60,7 @@ def test_a_file_is_priced_as_the_search_priced_it(tmp_path: Path, model: str):
 
 def test_a_network_is_scheduled_and_run(tmp_path: Path):
     """Bytes equal NumPy's, cycles are those predicted, and near those of the model."""
-    options = ScheduledOptions("ours", 1, 33, SHORT)
+    options = ScheduledOptions("ours", InputShapes(1), 33, SHORT)
     done = run_scheduled("gpt2_small_decode", "edge16", folder=tmp_path, options=options, run_options=RunOptions())
     assert done.comparison is not None
     assert done.comparison.equal
@@ -72,7 +73,7 @@ def test_a_network_is_scheduled_and_run(tmp_path: Path):
 
 
 def test_a_schedule_of_the_other_model_is_not_lowered(tmp_path: Path):
-    options = ScheduleOptions("soma", "ours", 1, 9, effort=SHORT)
+    options = ScheduleOptions("soma", "ours", InputShapes(1), 9, effort=SHORT)
     _, found = schedule_network_for("gpt2_small_decode", "edge16", options)
     path = tmp_path / "soma.mlir"
     write_schedule(path, found.timetable, 1, EDGE, exact=False)
@@ -84,5 +85,5 @@ def test_a_schedule_of_the_other_model_is_not_lowered(tmp_path: Path):
 def test_a_target_without_an_instruction_is_told():
     tiny = load_target("tiny")
     with pytest.raises(TilewrightError) as error:
-        find_schedule("gpt2_small_decode", tiny, ScheduledOptions("ours", 1, 9, SHORT))
+        find_schedule("gpt2_small_decode", tiny, ScheduledOptions("ours", InputShapes(1), 9, SHORT))
     assert error.value.kind == "target"

@@ -8,6 +8,7 @@ import pytest
 from tilewright.costs.hierarchy.statement import problem_of_statement, text_of_problem
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.frontends.input_shapes import InputShapes
 from tilewright.mapping import find_layers
 from tilewright.zoo.mapping_layers import NETWORKS, layer, layers
 from tilewright.zoo.onnx_models import light_folder
@@ -37,7 +38,7 @@ def test_einsum_text_with_and_without_types() -> None:
 
 
 def test_the_zoo() -> None:
-    (one,) = find_layers("resnet18:conv2_1", batch=16)
+    (one,) = find_layers("resnet18:conv2_1", InputShapes(16))
     assert one.problem == layer("resnet18:conv2_1", 16)
     found = find_layers("resnet18")
     assert [(x.problem, x.repeats) for x in found] == [(problem, n) for _, problem, n in layers("resnet18")]

@@ -1,0 +1,91 @@
+"""Options about a model's open extents, which every command that takes a model has."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .command_line import UsageError
+
+if TYPE_CHECKING:
+    from ..frontends.input_shapes import InputShapes
+
+SCALAR = "scalar"
+MODEL_FILES = (".onnx", ".mlir")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """`--batch`, `--shape` and `--dim`."""
+    group = parser.add_argument_group("what the model leaves open")
+    group.add_argument(
+        "--batch", type=int, action=Once, metavar="N", help="samples at once (default: 1, or as the file has it)"
+    )
+    group.add_argument(
+        "--shape", action="append", default=[], metavar="NAME=1x3xHxW", help="the shape of an input; may be repeated"
+    )
+    group.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N", help="an extent that the file names; may be repeated"
+    )
+
+
+class Once(argparse.Action):
+    """An option that may be given once."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise UsageError("usage", str(option_string), "the option once", "it twice")
+        setattr(namespace, self.dest, values)
+
+
+def model_shapes(arguments: argparse.Namespace, model: str) -> InputShapes:
+    """What `add_model_options` was given for `model`; wrong usage where that is no model with names."""
+    from ..errors import TilewrightError
+    from ..frontends.input_shapes import InputShapes
+
+    try:
+        shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
+        dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
+        found = InputShapes(arguments.batch, shapes, dims)
+        if not is_model_file(model):
+            found.refuse_names(model)
+    except TilewrightError as error:
+        raise UsageError(error.kind, error.subject, error.expected, error.found, error.lever) from error
+    return found
+
+
+def is_model_file(model: str) -> bool:
+    """Whether `model` names a file with inputs, perhaps with a node behind its suffix (`model.onnx:conv1`)."""
+    return Path(model).suffix in MODEL_FILES or any(f"{suffix}:" in model for suffix in MODEL_FILES)
+
+
+def _named(option: str, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Names with what stands behind their `=`, each name once."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        if not equals or not name:
+            example = "NAME=1x3x224x224" if option == "--shape" else "NAME=N"
+            raise UsageError("usage", f"{option} {text}", example, repr(text))
+        if name in found:
+            raise UsageError("usage", f"{option} {name}", "each name once", f"{found[name]} and {value}")
+        found[name] = value
+    return list(found.items())
+
+
+def _extents(option: str, text: str) -> tuple[int, ...]:
+    return () if text == SCALAR else tuple(_extent(option, part, text) for part in text.lower().split("x"))
+
+
+def _extent(option: str, part: str, text: str) -> int:
+    if not part.isascii() or not part.isdigit() or len(part) > 18:
+        expected = "extents such as 1x3x224x224" if option == "--shape" else "a number"
+        raise UsageError("usage", option, expected, repr(text))
+    return int(part)

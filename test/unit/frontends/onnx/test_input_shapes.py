@@ -1,0 +1,103 @@
+"""Open extents of a model's inputs: what the caller says, what is assumed, what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from tilewright.errors import TilewrightError
+from tilewright.frontends.input_shapes import InputShapes
+from tilewright.frontends.onnx import import_onnx
+from tilewright.interpreters.graph import run_graph
+
+
+def relu(*shapes: Any, output: Any = None) -> ModelProto:
+    """The sum of inputs `x0`, `x1`, ... of these shapes."""
+    names = [f"x{number}" for number in range(len(shapes))]
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in zip(names, shapes, strict=True)]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, output)
+    graph = helper.make_graph([helper.make_node("Sum", names, ["y"])], "g", values, [result])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def result_of(model: ModelProto, shapes: InputShapes | None = None) -> str:
+    return str(import_onnx(model, shapes=shapes)).split("-> ")[1].split("{")[0].split(" attributes")[0].strip()
+
+
+def refused(model: ModelProto, shapes: InputShapes | None, *words: str) -> TilewrightError:
+    with pytest.raises(TilewrightError) as caught:
+        import_onnx(model, shapes=shapes)
+    for word in words:
+        assert word in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("leading", ["batch", None, -1, 0])
+def test_an_open_batch_is_given_or_1(leading: Any, caplog: pytest.LogCaptureFixture) -> None:
+    model = relu((leading, 3))
+    assert result_of(model, InputShapes(5)) == "tensor<5x3xf32>"
+    assert result_of(model, InputShapes(shapes={"x0": (7, 3)})) == "tensor<7x3xf32>"
+    assert not caplog.records
+    assert result_of(model) == "tensor<1x3xf32>"
+    assert "batch 1 is assumed for input 'x0'" in caplog.text
+    assert "--batch" in caplog.text
+
+
+def test_a_named_extent_is_the_same_everywhere() -> None:
+    model = relu(("n", "t"), (1, "t"), ("n", 1), output=("stale", "other"))
+    assert result_of(model, InputShapes(2, dims={"t": 4})) == "tensor<2x4xf32>"
+    assert result_of(model, InputShapes(shapes={"x0": (2, 4)})) == "tensor<2x4xf32>"
+    refused(model, InputShapes(dims={"t": 4}, shapes={"x0": (2, 5)}), "--shape x0=2x5", "'t'", "the 4 of --dim t=4")
+
+
+def test_the_error_has_the_options_to_paste() -> None:
+    error = refused(relu(("batch_size", 3, "height", "width")), None, "input 'x0'", "[batch_size, 3, height, width]")
+    assert error.lever.endswith("--dim batch_size=1 --dim height=224 --dim width=224")
+    given = dict(part.split("=") for part in error.lever.split("such as ")[1].removeprefix("--dim ").split(" --dim "))
+    shapes = InputShapes(dims={name: int(extent) for name, extent in given.items()})
+    assert result_of(relu(("batch_size", 3, "height", "width")), shapes) == "tensor<1x3x224x224xf32>"
+    assert refused(relu((None, 3, -1, "w")), None).lever.endswith("--shape x0=1x3x224x224")
+    assert refused(relu(None), None, "no shape").lever.endswith("--shape x0=1x3x224x224")
+    assert "--dim 'a b=128'" in refused(relu((1, "a b")), None).lever
+
+
+def test_a_missing_shape_is_given() -> None:
+    assert result_of(relu(None), InputShapes(shapes={"x0": (2, 3)})) == "tensor<2x3xf32>"
+    assert result_of(relu(None), InputShapes(shapes={"x0": ()})) == "tensor<f32>"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        (InputShapes(2), ("the file's batch of 4", "--batch 2")),
+        (InputShapes(dims={"n": 2}), ("--dim n", "which has none", "'n'")),
+        (InputShapes(shapes={"x": (4, 3)}), ("--shape x", "an input of the model: 'x0'", "'x'")),
+        (InputShapes(shapes={"x0": (4, 5)}), ("the file's [4, 3]", "[4, 5]", "fixed")),
+        (InputShapes(shapes={"x0": (4, 3, 1)}), ("the file's [4, 3]", "[4, 3, 1]")),
+    ],
+)
+def test_what_the_file_fixes_stays(shapes: InputShapes, words: tuple[str, ...]) -> None:
+    assert result_of(relu((4, 3)), InputShapes(4, shapes={"x0": (4, 3)})) == "tensor<4x3xf32>"
+    refused(relu((4, 3)), shapes, *words)
+
+
+def test_unknown_extents_list_the_known() -> None:
+    refused(relu(("n", "t")), InputShapes(dims={"m": 2}), "--dim m", "'n', 't'")
+
+
+def test_another_batch_than_the_extent_given_by_name() -> None:
+    refused(relu(("n", 3)), InputShapes(2, dims={"n": 3}), "batch of 3", "--batch 2")
+
+
+@pytest.mark.parametrize("target", [[1, -1], [1, 12]])
+def test_a_reshape_that_bakes_in_batch_1(target: list[int]) -> None:
+    """Batch 1 runs as it is; more samples only where the reshape leaves no doubt."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ("n", 3, 4))
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ("n", 12))
+    shape = numpy_helper.from_array(np.array(target), "s")
+    graph = helper.make_graph([helper.make_node("Reshape", ["x", "s"], ["y"])], "g", [x], [y], [shape])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    array = np.arange(12, dtype=np.float32).reshape(1, 3, 4)
+    (found,) = run_graph(import_onnx(model, shapes=InputShapes(1)), {"x": array}).values()
+    assert (found == array.reshape(1, 12)).all()
