@@ -25,7 +25,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scale": (("type", "target", "first", "second"), ()),
     "repeat": (("id", "iterations"), ()),
     "index": (("O_space", "O", "A_space", "A", "B_space", "B"), ()),
-    "body": (("count",), ()),
+    "body": (("count",), ("nested",)),
     "compute": (("O_space", "O", "A_space", "A", "B_space", "B"), ("function",)),
     "permute_base": (("side", "value"), ()),
     "permute_loop": (("side", "id", "last"), ()),
@@ -36,9 +36,9 @@ ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Action -> roles that it must have, and roles that it may have.
 
 Codes of fields count, not the names of their enumerators: `half` 1 is the upper 16 bits; `side` 0 to 3 load, store,
-read, write, of a permutation 0 source, 1 target; `end`, `last`, `outer` and `shuffle` 1 is yes; `part` of an iterator
-or immediate 0 to 3 sets it sign-extended, its low half, its high half, or zero-extended.  `buffer` and the spaces are
-efields of memories' names, `engine` of units'.
+read, write, of a permutation 0 source, 1 target; `end`, `last`, `outer`, `shuffle` and `nested` 1 is yes (without
+`nested` bodies are); `part` of an iterator or immediate 0 to 3 sets it sign-extended, its low half, its high half, or
+zero-extended.  `buffer` and the spaces are efields of memories' names, `engine` of units'.
 """
 
 LITERALS = {

@@ -14,6 +14,8 @@ from ...machine.loop_rules import LITERALS
 from ..assembler import encode
 
 LOAD, STORE, READ, WRITE = range(4)
+IMPLIED = ("nested",)
+"""Roles that an instruction need not have: without them the meaning is the same for what is emitted."""
 Value = int | str
 Word = tuple[str, dict[str, int]]
 
@@ -69,7 +71,7 @@ def _match(
     if action is None or action.kind != kind or (unit and mnemonic.unit != unit and kind != "group"):
         return None
     words = dict(action.roles)
-    if any(role not in words for role in roles):
+    if any(role not in words for role in roles if role not in IMPLIED):
         return None
     fields: dict[str, int] = {}
     for role, word in words.items():

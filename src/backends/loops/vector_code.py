@@ -45,15 +45,19 @@ class _Iterators:
 def emit_nest(
     emitter: Emitter, loops: Sequence[tuple[str, int]], body: Sequence[tuple[str, Place, Place, Place]]
 ) -> None:
-    """A body of instructions (function, target and two operands) inside loops over named dims."""
+    """A body of instructions (function, target and two operands) inside loops over named dims.
+
+    The iterators of the innermost loop are the instructions' own: they have the operands' bases.
+    """
     loops = [(dim, n) for dim, n in loops if n > 1]
     iterators = _Iterators()
-    first = loops[0][0] if loops else ""
-    bases = [[iterators.index(p.memory, p.base, p.moves.get(first, 0)) for p in places] for _, *places in body]
+    innermost = loops[-1][0] if loops else ""
+    bases = [[iterators.index(p.memory, p.base, p.moves.get(innermost, 0)) for p in places] for _, *places in body]
     moves = [
         [[iterators.index(p.memory, None, p.moves.get(dim, 0)) for p in places] for _, *places in body]
-        for dim, _ in loops
+        for dim, _ in loops[:-1]
     ]
+    moves.append(bases)
     for memory, entries in iterators.found.items():
         for index, (base, stride) in enumerate(entries):
             emitter.emit("iterator", what=0, part=0, buffer=memory, index=index, value=_half(base))
@@ -62,7 +66,7 @@ def emit_nest(
         emitter.emit("repeat", id=number, iterations=n)
         for (_, *places), indices in zip(body, moves[number], strict=True):
             emitter.emit("index", **_spaces(places, indices))
-    emitter.emit("body", count=len(body))
+    emitter.emit("body", count=len(body), nested=int(len(loops) > 1))
     for (function, *places), indices in zip(body, bases, strict=True):
         emitter.emit("compute", function=function, **_spaces(places, indices))
 

@@ -5,7 +5,7 @@ A group begins and ends with the action `group`; whatever is configured lasts un
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .actions import Step
@@ -186,6 +186,7 @@ class VectorReader:
         self.loops: list[tuple[int, list[Step]]] = []
         self.body: list[Step] = []
         self.left = 0
+        self.nested = True
         self.shift = 0
         self.permutes = PermuteReader()
 
@@ -275,6 +276,9 @@ class VectorReader:
 
     def _body(self, step: Step) -> None:
         self.left = step.number("count")
+        self.nested = bool(step.number("nested", 1))
+        if not self.nested and len(self.loops) > 1:
+            raise step.trap("illegal", "one loop around a body that is not nested", f"{len(self.loops)}")
 
     def _compute(self, step: Step) -> None:
         if not self.left:
@@ -287,19 +291,29 @@ class VectorReader:
             self.loops, self.body = [], []
 
     def _instruction(self, number: int, step: Step) -> Compute:
+        """The `number`-th instruction of a body with its rows.
+
+        Each loop moves an operand by the stride of one iterator: in a nested body the one that the loop's `number`-th
+        `index` names, whose innermost gives the base; else the instruction's own.
+        """
         places: dict[str, Place] = {}
         for role in ("O", "A", "B"):
-            space = step.names[f"{role}_space"]
-            moves: list[int] = []
-            for _, steps in self.loops:
-                index = steps[number] if number < len(steps) else None
-                moved = index is not None and index.names[f"{role}_space"] == space
-                moves.append(self._register("stride", space, index.number(role)) if moved and index else 0)
-            places[role] = Place(space, self._register("base", space, step.number(role)), tuple(moves))
+            space, own = step.names[f"{role}_space"], step.number(role)
+            named = [_named(steps, number, role, space) for _, steps in self.loops]
+            iterators = named if self.nested else [own for _ in self.loops]
+            moves = tuple(0 if i is None else self._register("stride", space, i) for i in iterators)
+            base = next((i for i in reversed(iterators) if i is not None), own)
+            places[role] = Place(space, self._register("base", space, base), moves)
         return Compute(step, places, self.shift)
 
     def _register(self, what: str, space: str, index: int) -> int:
         return signed(self.registers.get((what, "iterator", space, str(index)), 0))
+
+
+def _named(steps: Sequence[Step], number: int, role: str, space: str) -> int | None:
+    """The iterator of a memory that a loop's `number`-th `index` names for a role; None where it names none of it."""
+    index = steps[number] if number < len(steps) else None
+    return index.number(role) if index is not None and index.names[f"{role}_space"] == space else None
 
 
 def _iterations(step: Step) -> int:

@@ -11,10 +11,26 @@ TEXT = target_files()["dnnweaver"].read_text()
 BROKEN = {
     "no action": ("action repeat { id LOOP, iterations COUNT };", "", "expected an action among none, group"),
     "unknown action": ("action body {", "action dance {", "expected an action among none, group, block, loop"),
-    "missing role": ("action body { count COUNT }", "action body", "expected roles count of body, found no count"),
-    "unknown role": ("action body { count COUNT }", "action body { count COUNT, side load }", "found `side`"),
-    "role twice": ("action body { count COUNT }", "action body { count COUNT, count 1 }", "each role of body once"),
-    "unknown field": ("action body { count COUNT }", "action body { count CNT }", "a field or a number for count"),
+    "missing role": (
+        "action body { count COUNT, nested NESTED }",
+        "action body",
+        "expected roles count, nested of body, found no count",
+    ),
+    "unknown role": (
+        "action body { count COUNT, nested NESTED }",
+        "action body { count COUNT, side load }",
+        "found `side`",
+    ),
+    "role twice": (
+        "action body { count COUNT, nested NESTED }",
+        "action body { count COUNT, count 1 }",
+        "each role of body once",
+    ),
+    "unknown field": (
+        "action body { count COUNT, nested NESTED }",
+        "action body { count CNT }",
+        "a field or a number for count",
+    ),
     "no memory": ("efield NS 2 [OBUF, IBUF, VMEM1, VMEM2]", "efield NS 2 [ABUF, IBUF, VMEM1, VMEM2]", "an efield for"),
     "constant too wide": ("constant FN 4 = 15", "constant FN 4 = 16", "a constant of 4 bits, found 16"),
     "one word twice": ("constant FN 4 = 15", "ifield FN 4", "mnemonic NOP"),
