@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.rules import first_complaint
 from .parse import parse_text
+
+SIZES = {"depth": "depth", "banks": "banks", "data_width": "data_width_bits", "buffering": "buffering"}
+"""Sizes of a memory that `load_target` takes as options, with their names in `Memory`."""
 
 
 def target_files() -> dict[str, Path]:
@@ -41,7 +46,38 @@ def parse_module(text: str, file: str = "target") -> ModuleOp:
 
 
 def load_target(target: str | Path) -> Machine:
-    """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path)."""
+    """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path).
+
+    Sizes of memories may follow a colon: `genesys16:IBUF.depth=16384,OBUF.depth=16384`.
+    """
+    name, colon, sizes = str(target).partition(":")
+    if colon and not Path(target).is_file():
+        return _resized(_load(name), str(target), sizes)
+    return _load(target)
+
+
+def _resized(machine: Machine, target: str, sizes: str) -> Machine:
+    """The machine with sizes of its memories replaced: `MEMORY.ATTRIBUTE=NUMBER`, separated by commas."""
+    known = {f"{memory.name}.{key}": (memory, field) for memory in machine.memories for key, field in SIZES.items()}
+    changed: dict[str, dict[str, int]] = {}
+    for item in sizes.split(","):
+        key, _, value = (part.strip() for part in item.partition("="))
+        if key not in known or not re.fullmatch(r"\d{1,12}", value):
+            names = ", ".join(memory.name for memory in machine.memories)
+            expected = f"MEMORY.{'|'.join(SIZES)}=NUMBER of the memories {names}"
+            raise TilewrightError("target", target[:200], expected, f"`{item[:80]}`")
+        memory, field = known[key]
+        changed.setdefault(memory.name, {})[field] = int(value)
+    memories = tuple(replace(memory, **changed.get(memory.name, {})) for memory in machine.memories)
+    resized = replace(machine, memories=memories, source="")
+    complaint = first_complaint(resized)
+    if complaint is not None:
+        subject = f"{target[:200]} ({complaint.subject})"
+        raise TilewrightError("target", subject, complaint.expected, complaint.found, complaint.lever)
+    return resized
+
+
+def _load(target: str | Path) -> Machine:
     shipped = target_files()
     path = shipped.get(str(target), Path(target))
     if not path.is_file():

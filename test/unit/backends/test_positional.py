@@ -48,3 +48,14 @@ def test_bad_text(text: str, message: str):
 def test_codes_without_a_meaning_are_refused():
     with pytest.raises(TilewrightError, match="a known opcode"):
         decode(load_target("genesys16"), (0x7F000000).to_bytes(4, "big"))
+
+
+def test_older_names_are_read():
+    machine = load_target("genesys16")
+    code = assemble(machine, "INST_GROUP SYSTOLIC_ARRAY, START, 1, 0, 202\nINST_GROUP SIMD, END, 2, 0, 0")
+    assert code.hex() == "a00400caac080000"
+    assert (
+        disassemble(machine, code)
+        == "SYNC_INST SYSTOLIC_ARRAY, START, EXEC, 0, 4, 202\nSYNC_INST SIMD, END, EXEC, 0, 8, 0\n"
+    )
+    assert assemble(machine, disassemble(machine, code)) == code

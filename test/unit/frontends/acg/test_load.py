@@ -345,3 +345,26 @@ def test_file_by_path(tmp_path: Path) -> None:
     path.write_text(TOY)
     assert load_target(path).name == "toy"
     assert load_target(str(path)).source == TOY
+
+
+def test_sizes_of_memories_are_options() -> None:
+    machine = load_target("genesys16:IBUF.depth=16384,OBUF.depth=16384,OBUF.buffering=1")
+    sizes = {memory.name: (memory.depth, memory.buffering) for memory in machine.memories}
+    assert (sizes["IBUF"], sizes["OBUF"], sizes["WBUF"]) == ((16384, 2), (16384, 1), (4096, 2))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("genesys16:IBUF.depth=many", "expected MEMORY.depth|banks|data_width|buffering=NUMBER of the memories DRAM, "),
+        ("genesys16:IBUG.depth=1", "found `IBUG.depth=1`"),
+        ("genesys16:", "found ``"),
+        ("genesys16:IBUF.depth=0", "(memory IBUF): expected depth of at least 1, found 0"),
+        ("tiny:SPAD.depth=100000", "(field LOAD.DST): expected 19 bits, enough for an address in all of SPAD"),
+        ("nowhere:IBUF.depth=1", "nowhere: expected one of "),
+    ],
+)
+def test_sizes_that_cannot_be(target: str, message: str) -> None:
+    with pytest.raises(TilewrightError) as error:
+        load_target(target)
+    assert message in str(error.value)

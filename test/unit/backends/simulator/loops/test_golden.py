@@ -32,8 +32,8 @@ def inputs():
     return {"x": numbers("data", np.int8).reshape(12, 12, 64), "w": weights, "b": numbers("bias", np.int32)}
 
 
-def program(text: str = TEXT) -> Program:
-    machine = load_target("genesys16")
+def program(text: str = TEXT, target: str = "genesys16") -> Program:
+    machine = load_target(target)
     return Program(machine, assemble(machine, text), TENSORS, Resources())
 
 
@@ -89,6 +89,15 @@ def test_what_traps(old: str, new: str, reason: str, message: str):
         simulate(program(TEXT.replace(old, new, 1)), inputs())
     assert trap.value.reason == reason
     assert message in str(trap.value)
+
+
+def test_sizes_of_the_array_are_options_of_the_target():
+    """Two tiles of 1152 rows of inputs, of which 1024 fit by default."""
+    text = TEXT.replace("LD_ST LD, BUFFER, IBUF, 17, 288", "LD_ST LD, BUFFER, IBUF, 17, 1152")
+    with pytest.raises(Trap, match="IBUF within rows 0 to 1023, found rows 0 to 1151"):
+        simulate(program(text), inputs())
+    larger = program(text, "genesys16:IBUF.depth=16384")
+    assert (simulate(larger, inputs()).outputs["y"].reshape(-1) == numbers("out", np.int32)).all()
 
 
 def test_inputs_that_are_missing():
