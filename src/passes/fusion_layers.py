@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects import func
@@ -16,7 +17,9 @@ from ..dialects import graph
 from ..dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
 from ..resources import Resources, one_number, resources_of, weight_array
-from .graph_fuse import EPILOGUE, find_clusters
+from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
+from .samples import live_operations, sample_extents, samples_of
+from .table_check import Recount, check_layer_graph
 
 VIEWS = (graph.ReshapeOp, graph.ConcatOp)
 """Layers that only say where elements are: each group that reads one has its own copy."""
@@ -32,10 +35,7 @@ class Source:
 
 @dataclass
 class FusionLayers:
-    """A layer graph with the operations of each layer (one that computes, and elementwise ones after it).
-
-    `batch` is the leading extent of the function's arguments.
-    """
+    """A layer graph with the operations of each layer (one that computes, and elementwise ones after it)."""
 
     name: str
     block: Block
@@ -44,8 +44,9 @@ class FusionLayers:
     resources: Resources = field(default_factory=Resources)
 
     def __post_init__(self) -> None:
+        live = live_operations(self.block)
         clusters = find_clusters(self.block, EPILOGUE)
-        self.regroup([list(c.members) for c in clusters if not isinstance(c.tail, VIEWS)])
+        self.regroup([list(c.members) for c in clusters if c.tail in live and not isinstance(c.tail, VIEWS)])
 
     def regroup(self, members: list[list[Operation]]) -> None:
         """Take `members` as layers, in the order of their last operations."""
@@ -53,14 +54,13 @@ class FusionLayers:
         self.members = sorted(members, key=lambda ops: order[ops[-1]])
         self.number = {op.results[0]: place for place, ops in enumerate(self.members) for op in ops}
 
-    @property
+    @cached_property
     def batch(self) -> int:
         """Samples that the function is given at once."""
-        shapes = [shape_of(argument) for argument in self.block.args]
-        return shapes[0][0] if shapes and shapes[0] else 1
+        return samples_of(self.block)
 
     def graph(self) -> LayerGraph:
-        """The layer graph; `TilewrightError` where it has no layers."""
+        """The layer graph, compared with the function; `TilewrightError` where it has no layers."""
         if not self.members:
             raise TilewrightError("unsupported", self.name, "at least one layer", "none")
         inputs = tuple(
@@ -68,27 +68,31 @@ class FusionLayers:
             for argument in self.block.args
         )
         layers = tuple(self._layer(ops) for ops in self.members)
-        return LayerGraph(self.name, inputs, layers, tuple(sorted(self._exits())))
+        table = LayerGraph(self.name, inputs, layers, tuple(sorted(self._exits())))
+        layer_of = {op: number for number, ops in enumerate(self.members) for op in ops}
+        check_layer_graph(table, Recount(self.block, self.batch, layer_of))
+        return table
 
     def sources(self, value: SSAValue) -> Iterator[Source]:
         """What is read when `value` is: views looked through, constants left out."""
-        owner = value.owner
-        match owner:
-            case graph.WeightOp():
-                return
-            case graph.ReshapeOp():
-                whole = self.shape(value)[1:] != self.shape(owner.x)[1:]
-                yield from (Source(s.value, s.whole or whole) for s in self.sources(owner.x))
-            case graph.ConcatOp():
-                whole = owner.axis.value.data != _channel_axis(value)
-                for piece in owner.pieces:
-                    yield from (Source(s.value, s.whole or whole) for s in self.sources(piece))
-            case _:
-                yield Source(value, False)
+        stack = [Source(value, False)]
+        while stack:
+            source = stack.pop()
+            match owner := source.value.owner:
+                case graph.WeightOp():
+                    continue
+                case graph.ReshapeOp():
+                    whole = source.whole or self.shape(source.value)[1:] != self.shape(owner.x)[1:]
+                    stack.append(Source(owner.x, whole))
+                case graph.ConcatOp():
+                    whole = source.whole or owner.axis.value.data != _channel_axis(source.value)
+                    stack += [Source(piece, whole) for piece in reversed(owner.pieces)]
+                case _:
+                    yield source
 
     def shape(self, value: SSAValue) -> Shape:
-        """A tensor of one sample: channels, rows, columns; the last axis is channels where there are fewer than 4."""
-        extents = shape_of(value)[1:]
+        """A tensor of one sample: channels, rows, columns; the last axis is channels where there are fewer than 3."""
+        extents = sample_extents(value, self.batch)
         match len(extents):
             case 3:
                 return Shape(*extents)
@@ -117,8 +121,9 @@ class FusionLayers:
                 for source in self.sources(operand):
                     pair = (WHOLE, WHOLE) if source.whole else windows
                     edges[Edge(self._place(source.value), *pair)] = None
-        reduction, taps, groups = _work(ops)
-        kind = ops[0].name.removeprefix("graph.")
+        main = next((op for op in ops if not isinstance(op, ELEMENTWISE)), ops[0])
+        reduction, taps, groups = _work(main)
+        kind = main.name.removeprefix("graph.")
         name = graph.name_of(ops[-1]) or tail.name_hint or f"{kind}{self.number[tail]}"
         shape = self.shape(tail)
         return Layer(name, kind, shape, tuple(edges), sum(weights.values()), reduction, taps, groups, _bytes(tail))
@@ -129,6 +134,10 @@ class FusionLayers:
             return False
         owner = operand.owner
         return isinstance(owner, graph.WeightOp) and one_number(weight_array(owner, self.resources)) is not None
+
+    def _has_rows(self, value: SSAValue) -> bool:
+        """Whether a sample is rows of channels, or one."""
+        return len(sample_extents(value, self.batch)) < 3
 
     def _place(self, value: SSAValue) -> int:
         if isinstance(value, BlockArgument):
@@ -151,9 +160,9 @@ class FusionLayers:
                 return Window(rows), Window(columns)
             case graph.GemmOp() if place == 0 and op.trans_a is None:
                 return POINT, POINT
-            case graph.MatmulOp() if place == 0 and len(shape_of(op.a)) < 4:
+            case graph.MatmulOp() if place == 0 and self._has_rows(op.a):
                 return POINT, POINT
-            case graph.SoftmaxOp() | graph.LayerNormOp() if len(shape_of(op.operands[0])) < 4:
+            case graph.SoftmaxOp() | graph.LayerNormOp() if self._has_rows(op.operands[0]):
                 return POINT, POINT
             case graph.LrnOp() | graph.BatchNormOp():
                 return POINT, POINT
@@ -178,9 +187,8 @@ def _pair(
     return rows, columns
 
 
-def _work(ops: list[Operation]) -> tuple[int, int, int]:
-    """Reduction, taps and groups of the operation that computes."""
-    op = ops[0]
+def _work(op: Operation) -> tuple[int, int, int]:
+    """Reduction, taps and groups of an operation."""
     match op:
         case graph.ConvOp():
             weights = shape_of(op.w)

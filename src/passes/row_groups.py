@@ -69,7 +69,9 @@ class RowGroups:
 
     def fusible(self, number: int) -> bool:
         """Whether a layer can run by rows inside of a group."""
-        return all(_is_row_layer(op) for op in self.layers.members[number])
+        members = self.layers.members[number]
+        extents = shape_of(members[-1].results[0])
+        return extents[:1] == (self.layers.batch,) and all(_is_row_layer(op) for op in members)
 
     def tile(self, pricer: ProgramPricer, group: Sequence[int]) -> tuple[int, int]:
         """Rows and columns (0: all) of the tile with which a group runs; (0, 0) for a layer that runs on its own."""
