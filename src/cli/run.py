@@ -87,14 +87,9 @@ def show(answer: dict[str, Any]) -> None:
     if "packets" in answer:
         _show_packets(answer)
         return
-    predicted = answer["predicted"]
     rows = [
-        ["latency", number(answer["cycles"], "cycles")],
-        ["energy", energy(answer["energy_pj"])],
-        ["DRAM traffic", number(answer["dram_bytes"], "B")],
-        *([["predicted DRAM traffic", number(predicted["dram_bytes"], "B")]] if "dram_bytes" in predicted else []),
+        *_cost_rows(answer),
         ["instructions", number(answer["instructions"])],
-        *_schedule_rows(predicted),
         *_error_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
@@ -176,13 +171,21 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _schedule_rows(predicted: dict[str, float]) -> list[list[str]]:
-    """What the schedule promised, with the instructions' tiles and with those of the model."""
-    if "model_cycles" not in predicted:
-        return []
+def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:
+    """What the run cost, under each what was predicted, and how far that is off."""
+    predicted, gap = answer["predicted"], answer["predicted_gap"]
+
+    def row(label: str, key: str, text: str) -> list[list[str]]:
+        return [[label, text + (f" ({100 * gap[key]:+.1f} %)" if key in gap else "")]] if key in predicted else []
+
     return [
-        ["predicted latency", number(predicted["cycles"], "cycles")],
-        ["latency in the model", number(predicted["model_cycles"], "cycles")],
+        ["latency", number(answer["cycles"], "cycles")],
+        *row("predicted latency", "cycles", number(predicted.get("cycles", 0), "cycles")),
+        *row("latency in the model", "model_cycles", number(predicted.get("model_cycles", 0), "cycles")),
+        ["energy", energy(answer["energy_pj"])],
+        *row("predicted energy", "energy_pj", energy(predicted.get("energy_pj", 0))),
+        ["DRAM traffic", number(answer["dram_bytes"], "B")],
+        *row("predicted DRAM traffic", "dram_bytes", number(predicted.get("dram_bytes", 0), "B")),
     ]
 
 

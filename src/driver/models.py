@@ -276,12 +276,21 @@ class RunResult:
     comparison: Comparison | None
     cpu_s: float
 
+    @property
+    def predicted_gap(self) -> dict[str, float]:
+        """How far each prediction is from the run: 0.01 is 1 % more than happened."""
+        ran = {"cycles": self.simulation.cycles, "energy_pj": self.simulation.energy_pj}
+        ran |= {"dram_bytes": self.simulation.dram_bytes, "model_cycles": ran["cycles"]}
+        ran |= {"model_energy_pj": ran["energy_pj"]}
+        return {key: self.predicted[key] / value - 1 for key, value in ran.items() if key in self.predicted and value}
+
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright run --json`."""
         simulation, comparison = self.simulation, self.comparison
         return {
             **simulation.as_dict(),
             "predicted": dict(self.predicted),
+            "predicted_gap": self.predicted_gap,
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,

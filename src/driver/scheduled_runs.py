@@ -148,14 +148,15 @@ def find_schedule(name: str, machine: Machine, options: ScheduledOptions) -> Sch
 def lower_to_program(machine: Machine, value: Schedule, weights: dict[str, Array]) -> Program:
     """A program of a schedule, with its weights."""
     from ..backends.program import Program
-    from ..passes.convert_dram_to_mnemonic import lower_schedule
+    from ..passes.convert_dram_to_mnemonic import lower_schedule, predicted_of
     from ..resources import Resources
 
     lowered = lower_schedule(machine, value)
+    priced = price(value)
     predicted = {
-        "cycles": float(lowered.times.latency_cycles),
-        "dram_bytes": float(lowered.dram_bytes),
-        "model_cycles": float(price(value)["latency_cycles"]),
+        **predicted_of(lowered),
+        "model_cycles": float(priced["latency_cycles"]),
+        "model_energy_pj": float(priced["energy_pj"]),
         "tile_cycles": float(sum(lowered.timed.tiles)),
         "model_tile_cycles": float(sum(_exact_tiles(value, model_of_numbers(value.machine))[0])),
     }

@@ -39,7 +39,8 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
     imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
     stretch.  The result is packed bytes, a table of tensors, and the regions of fused groups (attribute `regions`).
-    With fused groups, the predicted cycles are those at which all is done if each unit takes its instructions in order.
+    What is predicted are cycles, energy and DRAM bytes of these instructions by the machine's formulas; what the cost
+    model said before is kept as `model_cycles` and `model_energy_pj`.
 
         codelet.program @main { ... }   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
 
@@ -62,7 +63,7 @@ class ConvertCodeletToMnemonicPass(ModulePass):
 def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     """The instructions and tensors of a program."""
     tensors = read_tensors(program)
-    emitter = Emitter(machine, timed=any(isinstance(op, FusedOp) for op in program.body.block.ops))
+    emitter = Emitter(machine)
     table: list[mnemonic.TensorOp] = []
     offchip = {memory.name for memory in machine.memories if memory.offchip}
     regions: list[DictionaryAttr] = []
@@ -76,9 +77,7 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
             regions += _regions(tensors, inside, first, len(emitter.code.order))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
-    predicted = _predicted(program)
-    if predicted is not None and emitter.clock is not None:
-        predicted["cycles"] = float(emitter.clock.end_cycle())
+    predicted = _modelled(program) | emitter.clock.predicted()
     made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), predicted)
     if regions:
         made.attributes["regions"] = ArrayAttr(regions)
@@ -106,8 +105,9 @@ def _tensor(op: TensorOp) -> mnemonic.TensorOp:
     return mnemonic.TensorOp(op.tensor_name.data, op.role.data, tensor, type_.memory, op.address.value.data)
 
 
-def _predicted(program: ProgramOp) -> dict[str, float] | None:
+def _modelled(program: ProgramOp) -> dict[str, float]:
+    """What the cost model of the mapper or of groups said, its cycles and energy by names of their own."""
     figures = program.attributes.get("predicted")
-    if not isinstance(figures, DictionaryAttr):
-        return None
-    return {key: value.value.data for key, value in figures.data.items() if isinstance(value, FloatAttr)}
+    found = figures.data.items() if isinstance(figures, DictionaryAttr) else ()
+    own = {"cycles": "model_cycles", "energy_pj": "model_energy_pj"}
+    return {own.get(key, key): value.value.data for key, value in found if isinstance(value, FloatAttr)}

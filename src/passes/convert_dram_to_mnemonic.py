@@ -69,5 +69,10 @@ def program_op(name: str, lowered: Lowered) -> mnemonic.ProgramOp:
         mnemonic.TensorOp(tensor.name, Role(tensor.role), TensorType(si8, tensor.shape), tensor.memory, tensor.address)
         for tensor in lowered.tensors
     ]
-    predicted = {"cycles": float(lowered.times.latency_cycles), "dram_bytes": float(lowered.dram_bytes)}
-    return mnemonic.ProgramOp(name, tensors, lowered.code, predicted)
+    return mnemonic.ProgramOp(name, tensors, lowered.code, predicted_of(lowered))
+
+
+def predicted_of(lowered: Lowered) -> dict[str, float]:
+    """Cycles, energy and DRAM bytes of a schedule's instructions."""
+    cycles, moved = float(lowered.times.latency_cycles), float(lowered.dram_bytes)
+    return {"cycles": cycles, "energy_pj": lowered.energy_pj, "dram_bytes": moved}

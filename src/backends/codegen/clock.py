@@ -1,27 +1,12 @@
-"""When the instructions of a program run: all of it but what queues of limited depth hold up."""
+"""When the instructions of a program run, and what they cost together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, prod
 
-from ...algebra.element import element_dtype
-from ...costs.mapping.formula import Formula, compile_formula
-from ...machine import Machine
 from .isa import Binding, Isa
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """What is the same for all instructions of a binding: its formula, what it occupies, and what comes on top."""
-
-    formula: Formula
-    resource: str
-    latency_cycles: int
-    bytes_per_cycle: float
-    extents: tuple[tuple[str, int], ...]
-    spread: tuple[tuple[int, Mapping[int, str], int], ...]  # field, dim by code, instances
+from .price import Prices
 
 
 @dataclass(frozen=True)
@@ -37,51 +22,91 @@ class _Issue:
 class Clock:
     """Units that work in order, at the same time; each instruction starts when what it waits for is done.
 
-    What it waits for is its unit, counts of other units' instructions, and its node or channel, which goes to the one
-    that can start first.
+    What it waits for is its unit, counts of other units' instructions, its node or channel, which goes to the one that
+    can start first, and room in its unit's queue, into which instructions go in program order.
     """
 
     def __init__(self, isa: Isa) -> None:
-        self.machine = isa.machine
-        self.kinds: dict[tuple[int, str], _Kind] = {}
-        self.cycles: dict[tuple[int, str, tuple[int, ...]], int] = {}
+        self.prices = Prices(isa.machine)
+        self.depths = [unit.depth for unit in isa.machine.units] or [0]
         self.queues: list[list[_Issue]] = [[] for _ in isa.units]
-        self.count = 0
+        self.places: list[tuple[int, int]] = []  # unit and place in its queue, in program order
 
     def issue(self, binding: Binding, row: Sequence[int], waits: Sequence[tuple[int, int]]) -> None:
         """The next instruction; `waits` are units and how many of their instructions must be done."""
-        key = binding.number, binding.capability.name
-        kind = self.kinds.get(key)
-        if kind is None:
-            kind = self.kinds[key] = _kind(self.machine, binding)
-        cycles = self._cycles(kind, binding, row)
-        self.queues[binding.unit].append(_Issue(self.count, kind.resource, cycles, waits))
-        self.count += 1
+        price = self.prices.add(binding, row)
+        queue = self.queues[binding.unit]
+        self.places.append((binding.unit, len(queue)))
+        queue.append(_Issue(len(self.places) - 1, price.resource, price.cycles, waits))
+
+    def predicted(self) -> dict[str, float]:
+        """Cycles until all is done, energy in pJ, and bytes read and written off chip."""
+        energy, moved = self.prices.energy_pj, float(self.prices.dram_bytes)
+        return {"cycles": float(self.end_cycle()), "energy_pj": energy, "dram_bytes": moved}
 
     def end_cycle(self) -> int:
         """The cycle at which all is done."""
-        ends: list[list[int]] = [[0] for _ in self.queues]
-        free: dict[str, int] = {}
-        for _ in range(self.count):
-            ready = [
-                (start, queue[len(ends[unit]) - 1].number, unit)
-                for unit, queue in enumerate(self.queues)
-                if len(ends[unit]) <= len(queue)
-                and (start := _start(queue[len(ends[unit]) - 1], ends[unit][-1], ends, free)) is not None
-            ]
-            start, _, unit = min(ready)
-            issue = self.queues[unit][len(ends[unit]) - 1]
-            free[issue.resource] = start + issue.cycles
-            ends[unit].append(start + issue.cycles)
-        return max(done[-1] for done in ends)
+        run = _Run(self.queues, _Dispatch(self.depths, self.places))
+        for _ in self.places:
+            run.next()
+        return max(done[-1] for done in run.ends)
 
-    def _cycles(self, kind: _Kind, binding: Binding, row: Sequence[int]) -> int:
-        numbers = tuple(row[index] for _, index in kind.extents) + tuple(row[index] for index, _, _ in kind.spread)
-        key = binding.number, binding.capability.name, numbers
-        known = self.cycles.get(key)
-        if known is None:
-            known = self.cycles[key] = _cycles_of(kind, binding, row)
-        return known
+
+class _Dispatch:
+    """When instructions enter their units' queues, in program order; None while that is not known."""
+
+    def __init__(self, depths: Sequence[int], places: Sequence[tuple[int, int]]) -> None:
+        self.depths, self.places = depths, places
+        self.limited = any(depths)
+        self.cycles: list[int] = []
+
+    def cycle(self, number: int, starts: Sequence[Sequence[int]]) -> int | None:
+        """The cycle at which instruction `number` is in its queue, by the starts of each unit so far."""
+        if not self.limited:
+            return 0
+        while len(self.cycles) <= number:
+            unit, place = self.places[len(self.cycles)]
+            cycle, leaves = self.cycles[-1] if self.cycles else 0, place - self.depths[unit]
+            if self.depths[unit] and leaves >= 0:
+                if leaves >= len(starts[unit]):
+                    return None
+                cycle = max(cycle, starts[unit][leaves])
+            self.cycles.append(cycle)
+        return self.cycles[number]
+
+
+class _Run:
+    """A run in progress: `ends[u][n]` is when the first n instructions of unit u are done."""
+
+    def __init__(self, queues: Sequence[Sequence[_Issue]], dispatch: _Dispatch) -> None:
+        self.queues, self.dispatch = queues, dispatch
+        self.ends: list[list[int]] = [[0] for _ in queues]
+        self.starts: list[list[int]] = [[] for _ in queues]
+        self.free: dict[str, int] = {}
+        self.heads = [self._head(unit) for unit in range(len(queues))]
+
+    def next(self) -> None:
+        """Starts the instruction that can start first; equal starts in program order."""
+        unit = min((head[0], head[1], unit) for unit, head in enumerate(self.heads) if head is not None)[2]
+        issue, start = self.queues[unit][len(self.starts[unit])], self.heads[unit]
+        assert start is not None
+        end = self.free[issue.resource] = start[0] + issue.cycles
+        self.ends[unit].append(end)
+        self.starts[unit].append(start[0])
+        for other, queue in enumerate(self.queues):
+            waiting = self.heads[other] is None
+            if other == unit or waiting or queue[len(self.starts[other])].resource == issue.resource:
+                self.heads[other] = self._head(other)
+
+    def _head(self, unit: int) -> tuple[int, int] | None:
+        """Start and number of a unit's next instruction; None where there is none, or it waits for what will start."""
+        queue, place = self.queues[unit], len(self.starts[unit])
+        if place == len(queue):
+            return None
+        issue = queue[place]
+        start = _start(issue, self.ends[unit][-1], self.ends, self.free)
+        entered = self.dispatch.cycle(issue.number, self.starts)
+        return None if start is None or entered is None else (max(start, entered), issue.number)
 
 
 def _start(issue: _Issue, begin: int, ends: Sequence[Sequence[int]], free: Mapping[str, int]) -> int | None:
@@ -92,37 +117,3 @@ def _start(issue: _Issue, begin: int, ends: Sequence[Sequence[int]], free: Mappi
             return None
         start = max(start, ends[unit][count])
     return start
-
-
-def _cycles_of(kind: _Kind, binding: Binding, row: Sequence[int]) -> int:
-    env = {dim.name: 1 for dim in binding.capability.dims} | {dim: row[index] for dim, index in kind.extents}
-    ops = prod(env.values())
-    ways = {f"{dim}_ways": 1 for dim in env}
-    for index, dims, instances in kind.spread:
-        if row[index] in dims:
-            ways[f"{dims[row[index]]}_ways"] *= instances
-    cycles = max(0, ceil(float(kind.formula({**env, **ways, "ops": ops}))))
-    if kind.bytes_per_cycle < inf:
-        slot = binding.operands[0]
-        name = slot.type_name or next(name for name, code in slot.types.items() if code == row[slot.type_field])
-        cycles = max(cycles, ceil(ops * element_dtype(name).itemsize / kind.bytes_per_cycle))
-    return cycles + kind.latency_cycles
-
-
-def _kind(machine: Machine, binding: Binding) -> _Kind:
-    formula, extents = compile_formula(binding.capability.cycles), tuple(binding.extents.items())
-    name = binding.capability.node.replace(" ", "")
-    link = next((link for link in machine.links if link.name == name), None)
-    if link is not None:
-        rate = link.bandwidth_bytes_per_cycle
-        return _Kind(formula, link.channel or link.name, link.latency_cycles, rate, extents, ())
-    node = next(node for node in machine.computes if node.name == name)
-    memories = {slot.memory for slot in binding.operands}
-    ends = [(link, {link.src, link.dst}) for link in machine.links]
-    latency = max((link.latency_cycles for link, both in ends if name in both and memories & both), default=0)
-    instances = {"x": node.instances_x, "y": node.instances_y}
-    spread = tuple(
-        (index, {code: dim for dim, code in binding.fields[index].enum if dim != "none"}, instances[axis])
-        for axis, index in binding.spread.items()
-    )
-    return _Kind(formula, name, latency, inf, extents, spread)

@@ -56,14 +56,14 @@ class State:
 
 
 class Emitter:
-    """Emits codelets one after another; `timed` ones know when that is done (`clock`)."""
+    """Emits codelets one after another; `clock` knows what that costs."""
 
-    def __init__(self, machine: Machine, *, timed: bool = False) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
         blocks = [min(memory.align_bytes, BLOCK_BYTES) for memory in machine.memories]
         self.order = Order(len(self.isa.units), len(machine.memories), blocks)
-        self.clock = Clock(self.isa) if timed else None
+        self.clock = Clock(self.isa)
         self.steps = 0
         self.code = Code([], [[] for _ in machine.mnemonics])
 
@@ -215,8 +215,7 @@ class Emitter:
             return
         unit = binding.unit
         waits = self.order.issue(unit, reads, writes)
-        if self.clock is not None:
-            self.clock.issue(binding, row, waits)
+        self.clock.issue(binding, row, waits)
         control = self.isa.control
         if control.signal >= 0:
             row[control.signal] = unit + 1

@@ -13,6 +13,7 @@ from ...zoo.schedule_networks.meaning import SHIFT, scale_of
 from ..codegen.binary import pack
 from ..codegen.emit import Code
 from ..codegen.isa import Binding
+from ..codegen.price import Prices
 from ..program import TensorPlacement
 from .blocks import Block, Source, blocks_of, make_source
 from .commands import Commands, Place, Step
@@ -33,6 +34,7 @@ class Lowered:
     timed: Timed
     times: Times
     dram_bytes: int
+    energy_pj: float
     instructions: int
 
 
@@ -57,10 +59,10 @@ def lower(
         writer.tile(steps, needed[position])
     writer.transfers(len(moves))
     timed = Timed(tuple(cycles), writer.transfer_cycles)
-    total = sum(parsed.tensors[move.tensor].size_bytes for move in moves)
     code = pack(machine, writer.code)
     times = times_of(parsed, moves, timed, writer.filled_cycles)
-    return Lowered(code, tuple(writer.placements.values()), timed, times, total, len(writer.code.order))
+    placements, prices = tuple(writer.placements.values()), writer.prices
+    return Lowered(code, placements, timed, times, prices.dram_bytes, prices.energy_pj, len(writer.code.order))
 
 
 def _sums(parsed: Parsed, parts: Mapping[int, Parts], buffer: Memory) -> Sums:
@@ -149,6 +151,7 @@ class _Writer:
     placements: dict[str, TensorPlacement] = field(init=False)
     counts: list[int] = field(init=False)
     known: list[list[int]] = field(init=False)
+    prices: Prices = field(init=False)
     done: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     moved: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
     cycles: dict[int, int] = field(default_factory=dict[int, int])
@@ -159,6 +162,7 @@ class _Writer:
         units = len(self.commands.isa.units)
         self.code = Code([], [[] for _ in self.commands.machine.mnemonics])
         self.counts = [0] * units
+        self.prices = Prices(self.commands.machine)
         self.known = [[0] * units for _ in range(units)]
         self.placements = place_tensors(self.parsed, self.offchip)
 
@@ -170,6 +174,7 @@ class _Writer:
     def emit(self, binding: Binding, row: Sequence[int], waits: Iterable[tuple[int, int]]) -> None:
         """One instruction that waits for (unit, count) pairs."""
         unit, control = binding.unit, self.commands.isa.control
+        self.prices.add(binding, row)
         needs: dict[int, int] = {}
         for other, count in waits:
             if other != unit and count > self.known[unit][other]:

@@ -2,7 +2,7 @@
 
 // One load, one compute, one store of 32 bytes each, then the table of tensors.
 // CHECK-NOT: codelet
-// CHECK: mnemonic.program @main code dense<[20, 0, {{.*}}]> : tensor<96xi8> predicted {cycles = 9.000000e+00 : f64} {
+// CHECK: mnemonic.program @main code dense<[20, 0, {{.*}}]> : tensor<96xi8> predicted {model_cycles = 9.000000e+00 : f64, cycles = 4.000000e+01 : f64, energy_pj = {{.*}} : f64, dram_bytes = 6.400000e+01 : f64} {
 // CHECK-NEXT: mnemonic.tensor "x" input in @DRAM at 0 : tensor<8xf32>
 // CHECK-NEXT: mnemonic.tensor "y" output in @DRAM at 32 : tensor<2x4xf32>
 codelet.program @main attributes {predicted = {cycles = 9.0 : f64}} {

@@ -42,7 +42,10 @@ def test_the_best_has_the_fewest_predicted_cycles_and_runs_in_as_many(pools: Mod
     x = np.random.default_rng(0).standard_normal((1, 4, 8, 8), np.float32)
     (name,) = (tensor.name for tensor in best.tensors if tensor.role == "input")
     results = [tilewright.simulate(program, {name: x}) for program in (best, ways[""])]
-    assert results[0].cycles == best.predicted["cycles"]
+    for result, program in zip(results, (best, ways[""]), strict=True):
+        assert result.cycles == program.predicted["cycles"]
+        assert result.energy_pj == pytest.approx(program.predicted["energy_pj"], rel=1e-9)
+        assert result.dram_bytes == program.predicted["dram_bytes"]
     for name, values in results[0].outputs.items():
         assert (values == results[1].outputs[name]).all()
 

@@ -66,6 +66,8 @@ def test_a_network_is_scheduled_and_run(tmp_path: Path):
     assert done.comparison.equal
     assert done.simulation.cycles == done.predicted["cycles"]
     assert done.simulation.dram_bytes == done.predicted["dram_bytes"]
+    assert done.simulation.energy_pj == pytest.approx(done.predicted["energy_pj"], rel=1e-9)
+    assert done.predicted_gap["model_cycles"] == done.predicted["model_cycles"] / done.simulation.cycles - 1
     assert abs(done.simulation.cycles / done.predicted["model_cycles"] - 1) < 0.01
     outputs = np.load(done.outputs)
     assert len(np.unique(outputs["res2"])) > 50

@@ -1,5 +1,7 @@
 """When instructions run: units in order, channels to who is first."""
 
+from dataclasses import replace
+
 from tilewright.backends.codegen.clock import Clock
 from tilewright.backends.codegen.isa import Binding, Isa
 from tilewright.frontends.acg import load_target
@@ -37,3 +39,16 @@ def test_dims_that_are_spread_take_a_part_of_the_time():
     fields[MAC.spread["y"]] = MAC.code(MAC.spread["y"], "p")
     clock.issue(MAC, fields, [])
     assert clock.end_cycle() == 3 * 3 + 3
+
+
+def test_instructions_wait_for_room_in_queues():
+    """Into a queue of one, a load only comes when the one before has started; the product behind it waits as well."""
+    shallow = Isa(replace(ISA.machine, units=tuple(replace(unit, depth=1) for unit in ISA.machine.units)))
+    ends: list[int] = []
+    for isa in (ISA, shallow):
+        clock = Clock(isa)
+        for size in (160, 160, 16):  # 10, 10 and 1 cycles: the third load enters at 10
+            clock.issue(LOAD, row(LOAD, a=size), [])
+        clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=5), [])
+        ends.append(clock.end_cycle())
+    assert ends == [25, 35]
