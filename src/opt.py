@@ -101,7 +101,8 @@ class TilewrightOptMain(xDSLOptMain):
     def _parse_onnx(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.onnx import import_onnx
 
-        return import_onnx(io.read())
+        file = self.args.input_file
+        return import_onnx(io.read() if file is None else Path(file))
 
     def _parse_acg(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.acg import parse_module

@@ -21,10 +21,12 @@ from ...resources import Resources, attach
 from ..input_shapes import InputShapes
 from .folder import COMPUTED, Folder, shape_slice
 from .input_shapes import Extent, declared_shape, input_shapes, shape_text
-from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, to_array, type_name
+from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
 from .node import Node, decode, node_label
 from .operators import OPERATORS, operator_names
+from .order import ordered
 from .scope import Scope, element_type, shape_of
+from .values import Values
 
 logger = logging.getLogger(__name__)
 
@@ -45,28 +47,35 @@ def import_onnx(
     operator or tensor.
     """
     proto = read_model(model)
-    return _Import(proto, dict(constants or {}), shapes or InputShapes()).run()
+    return _Import(proto, _values_of(model), dict(constants or {}), shapes or InputShapes()).run()
+
+
+def _values_of(model: Model) -> Values:
+    if isinstance(model, str | Path):
+        return Values(file=Path(model))
+    return Values(data=model) if isinstance(model, bytes) else Values()
 
 
 def constant_inputs(model: Model) -> tuple[str, ...]:
     """The graph inputs of `model` that operators need to be constant: shapes, axes, indices and what they come from."""
     proto = read_model(model)
     needed: set[str] = set()
-    for node in reversed(proto.graph.node):
+    stored = {t.name for t in proto.graph.initializer}
+    for _, node in reversed(ordered(proto.graph.node, stored | {i.name for i in proto.graph.input})):
         operator = OPERATORS.get(node.op_type)
         if operator is None or node.op_type in ("Shape", "Size"):
             continue
         if needed.intersection(node.output):
             needed.update(node.input)
         needed.update(node.input[i] for i in operator.constant_inputs if i < len(node.input))
-    stored = {t.name for t in proto.graph.initializer}
     return tuple(i.name for i in proto.graph.input if i.name in needed and i.name not in stored)
 
 
 class _Import:
-    def __init__(self, model: ModelProto, constants: dict[str, Array], shapes: InputShapes) -> None:
+    def __init__(self, model: ModelProto, values: Values, constants: dict[str, Array], shapes: InputShapes) -> None:
         self.graph: GraphProto = model.graph
         self.version = opset_of(model)
+        self.values = values
         self.constants = constants
         self.shapes = shapes
         self.folder = Folder()
@@ -79,7 +88,7 @@ class _Import:
         self._read_initializers()
         inputs = self._declare_inputs()
         read = self._names_read()
-        for position, proto in enumerate(self.graph.node):
+        for position, proto in ordered(self.graph.node, self.scope.values):
             self._import_node(self._decode(proto, position), read)
         results = [self._output(value) for value in self.graph.output]
         self.block.add_op(ReturnOp(*results))
@@ -94,7 +103,7 @@ class _Import:
         for tensor in self.graph.initializer:
             if tensor.name in self.scope.values:
                 raise TilewrightError("parse", f"initializer {tensor.name!r}", "each name once", "the name twice")
-            self.scope.values[tensor.name] = to_array(tensor, f"initializer {tensor.name!r}")
+            self.scope.values[tensor.name] = self.values.array(tensor, f"initializer {tensor.name!r}")
 
     def _declare_inputs(self) -> list[str]:
         """Block arguments for the graph inputs that are neither stored nor given as constants."""
@@ -118,7 +127,7 @@ class _Import:
         if op not in OPERATORS and op not in COMPUTED:
             accepted = "one of the operators " + ", ".join(operator_names())
             raise TilewrightError("unsupported", node_label(proto, position), accepted, op)
-        return decode(proto, position, self.version)
+        return decode(proto, position, self.version, self.values)
 
     def _import_node(self, node: Node, read: set[str]) -> None:
         _check_count(node)

@@ -1,7 +1,9 @@
-"""Reading an ONNX file: bytes to a checked `ModelProto`, tensors to NumPy arrays."""
+"""Reading an ONNX file: bytes to a checked `ModelProto`."""
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
@@ -11,9 +13,10 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, numpy_helper
+from onnx import ModelProto, TensorProto
 
 from ...errors import TilewrightError
+from .bulk import BULK_BYTES, without_bulk
 
 Array = NDArray[Any]
 
@@ -46,7 +49,10 @@ def type_name(element_type: int) -> str:
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
-    """The model in a file, in serialised bytes, or given; its opset, graph and operator domains are checked."""
+    """The model in a file, in serialised bytes, or given; its opset, graph and operator domains are checked.
+
+    Large values of a file or of bytes are left where they lie, as external data with an empty location.
+    """
     model = source if isinstance(source, ModelProto) else _parse(source)
     subject = str(source) if isinstance(source, str | Path) else "ONNX model"
     if not model.HasField("graph") or not model.graph.output:
@@ -65,13 +71,21 @@ def _check_functions(model: ModelProto, subject: str) -> None:
 
 def _parse(source: str | Path | bytes) -> ModelProto:
     subject = "ONNX bytes" if isinstance(source, bytes) else str(source)
+    if isinstance(source, bytes):
+        return _parse_bytes(memoryview(source), subject)
     try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        with open(source, "rb") as file:
+            if os.fstat(file.fileno()).st_size < BULK_BYTES:
+                return _parse_bytes(memoryview(file.read()), subject)
+            return _parse_bytes(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), subject)
     except (OSError, ValueError) as error:
         found = error.strerror if isinstance(error, OSError) else str(error)
         raise TilewrightError("parse", subject, "a readable .onnx file", found or str(error)) from error
+
+
+def _parse_bytes(data: memoryview, subject: str) -> ModelProto:
     try:
-        return onnx.load_model_from_string(data)
+        return onnx.load_model_from_string(without_bulk(data))
     except (DecodeError, ValueError, RecursionError) as error:
         found = f"{len(data)} bytes that do not decode"
         lever = "the file is cut or not ONNX"
@@ -98,21 +112,3 @@ def check_size(subject: str, shape: Sequence[int], item_bytes: int) -> None:
     if prod(shape) * item_bytes > MAX_TENSOR_BYTES:
         found = f"shape {list(shape)} ({prod(shape) * item_bytes} bytes)"
         raise TilewrightError("shape", subject, f"a tensor of at most {MAX_TENSOR_BYTES} bytes", found)
-
-
-def to_array(tensor: TensorProto, subject: str) -> Array:
-    """The values of a `TensorProto`, read-only; `subject` names the tensor in errors."""
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
-        lever = "save the model in one file with onnx.save(..., save_as_external_data=False)"
-        raise TilewrightError("unsupported", subject, "values inside the model file", "external data", lever)
-    dtype = NUMPY_TYPES.get(tensor.data_type)
-    if dtype is None:
-        accepted = ", ".join(sorted(type_name(t) for t in NUMPY_TYPES))
-        raise TilewrightError("unsupported", subject, f"an element type of {accepted}", type_name(tensor.data_type))
-    check_size(subject, tensor.dims, dtype.itemsize)
-    try:
-        array = numpy_helper.to_array(tensor)
-    except (ValueError, TypeError) as error:
-        found = f"shape {list(tensor.dims)} with other data ({error})"
-        raise TilewrightError("parse", subject, "as many values as the shape says", found) from error
-    return np.broadcast_to(array, array.shape)

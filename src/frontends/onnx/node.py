@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from onnx import AttributeProto, NodeProto, helper
 
 from ...errors import TilewrightError
-from .load import Array, to_array
+from .load import Array
+from .values import Values
 
 AttributeValue = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
 
@@ -86,10 +87,10 @@ class Node:
         return tuple(int(v) for v in value)
 
 
-def decode(proto: NodeProto, position: int, version: int) -> Node:
-    """The node at `position` of the graph, its attributes decoded."""
+def decode(proto: NodeProto, position: int, version: int, values: Values | None = None) -> Node:
+    """The node at `position` of the graph, its attributes decoded; `values` reads tensors that lie elsewhere."""
     label = node_label(proto, position)
-    attributes = {a.name: _attribute(a, label) for a in proto.attribute}
+    attributes = {a.name: _attribute(a, label, values or Values()) for a in proto.attribute}
     return Node(proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes)
 
 
@@ -99,12 +100,12 @@ def node_label(proto: NodeProto, position: int) -> str:
     return f"{proto.op_type} node {name!r}"
 
 
-def _attribute(proto: AttributeProto, label: str) -> AttributeValue:
+def _attribute(proto: AttributeProto, label: str, values: Values) -> AttributeValue:
     if proto.ref_attr_name or proto.type not in _DECODED:
         kinds = "a number, a string, a tensor or a list of them"
         raise TilewrightError("unsupported", label, f"attribute {proto.name} to be {kinds}", "another kind")
     if proto.type == AttributeProto.TENSOR:
-        return to_array(proto.t, f"{label} attribute {proto.name}")
+        return values.array(proto.t, f"{label} attribute {proto.name}")
     value = helper.get_attribute_value(proto)
     if isinstance(value, bytes):
         return value.decode(errors="replace")

@@ -86,12 +86,14 @@ def test_repeated_weight_that_is_not_finite() -> None:
 
 
 def test_value_nobody_makes() -> None:
-    refused(model([node("Add", ["x", "missing"])], {"x": (2,)}, ["y"]), "Add node 'n'", "'missing'")
+    refused(
+        model([node("Add", ["x", "missing"])], {"x": (2,)}, ["y"]), "Add node 'n'", "'missing', which nothing makes"
+    )
 
 
 def test_cycle() -> None:
     nodes = [node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"])]
-    refused(model(nodes, {"x": (2,)}, ["b"]), "Add node 'n'", "'b'", "cycle")
+    refused(model(nodes, {"x": (2,)}, ["b"]), "a cycle of Add node 'n', Relu node 'n'")
 
 
 def test_value_made_twice() -> None:

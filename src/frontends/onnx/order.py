@@ -1,0 +1,75 @@
+"""The nodes of a graph in an order in which each comes after those that make its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from heapq import heapify, heappop, heappush
+
+from onnx import NodeProto
+
+from ...errors import TilewrightError
+from .node import node_label
+
+SHOWN = 8
+"""Nodes of a cycle that an error names."""
+
+
+def ordered(nodes: Sequence[NodeProto], known: Collection[str]) -> list[tuple[int, NodeProto]]:
+    """The nodes with their positions in the file, in its order where that is possible, else the next one that can run.
+
+    `known` are names that no node makes.  Raises `TilewrightError` (kind `parse`) for a name that nothing makes, with a
+    node that reads it, and for a cycle, with the nodes on it.
+    """
+    makers: dict[str, int] = {}
+    for position, node in enumerate(nodes):
+        for name in node.output:
+            makers.setdefault(name, position)
+    needs = [_makers_of(node, position, makers, known) for position, node in enumerate(nodes)]
+    readers: list[list[int]] = [[] for _ in nodes]
+    for position, makers_of_node in enumerate(needs):
+        for maker in makers_of_node:
+            readers[maker].append(position)
+    waiting = [len(makers_of_node) for makers_of_node in needs]
+    ready = [position for position, count in enumerate(waiting) if not count]
+    heapify(ready)
+    found: list[int] = []
+    while ready:
+        position = heappop(ready)
+        found.append(position)
+        for reader in readers[position]:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heappush(ready, reader)
+    if len(found) < len(nodes):
+        raise _cycle(nodes, needs, waiting)
+    return [(position, nodes[position]) for position in found]
+
+
+def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Collection[str]) -> set[int]:
+    """The positions of the nodes that make the inputs of a node."""
+    needed: set[int] = set()
+    for index, name in enumerate(node.input):
+        if not name or name in known:
+            continue
+        if name not in makers:
+            expected, found = f"input {index} to be made", f"{name!r}, which nothing makes"
+            lever = "no input, initializer or node has this name; the file may be cut out of another"
+            raise TilewrightError("parse", node_label(node, position), expected, found, lever)
+        needed.add(makers[name])
+    return needed
+
+
+def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]], waiting: Sequence[int]) -> TilewrightError:
+    """The error that names the nodes of a cycle, among those that still wait."""
+    position = next(place for place, count in enumerate(waiting) if count)
+    path: list[int] = []
+    while position not in path:
+        path.append(position)
+        position = min(maker for maker in needs[position] if waiting[maker])
+    cycle = path[path.index(position) :][::-1]
+    first = cycle.index(min(cycle))
+    cycle = cycle[first:] + cycle[:first]
+    labels = [node_label(nodes[place], place) for place in cycle]
+    shown = ", ".join(labels[:SHOWN]) + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
+    lever = "one of them must not read what comes after it"
+    return TilewrightError("parse", labels[0], "nodes without a cycle", f"a cycle of {shown}", lever)
