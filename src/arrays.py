@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import TilewrightError
+from .files import file_error, replacing
 
 Array = NDArray[Any]
+
+NPY, ZIP = b"\x93NUMPY", b"PK"
+"""How NumPy's files of one array, and of several, begin."""
+
+ARRAY_FILE = "a file of arrays (.npz, .npy or .pb)"
+
+
+TOLERANCES = {2: 1e-2, 4: 1e-3, 8: 1e-3}
+"""Relative errors that floats of so many bytes may have; integers agree when they are equal."""
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element with the largest error: where it stands, what was found and what was expected."""
+
+    name: str
+    index: tuple[int, ...]
+    found: float | int
+    expected: float | int
 
 
 @dataclass(frozen=True)
@@ -21,30 +41,81 @@ class Comparison:
     """How far outputs are from what was expected, over all outputs.
 
     `max_rel_error` is the largest absolute error of an output over the largest magnitude expected of that output;
-    a NaN that was not expected counts as infinite.  `equal` means every value and the element types (NaN equals NaN).
+    a NaN that was not expected counts as infinite.  `equal` means every value and the element types (NaN equals NaN);
+    `agrees` that the relative error of each output is within `tolerance`, or that of its element type (`TOLERANCES`)
+    where none was given.  `worst` is None where every value is equal.
     """
 
     max_abs_error: float
     max_rel_error: float
     equal: bool
+    agrees: bool
+    worst: Worst | None = None
+
+
+def verdict(comparison: Comparison | None) -> dict[str, Any]:
+    """A comparison in the answers of commands; None everywhere where nothing was compared."""
+    if comparison is None:
+        return dict.fromkeys(("max_abs_error", "max_rel_error", "equal", "agrees", "worst"))
+    return asdict(comparison)
 
 
 def read_arrays(path: Path, names: Iterable[str] = ()) -> dict[str, Array]:
-    """The arrays of an `.npz`, `.npy` or ONNX tensor (`.pb`) file.
+    """The arrays of numbers of an `.npz`, `.npy` or ONNX tensor (`.pb`) file.
 
-    A file of one nameless array gives it the first of `names`.
+    A file of one nameless array gives it the first of `names`.  `TilewrightError` (kind `file`) for other files.
     """
     if not path.is_file():
-        raise TilewrightError("file", str(path), "a file of arrays (.npz, .npy or .pb)", "no such file")
+        raise TilewrightError("file", str(path), ARRAY_FILE, "no such file", "check the name")
+    if path.suffix == ".pb":
+        arrays = {_only(path, names): _read_tensor(path)}
+    else:
+        arrays = load_arrays(path, _only(path, names))
+    if not arrays:
+        raise TilewrightError("file", str(path), "at least one array", "none", "write it anew")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiub":
+            found = f"elements of type {array.dtype}"[:80]
+            raise TilewrightError("file", f"{path}: {name}", "numbers", found, "save it as numbers")
+    return arrays
+
+
+def load_arrays(path: str | Path, name: str = "") -> dict[str, Array]:
+    """The arrays of a NumPy file; `name` is that of a nameless one.  `TilewrightError` (kind `file`) if it is none."""
+    lever = "write it anew with numpy.savez or numpy.save"
     try:
-        if path.suffix == ".pb":
-            return {_only(path, names): _read_tensor(path)}
+        with Path(path).open("rb") as stream:
+            start = stream.read(len(NPY))
+        if start != NPY and not start.startswith(ZIP):
+            found = "an empty file" if not start else "a file of another form"
+            raise TilewrightError("file", str(path), "arrays in .npz or .npy form", found, lever)
         loaded = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise TilewrightError("file", str(path), "arrays in .npz, .npy or .pb form", str(error)) from error
-    if isinstance(loaded, np.ndarray):
-        return {_only(path, names): loaded}
-    return {name: loaded[name] for name in loaded.files}
+        if isinstance(loaded, np.ndarray):
+            return {name: loaded}
+        with loaded:
+            return {key: _member(loaded, key) for key in loaded.files}
+    except (TilewrightError, MemoryError):
+        raise
+    except OSError as error:
+        if error.strerror is not None:
+            raise file_error(error, path) from error
+        raise TilewrightError("file", str(path), "a whole file of arrays", said(error), lever) from error
+    except Exception as error:  # whatever NumPy, zlib and zipfile say about bytes that nobody can trust
+        raise TilewrightError("file", str(path), "a whole file of arrays of numbers", said(error), lever) from error
+
+
+def _member(archive: Mapping[str, Any], key: str) -> Array:
+    array = archive[key]
+    if not isinstance(array, np.ndarray):  # a member that is no array is given as its bytes
+        raise ValueError(f"a member '{key}' that is no array")
+    return array
+
+
+def said(error: Exception) -> str:
+    """What NumPy says of a damaged file, in one short line and without its advice to trust the file."""
+    if "allow_pickle" in str(error):
+        return "Python objects"
+    return f"damaged bytes ({' '.join(str(error).split())[:100] or type(error).__name__})"
 
 
 def _only(path: Path, names: Iterable[str]) -> str:
@@ -58,14 +129,17 @@ def _read_tensor(path: Path) -> Array:
     tensor = TensorProto()
     try:
         tensor.ParseFromString(path.read_bytes())
-    except DecodeError as error:
-        raise ValueError(str(error)) from error
-    return numpy_helper.to_array(tensor)
+        return numpy_helper.to_array(tensor)
+    except OSError as error:
+        raise file_error(error, path) from error
+    except (DecodeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        found = f"other bytes ({' '.join(str(error).split())[:100]})"
+        raise TilewrightError("file", str(path), "an ONNX tensor", found, "write it anew") from error
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write an `.npz` file, whatever the names are; the same arrays give the same bytes."""
-    with zipfile.ZipFile(path, "w") as archive:
+    with replacing(path) as place, zipfile.ZipFile(place, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
@@ -86,22 +160,45 @@ def _make_input(random: np.random.Generator, shape: tuple[int, ...], dtype: np.d
     return random.integers(0, 2 if dtype.kind == "b" else 8, shape).astype(dtype)
 
 
-def compare(found: Mapping[str, Array], expected: Mapping[str, Array]) -> Comparison:
+def compare(found: Mapping[str, Array], expected: Mapping[str, Array], tolerance: float | None = None) -> Comparison:
     """Compare arrays name by name; raises where a name is missing or a shape differs."""
-    errors = [(0.0, 0.0, True), *(_compare_one(name, found, array) for name, array in expected.items())]
-    return Comparison(max(e[0] for e in errors), max(e[1] for e in errors), all(e[2] for e in errors))
+    parts = [_compare_one(name, found, array, tolerance) for name, array in expected.items()]
+    if not parts:
+        return Comparison(0.0, 0.0, True, True)
+    worst = max(parts, key=lambda part: (part.max_rel_error, part.worst is not None))
+    return Comparison(
+        max(part.max_abs_error for part in parts),
+        worst.max_rel_error,
+        all(part.equal for part in parts),
+        all(part.agrees for part in parts),
+        worst.worst,
+    )
 
 
-def _compare_one(name: str, found: Mapping[str, Array], expected: Array) -> tuple[float, float, bool]:
+def _compare_one(name: str, found: Mapping[str, Array], expected: Array, tolerance: float | None) -> Comparison:
     if name not in found:
-        raise TilewrightError("expect", name, f"an output named one of {sorted(found)}", f"'{name}'")
+        raise TilewrightError("expect", name, f"an output named one of {', '.join(found)}", f"'{name}'", "rename it")
     array = found[name]
     if array.shape != expected.shape:
-        raise TilewrightError("expect", name, f"shape {expected.shape}", f"shape {array.shape}")
-    a, b = array.astype(np.float64), expected.astype(np.float64)
-    same = (array == expected) | (np.isnan(a) & np.isnan(b))
+        raise TilewrightError("expect", name, f"shape {array.shape}, as the output has it", f"shape {expected.shape}")
+    same = (array == expected) | ((array != array) & (expected != expected))
+    differences = _differences(array, expected, same)
+    error = float(differences.max(initial=0.0))
+    magnitudes = np.abs(expected[np.isfinite(expected)].astype(np.float64))
+    scale = float(magnitudes.max(initial=0.0))
+    relative = error / scale if scale else error
+    own = TOLERANCES.get(array.itemsize, 0.0) if array.dtype.kind == "f" else 0.0
+    bound = own if tolerance is None else tolerance
+    worst = None
+    if not same.all():
+        place = tuple(int(i) for i in np.unravel_index(int(np.where(same, -1.0, differences).argmax()), array.shape))
+        worst = Worst(name, place, array[place].item(), expected[place].item())
+    agrees = bool(same.all()) or (bound > 0 and relative <= bound)
+    return Comparison(error, relative, bool(same.all()) and array.dtype == expected.dtype, agrees, worst)
+
+
+def _differences(found: Array, expected: Array, same: Array) -> Array:
+    """Absolute errors; infinite where one is NaN and the other not."""
     with np.errstate(invalid="ignore"):
-        differences = np.where(same, 0.0, np.abs(a - b))
-    error = float(np.nan_to_num(differences, nan=np.inf).max(initial=0.0))
-    scale = float(np.abs(b[np.isfinite(b)]).max(initial=0.0))
-    return error, error / scale if scale else error, bool(same.all()) and array.dtype == expected.dtype
+        differences = np.where(same, 0.0, np.abs(found.astype(np.float64) - expected.astype(np.float64)))
+    return np.nan_to_num(differences, nan=np.inf, posinf=np.inf)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+import traceback
+
 
 class TilewrightError(Exception):
     """A problem in the user's input, told in one paragraph.
@@ -33,6 +36,18 @@ class TilewrightError(Exception):
             "found": self.found,
             "lever": self.lever,
         }
+
+
+def internal_error(error: BaseException) -> TilewrightError:
+    """The error for people about a fault that is ours; its traceback goes to a file in the folder for such files."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="tilewright-", suffix=".txt", delete=False) as stream:
+            stream.write(text.encode(errors="backslashreplace").decode())
+        lever = f"this is a fault of tilewright, not yours: please report it with {stream.name}"
+    except OSError:
+        lever = "this is a fault of tilewright, not yours; there was no room for a file that tells more"
+    return TilewrightError("internal", "tilewright", "no fault of its own", f"{type(error).__name__}: {error}", lever)
 
 
 class InfeasibleError(TilewrightError):

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from .arrays import load_arrays
 from .errors import TilewrightError
+from .files import replacing
 
 if TYPE_CHECKING:
     from .dialects.graph import WeightOp
@@ -74,7 +76,7 @@ class Resources(MutableMapping[str, Array]):
 
     def save(self, path: str | Path) -> None:
         """Write an `.npz` file; same arrays, same bytes."""
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        with replacing(path) as place, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in self._arrays.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, array, allow_pickle=False)
@@ -83,13 +85,7 @@ class Resources(MutableMapping[str, Array]):
     @staticmethod
     def load(path: str | Path) -> Resources:
         """Read an `.npz` file; `TilewrightError` (kind `file`) if it is none."""
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                return Resources({_unescape(name): archive[name] for name in archive.files})
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise TilewrightError(
-                "file", str(path), "a readable .npz file of weights", str(error), f"see attribute {ATTRIBUTE}"
-            ) from error
+        return Resources({_unescape(name): array for name, array in load_arrays(path).items()})
 
 
 def _identical(a: Array, b: Array) -> bool:

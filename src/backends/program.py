@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import prod
@@ -12,12 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..algebra.blocked import BlockedLayout
+from ..arrays import said
 from ..errors import TilewrightError
+from ..files import read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..resources import Resources
 from .assembler import instruction_offsets
 from .region import Region, check_regions, region_of
+
+FILES = ("program.bin", "target.acg", "weights.npz")
+TABLE = "program.json"
+"""Files of a compiled folder."""
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -67,17 +72,17 @@ class Program:
     def save(self, folder: str | Path) -> Path:
         """Writes `program.bin`, `target.acg`, `program.json` and `weights.npz` into `folder`, which is made."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "program.bin").write_bytes(self.code)
-        (folder / "target.acg").write_text(print_target(self.machine), encoding="utf-8")
-        self.constants.save(folder / "weights.npz")
-        table = {
-            "tensors": [asdict(tensor) for tensor in self.tensors],
-            "predicted": dict(self.predicted),
-            "ops_max": self.ops_max,
-            "regions": [asdict(region) for region in self.regions],
-        }
-        (folder / "program.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        with replacing_all(folder, (*FILES, TABLE)) as places:
+            places["program.bin"].write_bytes(self.code)
+            places["target.acg"].write_text(print_target(self.machine), encoding="utf-8")
+            self.constants.save(places["weights.npz"])
+            table = {
+                "tensors": [asdict(tensor) for tensor in self.tensors],
+                "predicted": dict(self.predicted),
+                "ops_max": self.ops_max,
+                "regions": [asdict(region) for region in self.regions],
+            }
+            places[TABLE].write_text(sealed_table(table, {name: places[name] for name in FILES}), encoding="utf-8")
         return folder
 
     def tensor(self, name: str) -> TensorPlacement:
@@ -92,13 +97,17 @@ def load_program(folder: str | Path) -> Program:
     """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
     folder = Path(folder)
     if not (folder / "target.acg").is_file():
-        raise TilewrightError("file", str(folder), "a folder written by compile", "no target.acg in it")
+        raise TilewrightError(
+            "file", str(folder), "a folder written by compile", "no target.acg in it", "compile a model to it"
+        )
+    table = read_table(folder, TABLE)
+    if "program.s" in table["files"]:
+        lever = f"run its model with --target {folder / 'target.acg'}, or what is linked from program.s on its machine"
+        raise TilewrightError("file", str(folder), "a program of instruction words", "one of packets", lever)
+    if not set(FILES) <= set(table["files"]):
+        raise TilewrightError("file", str(folder), f"{', '.join(FILES)}", ", ".join(table["files"]), "compile again")
     machine = load_target(folder / "target.acg")
-    try:
-        code = (folder / "program.bin").read_bytes()
-        table = json.loads((folder / "program.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise TilewrightError("file", str(folder), "a folder written by compile", str(error)) from error
+    code = (folder / "program.bin").read_bytes()
     constants = Resources.load(folder / "weights.npz")
     try:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
@@ -106,7 +115,9 @@ def load_program(folder: str | Path) -> Program:
         regions = tuple(region_of(entry) for entry in table.get("regions", ()))
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TilewrightError("program", str(folder / "program.json"), "a table of tensors", repr(error)) from error
+        raise TilewrightError(
+            "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"
+        ) from error
     check_tensors(machine, tensors)
     check_regions(machine, program.regions)
     return program

@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from typing import Any, NoReturn, Protocol, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..errors import TilewrightError
+from ..errors import TilewrightError, internal_error
+from ..files import file_error
 
 COMMANDS = (
     "compile",
@@ -32,6 +34,9 @@ COMMANDS = (
 
 PACKAGE = __name__.split(".")[0]
 """The logger above all of ours."""
+
+INTERNAL = 70
+"""Exit code of a fault that is ours, as sysexits.h has it."""
 
 Answer = dict[str, Any]
 
@@ -86,7 +91,8 @@ def make_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="tilewright",
         description="Compile networks and tensor kernels for spatial accelerators, and run them in simulation.",
-        epilog="Exit codes: 0 done, 1 bad input or infeasible, 2 wrong usage.",
+        epilog="Exit codes: 0 done, 1 bad input, infeasible, or outputs other than expected, 2 wrong usage, "
+        "70 a fault of tilewright.",
     )
     parser.add_argument("--version", action="version", version=f"tilewright {version('tilewright')}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -111,15 +117,30 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr.isatty() and "--json" not in arguments:
         logging.basicConfig(format="tilewright: %(message)s", level=logging.INFO)
     try:
-        answer_command(arguments)
-        return 0
+        done = answer_command(arguments)
+        sys.stdout.flush()
+        return done
     except TilewrightError as error:
         tell_error(error, "--json" in arguments)
         return 2 if isinstance(error, UsageError) else 1
+    except OSError as error:
+        return tell_lost_output(error)
+    except Exception as error:
+        tell_error(internal_error(error), "--json" in arguments)
+        return INTERNAL
 
 
-def answer_command(arguments: Sequence[str]) -> None:
-    """Execute the command and print its answer."""
+def tell_lost_output(error: OSError) -> int:
+    """The answer could not be printed: nobody reads it any more (that is fine), or there is no room for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 0
+    tell_error(file_error(error, "standard output"), as_json=False)
+    return 1
+
+
+def answer_command(arguments: Sequence[str]) -> int:
+    """Execute the command and print its answer; returns 1 where outputs differ from what was expected."""
     namespace, unknown = make_parser().parse_known_args(arguments)
     if unknown:
         ArgumentParser(prog=f"tilewright {namespace.command}").error(f"unknown {' '.join(unknown)}")
@@ -135,7 +156,7 @@ def answer_command(arguments: Sequence[str]) -> None:
         if warned.messages:
             answer.setdefault("warnings", warned.messages)
     except OSError as error:
-        raise TilewrightError("file", str(error.filename), "a file that can be used", str(error.strerror)) from error
+        raise file_error(error, name_of_input(namespace)) from error
     except (ParseError, DiagnosticException) as error:
         raise TilewrightError("ir", name_of_input(namespace), "IR that parses and verifies", str(error)) from error
     except (RecursionError, MemoryError) as error:
@@ -147,6 +168,7 @@ def answer_command(arguments: Sequence[str]) -> None:
         print(json.dumps(finite(answer)))
     else:
         command.show(answer)
+    return 1 if answer.get("agrees") is False else 0
 
 
 def finite(value: Any) -> Any:
@@ -171,7 +193,8 @@ def tell_error(error: TilewrightError, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": error.as_dict()}))
     else:
-        print(shorten(f"tilewright: {error.kind}: {error.paragraph()}"), file=sys.stderr)
+        text = shorten(f"tilewright: {error.kind}: {error.paragraph()}")
+        print(text.encode(errors="backslashreplace").decode(), file=sys.stderr)
 
 
 def shorten(text: str, limit: int = 2000) -> str:

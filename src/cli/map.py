@@ -24,6 +24,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from ..search.mapping.registry import MAPPERS
 from .command_line import UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
@@ -124,10 +125,10 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     answer = layer.as_dict()
     written: list[Path] = []
     if arguments.svg is not None:
-        arguments.svg.write_text(layer.svg(), encoding="utf-8")
+        write_file(arguments.svg, layer.svg())
         written.append(arguments.svg)
     if arguments.mlir is not None:
-        arguments.mlir.write_text(layer.mlir(), encoding="utf-8")
+        write_file(arguments.mlir, layer.mlir())
         written.append(arguments.mlir)
     if arguments.write_timeloop is not None:
         written.extend(layer.write_timeloop(arguments.write_timeloop))

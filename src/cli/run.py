@@ -1,7 +1,8 @@
 """Compile a model (or take a compiled one), simulate it, and compare its outputs.
 
 Inputs are made from --seed where no file gives them.  Without --expect the outputs of a model are compared with its
-own layers computed by NumPy.  Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
+own layers computed by NumPy; where they differ beyond the tolerance, the exit code is 1.
+Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
 A kernel is einsum text with bounds: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.
 """
 
@@ -29,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")
     parser.add_argument("--expect", type=Path, metavar="Y.npz", help="expected outputs by name (.npz, or .npy/.pb)")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="X",
+        help="errors relative to the largest value of an output that agree (default: 0.001 for floats, 0.01 for those "
+        "of 16 bits, 0 for integers)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of made inputs (default: 0)")
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
@@ -44,8 +52,15 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import RunOptions, run
     from ..frontends.acg import load_target
 
+    if arguments.tolerance is not None and not 0 <= arguments.tolerance < float("inf"):
+        raise UsageError("usage", "--tolerance", "0 or more", str(arguments.tolerance))
     options = RunOptions(
-        arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, not arguments.no_trace
+        arguments.inputs,
+        arguments.expect,
+        arguments.seed,
+        not arguments.no_check,
+        not arguments.no_trace,
+        arguments.tolerance,
     )
     folder = arguments.output or default_folder(arguments.model)
     if arguments.schedule is not None:
@@ -192,9 +207,13 @@ def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:
 def _error_rows(answer: dict[str, Any]) -> list[list[str]]:
     if answer["max_abs_error"] is None:
         return []
+    worst = answer["worst"]
     return [
         ["compared with", answer["compared_with"]],
+        ["verdict", "agrees" if answer["agrees"] else "differs"],
         ["largest error", f"{answer['max_abs_error']:.3g}"],
         ["relative to the output's range", f"{answer['max_rel_error']:.3g}"],
-        ["equal", "yes" if answer["equal"] else "no"],
+        *([["worst element", f"{worst['name']}{list(worst['index'])}"]] if worst else []),
+        *([["found, expected", f"{worst['found']:.9g}, {worst['expected']:.9g}"]] if worst else []),
+        ["equal in all bits", "yes" if answer["equal"] else "no"],
     ]

@@ -21,6 +21,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from .command_line import UsageError
 from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, progress_bar, size
@@ -75,13 +76,13 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         plain = found.double_buffered
         panels = {"without prefetch": plain} if plain is not None and plain is not found.timetable else {}
         text = schedule_svg(panels | {arguments.method: found.timetable}, answer["buffer_bytes"])
-        arguments.svg.write_text(text, encoding="utf-8")
+        write_file(arguments.svg, text)
         answer["picture"] = str(arguments.svg)
     if arguments.trace is not None:
         from ..backends.report.schedule_trace import schedule_trace
 
         text = schedule_trace(found.timetable, answer["frequency_hz"])
-        arguments.trace.write_text(text, encoding="utf-8")
+        write_file(arguments.trace, text)
         answer["trace"] = str(arguments.trace)
     return answer
 

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from .tables import print_table, size
 
 
@@ -45,7 +46,7 @@ def _import(files: list[str], output: Path | None) -> dict[str, Any]:
     machine = machine_of(load_architecture(*files), (output or Path(files[0])).stem)
     text = print_target(machine)
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        write_file(output, text)
     return {"targets": [describe_machine(machine, str(output or ""))], "text": text}
 
 

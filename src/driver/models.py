@@ -16,8 +16,9 @@ from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
 from xdsl.universe import XDSL_UNIVERSE
 
-from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, write_arrays
+from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, verdict, write_arrays
 from ..errors import TilewrightError
+from ..files import make_folder, replacing
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
@@ -136,8 +137,8 @@ class _Watch:
 
 def dump_module(module: ModuleOp, path: Path) -> None:
     """Write the IR as text to `path`, making its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as stream:
+    make_folder(path.parent)
+    with replacing(path) as place, place.open("w", encoding="utf-8") as stream:
         Printer(stream).print_op(module)
         stream.write("\n")
 
@@ -254,7 +255,8 @@ class RunOptions:
     """What a caller may choose about a run.
 
     `inputs` and `expect` are files of arrays; inputs that no file gives are made from `seed`.  `check` compares the
-    outputs of a model with NumPy where nothing is expected by file.
+    outputs of a model with NumPy where nothing is expected by file.  They agree within the relative error `tolerance`,
+    or that of their element type (`arrays.TOLERANCES`).
     """
 
     inputs: Path | None = None
@@ -262,6 +264,7 @@ class RunOptions:
     seed: int = 0
     check: bool = True
     trace: bool = True
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -284,19 +287,21 @@ class RunResult:
         ran |= {"model_energy_pj": ran["energy_pj"]}
         return {key: self.predicted[key] / value - 1 for key, value in ran.items() if key in self.predicted and value}
 
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the outputs are within the tolerance of what they were compared with; None without a comparison."""
+        return self.comparison.agrees if self.comparison is not None else None
+
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright run --json`."""
-        simulation, comparison = self.simulation, self.comparison
         return {
-            **simulation.as_dict(),
+            **self.simulation.as_dict(),
             "predicted": dict(self.predicted),
             "predicted_gap": self.predicted_gap,
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,
-            "max_abs_error": comparison.max_abs_error if comparison is not None else None,
-            "max_rel_error": comparison.max_rel_error if comparison is not None else None,
-            "equal": comparison.equal if comparison is not None else None,
+            **verdict(self.comparison),
             "cpu_s": self.cpu_s,
         }
 
@@ -334,13 +339,13 @@ def run(
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = choose_inputs(signature, options)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     trace = folder / "trace.json" if options.trace else None
     result = simulate(program, inputs, trace=trace, progress=progress)
     outputs = folder / "outputs.npz"
     write_arrays(outputs, result.outputs)
     compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
-    comparison = compare(result.outputs, expected) if expected is not None else None
+    comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
     return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, time.process_time() - start)
 
 

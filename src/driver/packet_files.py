@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, write_arrays
 from ..backends.hexagon import linked_bytes, missing_tools
 from ..backends.packets.isa import Isa
 from ..backends.packets.program import PacketProgram, packets_of
 from ..backends.packets.storage import initial_memory
 from ..backends.packets.text import assembly
+from ..files import replacing_all, sealed_table
 from ..frontends.acg import print_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
@@ -23,6 +23,9 @@ from .packets import compile_packets, figures_of, packet_module
 
 LINKERS = {"hexagon": (missing_tools, linked_bytes)}
 """What `executor` in a target's file may name: its missing tools, and a linked program's bytes."""
+
+FILES = ("program.s", "target.acg", "constants.npz")
+TABLE = "program.json"
 
 
 def compile_to_folder(
@@ -37,26 +40,22 @@ def compile_to_folder(
     _, lowered = packet_module(model, shapes)
     compiled, isa = compile_packets(machine, lowered), Isa(machine)
     program, figures = compiled.program, figures_of(isa, compiled.program)
-    folder.mkdir(parents=True, exist_ok=True)
-    text = assembly(isa, program.code)
-    (folder / "program.s").write_text(text)
-    (folder / "target.acg").write_text(print_target(machine), encoding="utf-8")
-    np.savez(folder / "constants.npz", memory=_constants(program))
+    text, linked = assembly(isa, program.code), _linked(isa, program)
     tensors = [{k: v for k, v in asdict(item).items() if k != "packing"} for item in program.stored]
     table = {"memory_bytes": program.memory_bytes, "tensors": tensors, "predicted": asdict(figures)}
-    (folder / "program.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    size = None
-    if isa.packets.executor in LINKERS:
-        absent, linked = LINKERS[isa.packets.executor]
-        if not absent():
-            binary = linked(text, program)
-            (folder / "program").write_bytes(binary)
-            size = len(binary)
+    files = [*FILES, "program"] if linked is not None else list(FILES)
+    with replacing_all(folder, (*files, TABLE)) as places:
+        places["program.s"].write_text(text)
+        places["target.acg"].write_text(print_target(machine), encoding="utf-8")
+        write_arrays(places["constants.npz"], {"memory": _constants(program)})
+        if linked is not None:
+            places["program"].write_bytes(linked)
+        places[TABLE].write_text(sealed_table(table, {name: places[name] for name in files}), encoding="utf-8")
     return {
         "dir": str(folder),
         "mnemonics": sum(len(packet) for packet in packets_of(program.code)),
         "code_packets": sum(1 for _ in packets_of(program.code)),
-        "binary_bytes": size,
+        "binary_bytes": len(linked) if linked is not None else None,
         "ops_max": sum(1 for _ in lowered.walk()),
         "cycles": figures.packets,
         "packets": figures.packets,
@@ -64,6 +63,14 @@ def compile_to_folder(
         "dram_bytes": figures.moved_bytes,
         "cpu_s": time.process_time() - start,
     }
+
+
+def _linked(isa: Isa, program: PacketProgram) -> bytes | None:
+    """The whole program's bytes, where the tools of the target's executor are installed."""
+    if isa.packets.executor not in LINKERS:
+        return None
+    absent, linked = LINKERS[isa.packets.executor]
+    return None if absent() else linked(assembly(isa, program.code), program)
 
 
 def _constants(program: PacketProgram) -> Array:

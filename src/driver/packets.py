@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Statement
 from ..algebra.statement import accesses_of
-from ..arrays import Array, Comparison, compare, write_arrays
+from ..arrays import Array, Comparison, compare, verdict, write_arrays
 from ..backends.hexagon import QemuResult, missing_tools, run_program
 from ..backends.packets.figures import energy_pj, executed, moved_bytes, words_of
 from ..backends.packets.generate import Switches, generate
@@ -31,6 +31,7 @@ from ..backends.packets.text import assembly
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, element_type_name, shape_of
 from ..errors import TilewrightError
+from ..files import make_folder
 from ..frontends.einsum import einsum_module, parse_einsum
 from ..frontends.input_shapes import InputShapes
 from ..interpreters.graph import argument_names, find_function, result_names
@@ -174,7 +175,7 @@ class PacketResult:
         `dram_bytes` are those that instructions move to and from the off-chip memory, without caches; `energy_pj` is
         None where the target's file gives no energies.
         """
-        comparison, qemu = self.comparison, self.qemu
+        qemu = self.qemu
         return {
             "cycles": self.simulated.packets,
             "packets": self.simulated.packets,
@@ -186,15 +187,21 @@ class PacketResult:
             "outputs": str(self.file),
             "trace": None,
             "compared_with": self.compared_with,
-            "max_abs_error": comparison.max_abs_error if comparison is not None else None,
-            "max_rel_error": comparison.max_rel_error if comparison is not None else None,
-            "equal": comparison.equal if comparison is not None else None,
+            **verdict(self.comparison),
+            "agrees": self.agrees,
             "qemu": None
             if qemu is None
             else {"equal": self.qemu_equal, "instructions": qemu.instructions, "packets": qemu.packets},
             "missing_tools": list(self.missing),
             "cpu_s": self.cpu_s,
         }
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether outputs are within the tolerance and the independent run equal; None where neither is known."""
+        verdicts = [self.comparison.agrees] if self.comparison is not None else []
+        verdicts += [self.qemu_equal] if self.qemu is not None else []
+        return all(verdicts) if verdicts else None
 
     @property
     def qemu_equal(self) -> bool:
@@ -285,10 +292,10 @@ def run_packets(
     compiled = compile_packets(machine, lowered)
     inputs = choose_inputs(compiled.inputs, options)
     result = execute(machine, compiled, inputs)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_arrays(folder / "outputs.npz", result.outputs)
     compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
-    comparison = compare(result.outputs, expected) if expected is not None else None
+    comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
     spent = time.process_time() - start
     return replace(
         result,

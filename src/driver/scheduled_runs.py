@@ -16,6 +16,7 @@ from ..costs.notation import Timed, check_capacity, check_schedule, times_of, tr
 from ..costs.soma import Hardware, plan
 from ..costs.soma.blocks import splits
 from ..errors import InfeasibleError, TilewrightError
+from ..files import make_folder, replacing
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
@@ -59,7 +60,7 @@ def write_schedule(path: Path, table: Timetable, batch: int, machine: Machine, *
     """Write a schedule to a `.mlir` file."""
     from xdsl.printer import Printer
 
-    with path.open("w", encoding="utf-8") as file:
+    with replacing(path) as place, place.open("w", encoding="utf-8") as file:
         Printer(file).print_op(schedule_module(table, batch, machine, exact=exact))
         file.write("\n")
 
@@ -181,7 +182,7 @@ def run_scheduled(
     program = lower_to_program(machine, value, weights)
     signature = {key: (array.shape, array.dtype) for key, array in made.items()}
     inputs = made if run_options.inputs is None else choose_inputs(signature, run_options)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     trace = folder / "trace.json" if run_options.trace else None
     result = simulate(program, inputs, trace=trace)
     outputs = folder / "outputs.npz"
@@ -190,6 +191,7 @@ def run_scheduled(
     if run_options.check:
         expected = run_network(network, inputs, weights)
         stored = [tensor.name for tensor in program.tensors if tensor.role in ("temp", "output")]
-        comparison = compare({key: result.tensor(key) for key in stored}, {key: expected[key] for key in stored})
+        found = {key: result.tensor(key) for key in stored}
+        comparison = compare(found, {key: expected[key] for key in stored}, run_options.tolerance)
     compared = "NumPy, layer by layer" if comparison is not None else ""
     return RunResult(result, program.predicted, outputs, trace, compared, comparison, time.process_time() - start)

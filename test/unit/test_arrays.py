@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.arrays import compare, make_inputs, read_arrays, write_arrays
+from tilewright.arrays import Array, Worst, compare, make_inputs, read_arrays, verdict, write_arrays
 from tilewright.errors import TilewrightError
 
 
@@ -50,6 +50,67 @@ def test_files_round_trip(tmp_path: Path):
     np.save(tmp_path / "b.npy", np.arange(4))
     assert read_arrays(tmp_path / "a.npz")["x"].tolist() == [0, 1, 2]
     assert read_arrays(tmp_path / "b.npy", ["y"])["y"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "tolerance", "agrees"),
+    [
+        (np.array([1.0, 10.0], "f4"), np.array([1.009, 10.0], "f4"), None, True),
+        (np.array([1.0, 10.0], "f4"), np.array([1.011, 10.0], "f4"), None, False),
+        (np.array([1.0, 10.0], "f4"), np.array([1.011, 10.0], "f4"), 0.01, True),
+        (np.array([1.0, 10.0], "f4"), np.array([1.001, 10.0], "f4"), 0.0, False),
+        (np.array([1.0, 10.0], "f2"), np.array([1.09, 10.0], "f4"), None, True),
+        (np.array([2, 100], "i1"), np.array([1, 100], "i1"), None, False),
+        (np.array([2, 100], "i1"), np.array([2, 100], "f8"), None, True),
+        (np.array([2, 100], "i1"), np.array([1, 100], "i1"), 0.01, True),
+        (np.array([1 << 60], "i8"), np.array([(1 << 60) + 1], "i8"), None, False),
+        (np.array([np.nan, 1], "f4"), np.array([1, 1], "f4"), 10.0, False),
+        (np.array([np.nan, np.inf], "f4"), np.array([np.nan, np.inf], "f4"), None, True),
+    ],
+)
+def test_verdicts(found: Array, expected: Array, tolerance: float | None, agrees: bool):
+    assert compare({"y": found}, {"y": expected}, tolerance).agrees is agrees
+
+
+def test_the_worst_element_is_told():
+    found = {"a": np.array([[1, 2], [3, 4.5]], "f4"), "b": np.array([100, 202], "f4")}
+    expected = {"a": np.array([[1, 2], [3, 4]], "f4"), "b": np.array([100, 200], "f4")}
+    result = compare(found, expected)
+    assert result.worst == Worst("a", (1, 1), 4.5, 4.0)
+    assert not result.agrees
+    assert verdict(result)["worst"] == {"name": "a", "index": (1, 1), "found": 4.5, "expected": 4.0}
+    assert set(verdict(result)) == set(verdict(None))
+    assert compare(expected, expected).worst is None
+
+
+@pytest.mark.parametrize("array", [np.array([{}]), np.array(["x"]), np.array([1j]), np.zeros(2, "i4,f4")])
+def test_arrays_of_other_things_are_refused(array: Array, tmp_path: Path):
+    np.savez(tmp_path / "x.npz", x=array)
+    np.save(tmp_path / "x.npy", array)
+    for name in ("x.npz", "x.npy"):
+        with pytest.raises(TilewrightError, match=name) as caught:
+            read_arrays(tmp_path / name)
+        assert "allow_pickle" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["x.npz", "z.npz", "x.npy"])
+def test_damaged_arrays_are_told(name: str, tmp_path: Path):
+    """Every byte of a file inverted, and every length of it: an error of ours, or arrays."""
+    path = tmp_path / name
+    write = {"x.npz": np.savez, "z.npz": np.savez_compressed, "x.npy": np.save}[name]
+    write(path, np.arange(5, dtype=np.float32))
+    whole = path.read_bytes()
+    damaged = [whole[:i] for i in range(0, len(whole), 7)]
+    damaged += [whole[:i] + bytes([whole[i] ^ 0xFF]) + whole[i + 1 :] for i in range(len(whole))]
+    errors: list[TilewrightError] = []
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            read_arrays(path)
+        except TilewrightError as error:
+            errors.append(error)
+    assert len(errors) > len(damaged) / 4
+    assert all(name in error.subject and len(str(error)) < 500 + len(str(path)) for error in errors)
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.npz", b"PK no zip"), ("b.npy", b""), ("c.pb", b"\xff\xff\xff")])

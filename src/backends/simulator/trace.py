@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ...files import make_folder, replacing
 from .schedule import Issue
 from .stream import Stream
 
@@ -13,8 +14,8 @@ from .stream import Stream
 def write_trace(path: Path, stream: Stream, issues: Sequence[Issue]) -> None:
     """Writes the trace events of a run; a slice's arguments tell its instruction, cycles, ops, bytes and addresses."""
     scale = 1e6 / stream.machine.frequency_hz
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as stream_out:
+    make_folder(path.parent)
+    with replacing(path) as place, place.open("w") as stream_out:
         stream_out.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         stream_out.write(_event({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": stream.machine.name}}))
         for number, unit in enumerate(stream.machine.units):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
+from ...files import replacing_all
 from .architecture import architecture_yaml
 from .mapping import mapping_yaml
 from .problem import dimension_letters, problem_yaml
@@ -19,7 +20,7 @@ def write_timeloop(folder: Path, arch: Architecture, problem: Problem, mapping: 
         "problem.yaml": problem_yaml(problem),
         "mapping.yaml": mapping_yaml(arch, problem, mapping),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    with replacing_all(folder, texts) as places:
+        for name, text in texts.items():
+            places[name].write_text(text, encoding="utf-8")
     return [folder / name for name in texts]

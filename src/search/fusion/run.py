@@ -14,6 +14,7 @@ from ...costs.fusion.graph import LayerGraph, nodes_of
 from ...costs.fusion.values import Metric
 from ...costs.json_fields import object_of, read_json
 from ...errors import TilewrightError
+from ...files import write_file
 from .annealing import Annealing, AnnealingOptions
 from .anytime import Anytime, AnytimeOptions
 from .evaluate import Evaluator, Pricer
@@ -248,4 +249,4 @@ class _Run:
     def _save(self, search: Search) -> None:
         if self.options.state is not None:
             data = {"search": self._key(), "state": search.dump()}
-            self.options.state.write_text(json.dumps(data) + "\n")
+            write_file(self.options.state, json.dumps(data) + "\n")

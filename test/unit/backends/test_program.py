@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.backends.program import Program, TensorPlacement, load_program
 from tilewright.errors import TilewrightError
+from tilewright.files import sealed_table
 from tilewright.frontends.acg import load_target
 from tilewright.resources import Resources
 
@@ -45,6 +46,14 @@ def test_missing_files_are_named(name: str, program: Program, tmp_path: Path):
         load_program(folder)
 
 
+@pytest.mark.parametrize("name", ["program.bin", "program.json", "target.acg", "weights.npz"])
+def test_altered_files_are_named(name: str, program: Program, tmp_path: Path):
+    path = program.save(tmp_path) / name
+    path.write_bytes(path.read_bytes().replace(b"4", b"5").replace(bytes([16]), bytes([17])))
+    with pytest.raises(TilewrightError, match=rf"{name}.*compile again"):
+        load_program(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -60,6 +69,7 @@ def test_broken_tables_are_refused(key: str, value: object, message: str, progra
     path = program.save(tmp_path) / "program.json"
     table = json.loads(path.read_text())
     table["tensors"][0][key] = value
-    path.write_text(json.dumps(table))
+    files = {name: tmp_path / name for name in table.pop("files")}
+    path.write_text(sealed_table({key: value for key, value in table.items() if key != "table"}, files))
     with pytest.raises(TilewrightError, match=message):
         load_program(tmp_path)

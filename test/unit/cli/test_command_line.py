@@ -1,11 +1,15 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tilewright.arrays import read_arrays, write_arrays
 from tilewright.cli import main
 from tilewright.cli.command_line import finite
+
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["run"], ["run", "a", "--seed", "x"], ["compile", "a", "--no"]])
@@ -59,3 +63,51 @@ def test_help_is_quick():
     program = "import sys; from tilewright.cli.command_line import make_parser; make_parser(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert {"numpy", "scipy", "numba", "z3", "lark", "onnx"}.isdisjoint(loaded)
+
+
+def test_a_fault_of_ours_leaves_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture):
+    def fail(arguments: object) -> None:
+        raise ZeroDivisionError("division \ud800 by zero")
+
+    monkeypatch.setattr("tilewright.cli.networks.execute", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["networks"]) == 70
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    (file,) = tmp_path.iterdir()
+    assert str(file) in err
+    assert "in fail" in file.read_text()
+    assert main(["networks", "--json"]) == 70
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "internal"
+
+
+@pytest.mark.parametrize(("shift", "code"), [(0, 0), (1e-6, 0), (5, 1)])
+def test_the_verdict_is_the_exit_code(shift: float, code: int, tmp_path: Path, capsys: Capture):
+    command = ["run", "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6", "--target", "tiny", "-o", str(tmp_path)]
+    assert main([*command, "--json"]) == 0
+    capsys.readouterr()
+    expected = dict(read_arrays(tmp_path / "outputs.npz"))
+    expected["O"][1, 2] += shift
+    write_arrays(tmp_path / "y.npz", expected)
+    command += ["--expect", str(tmp_path / "y.npz")]
+    assert main([*command, "--json"]) == code
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["agrees"] is (code == 0)
+    assert answer["equal"] is (shift == 0)
+    assert (answer["worst"] or {"index": None})["index"] == ([1, 2] if shift else None)
+    assert main([*command, "--tolerance", "100"]) == 0
+    assert main(command) == code
+    out = capsys.readouterr().out
+    assert ("differs" in out) == bool(code)
+    assert "Units" in out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_answers_that_find_no_room():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "tilewright", "targets", "--target", "tiny", "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "no space left" in done.stderr

@@ -10,13 +10,15 @@ SOURCES = Path(__file__).parents[3] / "src"
 
 LAYERS = (
     {"errors"},
+    {"files"},
     {"algebra"},
     {"machine"},
     {"zoo"},
     {"costs"},
     {"search"},
     {"dialects"},
-    {"resources", "arrays"},
+    {"arrays"},
+    {"resources"},
     {"frontends"},
     {"backends"},
     {"interpreters"},

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ....files import make_folder, write_file
 from ....machine import Machine
 from .timeline import Slice
 
@@ -23,5 +24,5 @@ def write_trace(path: Path, machine: Machine, slices: Sequence[Slice]) -> None:
         place = {"ph": "X", "pid": 1, "tid": rows[item.row], "name": item.name, "args": {"instruction": item.index}}
         times = {"ts": item.start_cycle * scale, "dur": (item.end_cycle - item.start_cycle) * scale}
         events.append(place | times)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))
+    make_folder(path.parent)
+    write_file(path, json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))

@@ -1,0 +1,135 @@
+"""Files that are written: whole or not at all, and known by a hash of their bytes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from .errors import TilewrightError
+
+LEVERS = {
+    errno.ENOENT: "give the path of something that is there",
+    errno.EACCES: "change its permissions, or choose another place",
+    errno.EPERM: "change its permissions, or choose another place",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOSPC: "make room, or choose another place",
+    errno.EDQUOT: "make room, or choose another place",
+    errno.ENOTDIR: "remove the file that stands where a folder is meant, or choose another name",
+    errno.EEXIST: "remove the file that stands where a folder is meant, or choose another name",
+    errno.EISDIR: "name a file in that folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+"""What to change, by what the operating system says."""
+
+_numbers = itertools.count()
+
+
+def file_error(error: OSError, path: str | Path | None = None) -> TilewrightError:
+    """What the operating system said of a file, as an error for people; `path` where `error` does not name it."""
+    subject = error.filename if error.filename is not None else path
+    found = (error.strerror or str(error) or "an error").lower()
+    return TilewrightError(
+        "file",
+        str(subject) if subject is not None else "a file or stream",
+        "one that can be read or written here",
+        found,
+        LEVERS.get(error.errno or 0, "look at the file and the disk that it is on"),
+    )
+
+
+@contextmanager
+def replacing(path: str | Path) -> Generator[Path]:
+    """A path beside `path` to write to, which takes the place of `path` at the end, and is removed after an error.
+
+    Devices and pipes are written to directly.  `TilewrightError` (kind `file`) where the operating system refuses.
+    """
+    try:
+        target = Path(path).resolve()
+        stream = target.exists() and not target.is_file() and not target.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise file_error(OSError(errno.EINVAL, str(error)), path) from error
+    place = target if stream else target.with_name(f".tilewright-{os.getpid()}-{next(_numbers)}.tmp")
+    try:
+        yield place
+        if not stream:
+            os.replace(place, target)
+    except OSError as error:
+        raise file_error(OSError(error.errno, error.strerror or str(error)), path) from error
+    finally:
+        if not stream:
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_all(folder: Path, names: Iterable[str]) -> Generator[dict[str, Path]]:
+    """`replacing` for files of one folder, by name: all of them take their places, or none."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(replacing(make_folder(folder) / name)) for name in names}
+
+
+def write_file(path: str | Path, content: str | bytes) -> None:
+    """Write a file, whole or not at all; text in UTF-8."""
+    with replacing(path) as place:
+        place.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def make_folder(path: str | Path) -> Path:
+    """The folder, made where it is not there; `TilewrightError` (kind `file`) where that fails."""
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_error(error, path) from error
+    except ValueError as error:  # a name that no file can have
+        raise file_error(OSError(errno.EINVAL, str(error)), path) from error
+    return path
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sealed_table(table: Mapping[str, Any], files: Mapping[str, Path]) -> str:
+    """A folder's table as JSON text, with hashes of the folder's files and of itself: what `read_table` takes."""
+    whole = {**table, "files": {name: hash_of(path) for name, path in files.items()}}
+    return json.dumps({**whole, "table": _hash_of_table(whole)}, indent=1) + "\n"
+
+
+def _hash_of_table(table: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()
+
+
+def read_table(folder: Path, name: str, lever: str = "compile again") -> dict[str, Any]:
+    """The table of a folder; `TilewrightError` (kind `file`) where it or a file it names has changed since."""
+    path = folder / name
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise file_error(error, path) from error
+    except (ValueError, RecursionError) as error:
+        raise TilewrightError("file", str(path), "JSON text, as it was written", str(error)[:200], lever) from error
+    if not isinstance(table, dict) or not isinstance(cast(dict[str, Any], table).get("files"), dict):
+        raise TilewrightError("file", str(path), "a table with hashes of the folder's files", "none", lever)
+    table = cast(dict[str, Any], table)
+    if table.pop("table", None) != _hash_of_table(table):
+        raise TilewrightError("file", str(path), "the table as it was written", "an altered one", lever)
+    for file, expected in table["files"].items():
+        try:
+            found = hash_of(folder / file)
+        except OSError as error:
+            raise TilewrightError(
+                "file", str(folder / file), "the file that was written here", (error.strerror or "none").lower(), lever
+            ) from error
+        if found != expected:
+            raise TilewrightError("file", str(folder / file), "its bytes as they were written", "other bytes", lever)
+    return table
