@@ -190,14 +190,20 @@ class Search:
                 self.step(*heapq.heappop(self.queue))
 
     def begin_alone(self) -> None:
-        """A first mapping where work is free: on a single unit, with the last memory before the outermost alone."""
+        """A first mapping where work is free: on a single unit, with the last memory before the outermost alone.
+
+        There is none where other memories must hold tensors, too.
+        """
+        self.alone = True
         spread = ((1,) * len(self.dims),) * self.levels
         alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
         energies = {
             kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(last_kept(kept)) for kept in product(*alone)
         }
+        if not energies:
+            return
         kept = min(energies, key=lambda kept: energies[kept])
-        bound, self.alone = self.estimates.by_tables(spread, kept, 0.0, inf), True
+        bound = self.estimates.by_tables(spread, kept, 0.0, inf)
         for factor in (1 + 1e-6, STRIDE, WIDENING):
             self.explore(spread, kept, min(self.best.value, bound * factor))
             if self.best.value <= bound * factor or self.late():

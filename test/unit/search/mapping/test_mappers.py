@@ -93,3 +93,8 @@ def test_imperfect_factors_are_never_worse(objective: Objective) -> None:
     values = [{"edp": m.edp, "energy": m.energy, "latency": m.cycles}[objective] for m in (perfect, imperfect)]
     assert values[1] <= values[0] * (1 + 1e-9)
     assert imperfect.lower_bound <= perfect.lower_bound * (1 + 1e-9)
+
+
+def test_fewest_words_without_bypass() -> None:
+    """No memory may stand alone, so the first mapping of free work is left out."""
+    assert map_problem(ARCH, GEMM, "exact", Request("dram", space=Space(bypass=False))).proven
