@@ -147,7 +147,8 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
-    `covenant:bert_gemm1` (`zoo.covenant_layers`).  A module is copied, so that the caller's stays as it is.
+    `covenant:bert_gemm1` (`zoo.covenant_layers`).  A network of the zoo has a name, too (`frontends.networks`): it is
+    one of 8-bit integers with seeded weights.  A module is copied, so that the caller's stays as it is.
     `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
     """
     shapes = shapes or InputShapes()

@@ -17,6 +17,7 @@ from ..errors import TilewrightError
 from ..resources import Resources, attach
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
 from .encoder import ENCODERS, encoder_module
+from .networks import NAMES, network_module
 
 OPERATORS = (
     "conv",
@@ -46,7 +47,9 @@ def operator_file(name: str) -> Path:
 
 
 def named_model(name: str) -> ModuleOp | Path | None:
-    """The file of `operator:softmax`, the module of another layer of the zoo; None for other names."""
+    """The file of `operator:softmax`, the module of another layer or network of the zoo; None for other names."""
+    if name in NAMES:
+        return network_module(name)
     if name in ENCODERS:
         return encoder_module(ENCODERS[name])
     if name.startswith("operator:"):
