@@ -54,7 +54,7 @@ def model_shapes(arguments: argparse.Namespace, model: str) -> InputShapes:
         shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
         dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
         found = InputShapes(arguments.batch, shapes, dims)
-        if not is_model_file(model):
+        if not (is_model_file(model) or is_network(model)):
             found.refuse_names(model)
     except TilewrightError as error:
         raise UsageError(error.kind, error.subject, error.expected, error.found, error.lever) from error
@@ -64,6 +64,13 @@ def model_shapes(arguments: argparse.Namespace, model: str) -> InputShapes:
 def is_model_file(model: str) -> bool:
     """Whether `model` names a file with inputs, perhaps with a node behind its suffix (`model.onnx:conv1`)."""
     return Path(model).suffix in MODEL_FILES or any(f"{suffix}:" in model for suffix in MODEL_FILES)
+
+
+def is_network(model: str) -> bool:
+    """Whether `model` names a network of the zoo, perhaps with its precision (`resnet50:f32`)."""
+    from ..zoo.paper_networks import NAMES
+
+    return model.partition(":")[0] in NAMES
 
 
 def _named(option: str, given: Sequence[str]) -> list[tuple[str, str]]:

@@ -147,9 +147,9 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
-    `covenant:bert_gemm1` (`zoo.covenant_layers`).  A network of the zoo has a name, too (`frontends.networks`): it is
-    one of 8-bit integers with seeded weights.  A module is copied, so that the caller's stays as it is.
-    `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
+    `covenant:bert_gemm1` (`zoo.covenant_layers`).  Networks of the zoo have names, too (`frontends.networks`):
+    `resnet50` has 8-bit integers, `resnet50:f32` floats, with seeded weights.  A module is copied, so that the caller's
+    stays as it is.  `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
     """
     shapes = shapes or InputShapes()
     if isinstance(model, ModuleOp):
@@ -161,8 +161,10 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
 
         return _with_fixed_shapes(einsum_module(model), model, shapes)
     if isinstance(model, str):
-        from ..frontends.layers import named_model
+        from ..frontends.layers import named_model, named_network
 
+        if (network := named_network(model, shapes)) is not None:
+            return network
         if isinstance(named := named_model(model), ModuleOp):
             return _with_fixed_shapes(named, model, shapes)
         model = named or model

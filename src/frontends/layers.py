@@ -17,7 +17,8 @@ from ..errors import TilewrightError
 from ..resources import Resources, attach
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
 from .encoder import ENCODERS, encoder_module
-from .networks import NAMES, network_module
+from .input_shapes import InputShapes, unknown_name
+from .networks import NAMES, PRECISIONS, network_module
 
 OPERATORS = (
     "conv",
@@ -47,14 +48,28 @@ def operator_file(name: str) -> Path:
 
 
 def named_model(name: str) -> ModuleOp | Path | None:
-    """The file of `operator:softmax`, the module of another layer or network of the zoo; None for other names."""
-    if name in NAMES:
-        return network_module(name)
+    """The file of `operator:softmax`, the module of another layer of the zoo; None for other names."""
     if name in ENCODERS:
         return encoder_module(ENCODERS[name])
     if name.startswith("operator:"):
         return operator_file(name.removeprefix("operator:"))
     return named_module(name)
+
+
+def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
+    """The network of the zoo called `resnet50`, or `resnet50:f32` for floats; None for other names.
+
+    `shapes` may have a batch and, for transformers, the dim `tokens`.
+    """
+    network, _, given = name.partition(":")
+    if network not in NAMES or given not in ("", *PRECISIONS):
+        return None
+    precision = "f32" if given == "f32" else "i8"
+    InputShapes(shapes=shapes.shapes).refuse_names(name)
+    for dim in shapes.dims:
+        if dim != "tokens":
+            raise unknown_name("--dim", dim, "an open extent", ("tokens",))
+    return network_module(network, precision=precision, batch=shapes.samples, tokens=shapes.dims.get("tokens"))
 
 
 def named_module(name: str) -> ModuleOp | None:

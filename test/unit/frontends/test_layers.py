@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from tilewright import compile, simulate
+from tilewright.dialects.types import dtype_of, element_of, shape_of
 from tilewright.driver import load_model, reference
 from tilewright.errors import TilewrightError
-from tilewright.frontends.layers import layer_module, named_module
+from tilewright.frontends.input_shapes import InputShapes
+from tilewright.frontends.layers import layer_module, named_module, named_network
+from tilewright.interpreters.graph import find_function
 from tilewright.resources import resources_of
 from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
 
@@ -48,3 +51,17 @@ def test_other_names_are_someone_elses():
     assert named_module("covenant") is None
     with pytest.raises(TilewrightError, match="bert_gemm9"):
         named_module("covenant:bert_gemm9")
+
+
+def test_networks_have_a_precision_a_batch_and_tokens():
+    for name, element in (("gpt2_small_decode", "int8"), ("gpt2_small_decode:f32", "float32")):
+        module = named_network(name, InputShapes(batch=2, dims={"tokens": 5}))
+        assert module is not None
+        shapes = {str(dtype_of(element_of(arg))): shape_of(arg) for arg in find_function(module).body.block.args[1:2]}
+        assert shapes == {element: (2, 12, 4, 64)}
+    assert named_network("resnet18", InputShapes()) is None
+    assert named_network("resnet50:conv1", InputShapes()) is None
+    with pytest.raises(TilewrightError, match="'tokens'"):
+        named_network("gpt", InputShapes(dims={"sequence": 5}))
+    with pytest.raises(TilewrightError, match="--shape"):
+        named_network("gpt", InputShapes(shapes={"x": (1, 5, 768)}))
