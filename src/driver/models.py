@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, PassPipeline
-from xdsl.printer import Printer
+from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
 
 from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, verdict, write_arrays
 from ..errors import TilewrightError
-from ..files import make_folder, replacing
+from ..files import make_folder
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
+from .watch import Watch
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
-
-OPS_LIMIT = 10_000
-"""Operations that a module may hold at any point of the pipeline."""
 
 
 @dataclass(frozen=True)
@@ -108,39 +105,9 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
     return ",".join(stage for stage in stages if stage)
 
 
-def parse_passes(text: str, callback: _Watch | None = None) -> PassPipeline:
+def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     """The passes that `text` names, as `tilewright-opt -p` takes it."""
     return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
-
-
-class _Watch:
-    """Between passes: verify, count ops, write the IR, tell the progress."""
-
-    def __init__(self, options: CompileOptions, total: int, progress: Progress | None) -> None:
-        self.options = options
-        self.total = total
-        self.progress = progress
-        self.done = 0
-        self.ops_max = 0
-
-    def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
-        self.ops_max = max(self.ops_max, sum(1 for _ in module.walk()))
-        if self.options.verify_each:
-            module.verify()
-        if self.options.dump is not None:
-            name = previous.name if previous is not None else "import"
-            dump_module(module, self.options.dump / f"{self.done:02}-{name}.mlir")
-        if self.progress is not None:
-            self.progress(following.name if following is not None else "done", self.done, self.total)
-        self.done += 1
-
-
-def dump_module(module: ModuleOp, path: Path) -> None:
-    """Write the IR as text to `path`, making its folder."""
-    make_folder(path.parent)
-    with replacing(path) as place, place.open("w", encoding="utf-8") as stream:
-        Printer(stream).print_op(module)
-        stream.write("\n")
 
 
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None = None) -> ModuleOp:
@@ -221,11 +188,19 @@ def compile(
     Raises `TilewrightError` for a model or target that cannot be read or is not supported, `InfeasibleError` where a
     resource of the target does not suffice.
     """
-    return compile_module(load_model(model, shapes), str(target), options or CompileOptions(), progress)
+    lowered = load_model(model, shapes)
+    return compile_module(lowered, str(target), options or CompileOptions(), progress, _name_of(model))
 
 
-def compile_module(module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None) -> Program:
-    """Lower `module`, in place if there are no groups, and take the program out of it."""
+def _name_of(model: str | Path | bytes | ModelProto | ModuleOp) -> str:
+    """What errors call a model: its file or text, or "module" where it is an object."""
+    return str(model) if isinstance(model, str | Path) else "module"
+
+
+def compile_module(
+    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+) -> Program:
+    """Lower `module`, in place if there are no groups, and take the program out of it; errors call it `name`."""
     from ..frontends.acg import load_target
 
     if not load_target(target).mnemonics:
@@ -234,22 +209,18 @@ def compile_module(module: ModuleOp, target: str, options: CompileOptions, progr
     from .groups import BEST, best_groups, lower_groups
 
     if options.partition == BEST:
-        return best_groups(module, target, options, progress)
+        return best_groups(module, target, options, progress, name)
     if options.partition:
-        return lower_groups(module, target, options, progress)
-    return lower(module, pipeline_text(target, options), options, progress)
+        return lower_groups(module, target, options, progress, name)
+    return lower(module, pipeline_text(target, options), options, progress, name)
 
 
-def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None) -> Program:
-    """Lower `module` in place by the passes that `text` names, and take the program out of it."""
+def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None, name: str) -> Program:
+    """Lower `module`, which errors call `name`, in place by the passes of `text`, and take the program out of it."""
     from ..backends.link import link
 
-    watch = _Watch(options, text.count(",") + 1, progress)
+    watch = Watch(name, options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
-    if watch.ops_max > OPS_LIMIT:
-        raise TilewrightError(
-            "program", "module", f"at most {OPS_LIMIT} operations", f"{watch.ops_max}", "split the model"
-        )
     return link(module, watch.ops_max)
 
 

@@ -56,6 +56,11 @@ class Obligation:
         """What is to be proved, without the words."""
         return self.alternatives, self.value, self.modulus
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether the loops' iterations stand in it; addresses alone do not."""
+        return any(form.terms for form in (*self.alternatives, self.value))
+
     def holds(self, point: Mapping[str, int]) -> bool:
         """Whether it holds at one point."""
         enough = any(form.evaluate(point) >= 0 for form in self.alternatives)

@@ -27,8 +27,7 @@ class Refutation:
         """The refutation as an error: what is short, by how much, where, and the smallest change that would fit."""
         item = self.obligation
         subject = f"codelet @{problem.codelet}, {item.subject}"
-        moving = any(form.terms for form in (*item.alternatives, item.value))
-        where = iteration_words(problem.pieces, self.point) if moving else ""
+        where = iteration_words(problem.pieces, self.point) if item.is_moving else ""
         lever = _lever(item, self.demand) + (f" (at {where})" if where else "")
         if item.kind == "capacity":
             return InfeasibleError(item.memory, self.demand, item.bound, item.unit, lever, subject)
@@ -105,7 +104,7 @@ def _assume(solver: Any, pieces: tuple[Piece, ...]) -> None:
 
 
 def _negation(item: Obligation) -> Any:
-    if not any(form.terms for form in (*item.alternatives, item.value)):
+    if not item.is_moving:
         return z3.BoolVal(not item.holds({}))
     facts = [_term(form) < 0 for form in item.alternatives]
     short = z3.And(facts) if len(facts) > 1 else facts[0]

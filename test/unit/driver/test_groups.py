@@ -54,7 +54,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> lis
     """Let each method have so many cycles, and those that are not there no room; what was asked for."""
     asked: list[CompileOptions] = []
 
-    def compiled(module: ModuleOp, target: str, options: CompileOptions, progress: None) -> Program:
+    def compiled(module: ModuleOp, target: str, options: CompileOptions, progress: None, name: str) -> Program:
         asked.append(options)
         if options.partition not in cycles:
             raise InfeasibleError("GBUF", 2, 1, "bytes", "take a larger one", f"the way {options.partition!r}")

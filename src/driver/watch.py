@@ -1,0 +1,67 @@
+"""What happens between the passes of a compilation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+
+from ..errors import TilewrightError
+from ..files import make_folder, replacing
+
+if TYPE_CHECKING:
+    from .models import CompileOptions, Progress
+
+OPS_BASE, OPS_PER_OP = 10_000, 50
+"""Operations that a module may hold at any point of the pipeline: so many, and so many more for each of its input.
+
+Loops stay rolled, so a layer becomes a few dozen operations at most, whatever its extents.
+"""
+
+
+class Watch:
+    """Between passes: verify, count ops, write the IR, tell the progress.
+
+    Raises `TilewrightError` (kind `limit`) for `subject` after a pass that makes more operations than `OPS_BASE` and
+    `OPS_PER_OP` allow.
+    """
+
+    def __init__(self, subject: str, options: CompileOptions, total: int, progress: Progress | None) -> None:
+        self.subject = subject
+        self.options = options
+        self.total = total
+        self.progress = progress
+        self.done = 0
+        self.ops_max = 0
+        self.ops_limit = 0
+
+    def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        self._count(module, previous)
+        if self.options.verify_each:
+            module.verify()
+        if self.options.dump is not None:
+            name = previous.name if previous is not None else "import"
+            dump_module(module, self.options.dump / f"{self.done:02}-{name}.mlir")
+        if self.progress is not None:
+            self.progress(following.name if following is not None else "done", self.done, self.total)
+        self.done += 1
+
+    def _count(self, module: ModuleOp, previous: ModulePass | None) -> None:
+        count = sum(1 for _ in module.walk())
+        if previous is None:
+            self.ops_limit = OPS_BASE + OPS_PER_OP * count
+        elif count > self.ops_limit:
+            expected, found = f"at most {self.ops_limit} operations", f"{count} after {previous.name}"
+            raise TilewrightError("limit", self.subject, expected, found, "split the model")
+        self.ops_max = max(self.ops_max, count)
+
+
+def dump_module(module: ModuleOp, path: Path) -> None:
+    """Write the IR as text to `path`, making its folder."""
+    make_folder(path.parent)
+    with replacing(path) as place, place.open("w", encoding="utf-8") as stream:
+        Printer(stream).print_op(module)
+        stream.write("\n")
