@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import TilewrightError
 from ..machine import Field, Machine, Mnemonic, PlacedField, Word
-from .positional import format_positional, parse_positional
+from .positional import AssemblyError, Parsed, field_value, format_positional, parse_positional, split_items
 
 Array = NDArray[Any]
 
@@ -276,45 +276,50 @@ def _enums(machine: Machine, word: Word) -> dict[str, Field]:
 def assemble(machine: Machine, text: str, source: str = "program") -> bytes:
     """The program that lines of text spell, as `disassemble` writes them; `#` begins a comment.
 
-    Errors are `TilewrightError`s whose subject begins with `source:line`.
+    Errors are `TilewrightError`s whose subject begins with `source:line:column`.
     """
     words: list[bytes] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        content = line.partition("#")[0].strip()
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.partition("#")[0].rstrip()
         if content:
             try:
-                words.append(encode(machine, *parse_instruction(machine, content)))
-            except TilewrightError as error:
-                subject = f"{source}:{number} ({error.subject})"
+                words.append(_assembled(machine, content))
+            except AssemblyError as error:
+                subject = f"{source}:{number}:{error.column + 1} ({error.subject})"
                 raise TilewrightError(error.kind, subject, error.expected, error.found, error.lever) from None
     return b"".join(words)
 
 
-def parse_instruction(machine: Machine, text: str) -> tuple[str, dict[str, int]]:
-    """Mnemonic and fields of one line of assembly text."""
-    mnemonic, _, rest = text.partition(" ")
-    if machine.positional:
-        return parse_positional(machine, mnemonic, rest)
-    word = word_of(machine, mnemonic)
-    enums = _enums(machine, word)
-    fields: dict[str, int] = {}
-    for item in rest.split(",") if rest.strip() else ():
-        name, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or name in fields:
-            raise TilewrightError("program", mnemonic, "fields like NAME=VALUE, each once", f"`{item.strip()}`")
-        _place(word, name)
-        fields[name] = _field_value(mnemonic, name, value, enums.get(name))
-    return mnemonic, fields
-
-
-def _field_value(mnemonic: str, name: str, text: str, enum: Field | None) -> int:
-    codes = dict(enum.enum) if enum is not None else {}
-    if text in codes:
-        return codes[text]
+def _assembled(machine: Machine, text: str) -> bytes:
+    parsed = parse_instruction(machine, text)
     try:
-        if len(text) > 70:
-            raise ValueError
-        return int(text, 0)
-    except ValueError:
-        expected = f"a number or one of {', '.join(codes)}" if codes else "a number"
-        raise TilewrightError("program", f"{mnemonic}.{name}", expected, f"`{text[:40]}`") from None
+        return encode(machine, parsed.mnemonic, parsed.fields)
+    except TilewrightError as error:
+        column = parsed.columns[error.subject.rpartition(".")[2]]
+        raise AssemblyError(column, error.subject, error.expected, error.found) from None
+
+
+def parse_instruction(machine: Machine, text: str) -> Parsed:
+    """Mnemonic and fields of one line of assembly text, with the columns where fields stand."""
+    start = len(text) - len(text.lstrip())
+    mnemonic = text[start:].split(maxsplit=1)[0]
+    end = start + len(mnemonic)
+    items = split_items(text[end:], end)
+    if machine.positional:
+        return parse_positional(machine, mnemonic, start, items)
+    if mnemonic not in machine.words:
+        raise AssemblyError.unknown(start, machine, machine.words, mnemonic)
+    word = machine.words[mnemonic]
+    enums = _enums(machine, word)
+    parsed = Parsed(mnemonic)
+    for column, item in items:
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or name in parsed.fields:
+            raise AssemblyError(column, mnemonic, "fields like NAME=VALUE, each once", f"`{item[:40]}`")
+        if name not in word.by_name:
+            raise AssemblyError(column, mnemonic, f"a field among {', '.join(word.by_name)}", f"`{name[:40]}`")
+        parsed.fields[name] = field_value(
+            column, f"{mnemonic}.{name}", value, dict(getattr(enums.get(name), "enum", ()))
+        )
+        parsed.columns[name] = column
+    return parsed

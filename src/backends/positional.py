@@ -7,10 +7,59 @@ underscore and a digit is written without the underscore: `DTYPE_CFG 8FXP, 4, 4,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from ..errors import TilewrightError
 from ..machine import Field, Machine, Mnemonic, Word
+
+NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|[0-9]{1,20})")
+
+
+class AssemblyError(TilewrightError):
+    """A mistake in a line of assembly text, in `column` (the first is 0)."""
+
+    def __init__(self, column: int, subject: str, expected: str, found: str, lever: str = "") -> None:
+        self.column = column
+        super().__init__("program", subject, expected, found, lever)
+
+    @staticmethod
+    def unknown(column: int, machine: Machine, names: Iterable[str], found: str) -> AssemblyError:
+        """A line that begins with none of the machine's mnemonics."""
+        known = list(names)
+        near = get_close_matches(found, known, 3)
+        lever = f"perhaps {' or '.join(near)}" if near else ""
+        expected = f"a mnemonic among {', '.join(known) or 'none at all'}"
+        return AssemblyError(column, machine.name, expected, f"`{found[:40]}`", lever)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """An instruction of assembly text: its fields, and the column in which each stands."""
+
+    mnemonic: str
+    fields: dict[str, int] = field(default_factory=dict[str, int])
+    columns: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def split_items(text: str, start: int) -> list[tuple[int, str]]:
+    """What commas separate, with the column in which it begins; `text` itself begins in column `start`."""
+    found: list[tuple[int, str]] = []
+    for item in text.split(",") if text.strip() else ():
+        found.append((start + len(item) - len(item.lstrip()), item.strip()))
+        start += len(item) + 1
+    return found
+
+
+def field_value(column: int, subject: str, word: str, codes: Mapping[str, int]) -> int:
+    """A field's number: one of `codes` by name, or spelt with digits."""
+    if word in codes:
+        return codes[word]
+    if not NUMBER.fullmatch(word):
+        expected = f"a number or one of {', '.join(codes)}" if codes else "a number"
+        raise AssemblyError(column, subject, expected, f"`{word[:40]}`")
+    return int(word, 0) if not word.lstrip("+-").isdigit() else int(word)
 
 
 def spelled(name: str) -> str:
@@ -50,27 +99,19 @@ def names_of(machine: Machine) -> dict[str, tuple[Mnemonic, dict[str, int]]]:
     return found
 
 
-def parse_positional(machine: Machine, name: str, rest: str) -> tuple[str, dict[str, int]]:
-    """Mnemonic and fields of a line; `TilewrightError` (kind `program`) for other names, counts or words."""
+def parse_positional(machine: Machine, name: str, start: int, items: Sequence[tuple[int, str]]) -> Parsed:
+    """Mnemonic and fields of a line that begins with `name` in column `start`; `AssemblyError` where it is none."""
     names = names_of(machine)
     if name not in names:
-        raise TilewrightError("program", machine.name, f"a mnemonic among {', '.join(names)}", f"`{name[:40]}`")
+        raise AssemblyError.unknown(start, machine, names, name)
     mnemonic, fields = names[name]
-    words = [word.strip() for word in rest.split(",")] if rest.strip() else []
-    items = shown(mnemonic)
-    if len(words) != len(items):
-        expected = f"{len(items)} fields ({', '.join(item.name for item in items)})"
-        raise TilewrightError("program", name, expected, str(len(words)))
-    for item, word in zip(items, words, strict=True):
-        fields[item.name] = _value(name, item, word)
-    return mnemonic.name, fields
-
-
-def _value(mnemonic: str, item: Field, word: str) -> int:
-    codes = {spelled(name): code for name, code in item.enum}
-    if word in codes:
-        return codes[word]
-    if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|\d{1,20})", word):
-        expected = f"a number or one of {', '.join(codes)}" if codes else "a number"
-        raise TilewrightError("program", f"{mnemonic}.{item.name}", expected, f"`{word[:40]}`")
-    return int(word, 0) if "x" in word.lower() else int(word)
+    parsed = Parsed(mnemonic.name, dict(fields))
+    expected = shown(mnemonic)
+    if len(items) != len(expected):
+        text = f"{len(expected)} fields ({', '.join(item.name for item in expected)})"
+        raise AssemblyError(start, name, text, str(len(items)))
+    for item, (column, word) in zip(expected, items, strict=True):
+        codes = {spelled(key): code for key, code in item.enum}
+        parsed.fields[item.name] = field_value(column, f"{name}.{item.name}", word, codes)
+        parsed.columns[item.name] = column
+    return parsed

@@ -137,11 +137,14 @@ def test_decoding_complaints(code: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\nLOAD DST", r"p:2 \(LOAD\): expected fields like NAME=VALUE, each once, found `DST`"),
-        ("LOAD DST=1, DST=2", "each once"),
-        ("LOAD DST=x", r"p:1 \(LOAD.DST\): expected a number, found `x`"),
+        ("\nLOAD DST", r"p:2:6 \(LOAD\): expected fields like NAME=VALUE, each once, found `DST`"),
+        ("LOAD DST=1, DST=2", r"p:1:13 \(LOAD\): .* each once, found `DST=2`"),
+        ("LOAD  SRC=1,\tDST=16777216 # too far", r"p:1:14 \(LOAD.DST\): expected 0 to 16777215"),
+        (" LAOD DST=1", r"p:1:2 \(edge16\): expected a mnemonic among .*, found `LAOD`; perhaps LOAD"),
+        ("LOAD DEST=1", r"p:1:6 \(LOAD\): expected a field among"),
+        ("LOAD DST=x", r"p:1:6 \(LOAD.DST\): expected a number, found `x`"),
         ("VUN FN=jump", "expected a number or one of identity"),
-        ("LOAD DST=" + "9" * 5000, r"p:1 \(LOAD.DST\): expected a number"),
+        ("LOAD DST=" + "9" * 5000, r"p:1:6 \(LOAD.DST\): expected a number"),
     ],
 )
 def test_assembly_complaints(text: str, message: str) -> None:

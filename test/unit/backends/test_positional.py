@@ -32,9 +32,10 @@ def test_constants_tell_instructions_of_one_opcode_apart():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SA_LOOP_CFG 1, 0, 0", "SA_LOOP_CFG.CFG): expected 0, a constant, found 1"),
+        ("SA_LOOP_CFG 1, 0, 0", "program:1:13 (SA_LOOP_CFG.CFG): expected 0, a constant, found 1"),
         ("SA_LOOP_CFG 0, 0", "expected 3 fields (CFG, LOOP, LAST), found 2"),
         ("ADD VMEM9, 1, OBUF, 2, IMM, 3", "expected a number or one of OBUF, IBUF, VMEM1, VMEM2, IMM, found `VMEM9`"),
+        ("BLOCK_END 1\n\tSA_LOOP_CFG 0, 64, 0", "program:2:17 (SA_LOOP_CFG.LOOP): expected 0 to 63"),
         ("FLY 1", "expected a mnemonic among ADD, SUB,"),
         ("SA_LOOP_CFG 0, 64, 0", "expected 0 to 63 (6 bits), found 64"),
     ],
