@@ -22,6 +22,8 @@ from ..files import file_error
 COMMANDS = (
     "compile",
     "run",
+    "assemble",
+    "disassemble",
     "targets",
     "map",
     "price",

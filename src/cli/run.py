@@ -4,6 +4,8 @@ Inputs are made from --seed where no file gives them.  Without --expect the outp
 own layers computed by NumPy; where they differ beyond the tolerance, the exit code is 1.
 Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
 A kernel is einsum text with bounds: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.
+
+With --binary a program of others runs on an image of the memory off chip instead (docs/programs.md).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .command_line import UsageError
 from .compile import add_compile_options, compile_options, default_folder
 from .model_options import add_model_options, model_shapes
+from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .tables import energy, number, print_table, progress_bar, size
 
 if TYPE_CHECKING:
@@ -25,7 +28,10 @@ Counts = dict[str, dict[str, Any]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", help="an .onnx or .mlir file, einsum text with bounds, or a folder of `compile`"
+        "model",
+        metavar="MODEL",
+        nargs="?",
+        help="an .onnx or .mlir file, einsum text with bounds, or a folder of `compile`",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")
@@ -46,12 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
     group.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
     group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk of the search")
+    add_binary_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import RunOptions, run
     from ..frontends.acg import load_target
 
+    if is_binary_run(arguments):
+        return execute_binary(arguments)
     if arguments.tolerance is not None and not 0 <= arguments.tolerance < float("inf"):
         raise UsageError("usage", "--tolerance", "0 or more", str(arguments.tolerance))
     options = RunOptions(
@@ -101,6 +110,9 @@ def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
     if "packets" in answer:
         _show_packets(answer)
+        return
+    if "image" in answer:
+        show_binary(answer)
         return
     rows = [
         *_cost_rows(answer),
