@@ -186,7 +186,8 @@ def finite(value: Any) -> Any:
 
 def name_of_input(namespace: argparse.Namespace) -> str:
     """What the user gave to the command."""
-    given = getattr(namespace, "kernel", None) or getattr(namespace, "files", None) or getattr(namespace, "model", None)
+    found = (getattr(namespace, name, None) for name in ("kernel", "files", "network", "model"))
+    given = next(filter(None, found), None)
     return " ".join(map(str, cast(list[object], given))) if isinstance(given, list) else str(given or "the input")
 
 

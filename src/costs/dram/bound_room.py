@@ -21,7 +21,7 @@ from math import inf
 import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
-from .floors import members, read_pixels
+from .floors import flags, members, read_pixels
 from .relatives import Case
 
 MOST_SETS, MOST_GROUPS = 1000, 4000
@@ -42,7 +42,10 @@ class _Rooms:
         self.stored = [case.batch * _volume(network, i) * (not network.consumers[i]) for i in range(count)]
         self.cycles = np.array([floor.cycles for floor in case.floors])
         self.weights = np.array(case.weights, np.float64)
-        self.depends = np.array([[bits >> j & 1 for j in range(count)] for bits in case.before], np.float64)
+        self.depends = np.array([flags(bits, count) for bits in case.before], np.float64)
+        self.readers = [sum(1 << reader for reader in readers) for readers in network.consumers]
+        self.loading = sum(1 << i for i, floor in enumerate(case.floors) if floor.inputs)
+        self.storing = np.array(self.stored, np.int64)
         self.share = _share(case)
         self.makers = sum(1 << i for i, readers in enumerate(self.crossing) if readers)
         self.needs: dict[int, float] = {}
@@ -65,11 +68,11 @@ class _Rooms:
     def need(self, done: int) -> float:
         """Bytes that the layers not in `done` need from DRAM or buffer, and store."""
         if done not in self.needs:
-            rest, inputs = members(self.whole & ~done), dict[int, int]()
-            for number in rest:
+            rest, inputs = self.whole & ~done, dict[int, int]()
+            for number in members(rest & self.loading):
                 for i, size in self.case.floors[number].inputs:
                     inputs[i] = max(inputs.get(i, 0), size) if self.case.model.exact else inputs.get(i, 0) + size
-            own = sum(self.case.weights[i] + self.stored[i] for i in rest)
+            own = self.case.weight(rest) + int(self.storing[flags(rest, len(self.stored))].sum())
             self.needs[done] = own + sum(inputs.values()) + self.maps(done, done)
         return self.needs[done]
 
@@ -84,6 +87,7 @@ class _Rooms:
         return sum(
             max((size for reader, size in self.crossing[number] if not done >> reader & 1), default=0)
             for number in members(makers & self.makers)
+            if self.readers[number] & ~done
         )
 
     def between(self, done: int) -> float:

@@ -236,10 +236,11 @@ def _mac_energy(array: CoreArray, area: int, channels: int, filters: int, window
 
 
 def members(bits: int) -> list[int]:
-    """The places of the bits that are set."""
-    found: list[int] = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found
+    """The places of the bits that are set, ascending."""
+    return np.flatnonzero(flags(bits, bits.bit_length())).tolist()
+
+
+def flags(bits: int, count: int) -> NDArray[np.bool_]:
+    """The lowest `count` bits, which are all there are, lowest first."""
+    data = np.frombuffer(bits.to_bytes(-(-count // 8), "little"), np.uint8)
+    return np.unpackbits(data, count=count, bitorder="little").view(np.bool_)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ...zoo.schedule_networks.layers import Network
-from .floors import Floor, members
-from .tables import Model
+from .floors import Floor, flags
+from .tables import Floats, Ints, Model
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,18 @@ class Case:
                 found[producer] |= found[number] | 1 << number
         return found
 
+    @cached_property
+    def _cycles(self) -> Floats:
+        return np.array([floor.cycles for floor in self.floors])
+
+    @cached_property
+    def _bytes(self) -> Ints:
+        return np.array(self.weights, np.int64)
+
     def work(self, layers: int) -> float:
         """Least cycles of a set of layers."""
-        return sum(self.floors[number].cycles for number in members(layers))
+        return float(self._cycles[flags(layers, len(self._cycles))].sum())
 
     def weight(self, layers: int) -> int:
         """Bytes of weights of a set of layers."""
-        return sum(self.weights[number] for number in members(layers))
+        return int(self._bytes[flags(layers, len(self._bytes))].sum())

@@ -1,0 +1,131 @@
+"""Bounds of `schedule` and `partition` against programs of the same files that run on the simulator.
+
+    python bench/bounds_simulated.py --networks squeezenet,resnet50 --types int8,float --target edge16
+
+makes the networks of the onnx wheel with seeded weights, float and int8, and `random:SEED` ones.  Each is compiled layer
+by layer and with `--partition best`, and simulated.  A row has the simulated cycles and DRAM bytes, and what they are as
+multiples of each bound.  The exit code is 1 where a run goes below a bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import ModelProto
+
+from tilewright.arrays import make_inputs
+from tilewright.backends.simulator import SimulationResult, simulate
+from tilewright.costs.fusion.values import Metric
+from tilewright.driver import CompileOptions, compile
+from tilewright.driver.partitions import program_partition
+from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
+from tilewright.errors import TilewrightError
+from tilewright.search.dram import Effort
+from tilewright.search.fusion import PartitionOptions
+from tilewright.zoo.onnx_models import mobilenet, seeded_light_model, transformer_block
+from tilewright.zoo.quantized import quantized
+
+NETWORKS = (
+    "squeezenet,mobilenet,shufflenet,inception_v1,resnet50,densenet121,inception_v2,transformer,random:0,random:1"
+)
+MADE = {"mobilenet": mobilenet, "transformer": transformer_block}
+UNQUANTISED = ("transformer",)
+TILE_ROWS = 32
+METRICS: tuple[Metric, ...] = "ema", "latency"
+
+
+def random_network(seed: int, integers: bool) -> ModelProto:
+    """One of the networks of `test/networks/test_random.py`."""
+    path = Path(__file__).parents[1] / "test" / "networks" / "test_random.py"
+    spec = importlib.util.spec_from_file_location("test_random", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.grown(seed, module.INTEGER if integers else module.FLOAT)
+
+
+def networks(names: str, types: str) -> Iterator[tuple[str, ModelProto]]:
+    """Names and models."""
+    for name in names.split(","):
+        for kind in types.split(","):
+            integers = kind == "int8"
+            if integers and name in UNQUANTISED:
+                continue
+            if name.startswith("random:"):
+                model = random_network(int(name.removeprefix("random:")), integers)
+            else:
+                model = MADE[name]() if name in MADE else seeded_light_model(name)
+            yield f"{name} {kind}", quantized(model, samples=1) if integers else model
+
+
+def bounds(path: str, target: str, seconds: float) -> dict[str, tuple[float, float]]:
+    """Cycles and DRAM bytes that no program goes below, by command; 0 where a command refuses the network."""
+    effort = Effort(rounds=1, time_limit_s=seconds)
+    answer, _ = schedule_network_for(path, target, ScheduleOptions(effort=effort))
+    least = answer["lower_bound"]
+    found: dict[Metric, float] = {}
+    for metric in METRICS:
+        options = PartitionOptions("ours", metric, 0, seconds)
+        try:
+            found[metric] = program_partition(path, target, (TILE_ROWS, 0), options)["lower_bound"]
+        except TilewrightError:
+            found[metric] = 0.0
+    return {
+        "schedule": (least["latency_cycles"], least["dram_bytes"]),
+        "partition": (found["latency"], found["ema"]),
+    }
+
+
+def simulated(path: str, target: str, partition: str, seconds: float) -> SimulationResult:
+    """A program of the file, run."""
+    program = compile(path, target, options=CompileOptions(partition=partition, prove=False, time_limit_s=seconds))
+    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
+    return simulate(program, make_inputs(signature, 0))
+
+
+def rows(name: str, path: str, target: str, seconds: float) -> Iterator[tuple[str, bool]]:
+    """For each program a row of the table, and whether no bound is above it."""
+    least = bounds(path, target, seconds)
+    for partition in ("", "best"):
+        run = simulated(path, target, partition, seconds)
+        cells, right = [f"{run.cycles:>11} {run.dram_bytes:>11}"], True
+        for cycles, size in least.values():
+            ratios = [
+                made / bound if bound else float("inf")
+                for made, bound in ((run.cycles, cycles), (run.dram_bytes, size))
+            ]
+            right &= min(ratios) >= 1 - 1e-9
+            cells.append(f"{ratios[0]:>9.3f} {ratios[1]:>9.3f}")
+        yield f"{name:18} {partition or 'layers':6} {' '.join(cells)}", right
+
+
+def main() -> None:
+    """Print a row for each network and program."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default=NETWORKS)
+    parser.add_argument("--types", default="int8,float")
+    parser.add_argument("--target", default="edge16")
+    parser.add_argument("--seconds", type=float, default=10, help="limit of each search")
+    arguments = parser.parse_args()
+    print(f"{'':25} {'cycles':>11} {'DRAM bytes':>11} {'over schedule':>19} {'over partition':>19}", flush=True)
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, model in networks(arguments.networks, arguments.types):
+            path = str(Path(folder) / "model.onnx")
+            onnx.save(model, path)
+            for text, right in rows(name, path, arguments.target, arguments.seconds):
+                wrong += not right
+                print(text + ("" if right else "  BELOW A BOUND"), flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""`schedule` of files: deep networks, and what errors name."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from tilewright.cli.command_line import name_of_input
+from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
+from tilewright.search.dram import Effort
+
+from ...networks.patterns import Maker
+
+
+def test_a_chain_of_500_convolutions_is_scheduled(tmp_path: Path):
+    maker, x = Maker(), "x"
+    for _ in range(500):
+        x = maker.relu(maker.conv(x, (2, 2)))
+    onnx.save(maker.model({"x": (1, 2, 4, 4)}, x), tmp_path / "chain.onnx")
+    options = ScheduleOptions(effort=Effort(rounds=1))
+    answer, found = schedule_network_for(str(tmp_path / "chain.onnx"), "edge16", options)
+    assert len(found.timetable.network.layers) == 500
+    assert answer["latency_cycles"] >= answer["lower_bound"]["latency_cycles"]
+
+
+@pytest.mark.parametrize("name", ["kernel", "files", "network", "model"])
+def test_errors_of_a_command_name_what_it_was_given(name: str):
+    from argparse import Namespace
+
+    given = {"model": "exact", name: "given"}
+    assert name_of_input(Namespace(**given)) == "given"
