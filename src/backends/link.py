@@ -13,7 +13,8 @@ from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..resources import Array, Resources, resources_of
-from .assembler import encode
+from .assembler import encode, instruction_offsets
+from .layer_attributes import layers_of
 from .program import Program, TensorPlacement
 from .region import Region, region_of
 
@@ -30,7 +31,10 @@ def link(module: ModuleOp, ops_max: int = 0) -> Program:
     weights = [tensor.name for tensor in tensors if tensor.role == str(Role.WEIGHT)]
     constants = _constants(weights, resources_of(module))
     code, regions = code_of(program, machine), _regions(program)
-    return Program(machine, code, tensors, constants, _predicted(program), ops_max, regions)
+    layers = layers_of(program)
+    if layers.known:
+        layers.check(len(instruction_offsets(machine, code)[0]))
+    return Program(machine, code, tensors, constants, _predicted(program), ops_max, regions, layers)
 
 
 def code_of(program: ProgramOp, machine: Machine) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..resources import Resources
 from .assembler import instruction_offsets
+from .layers import LayerTable, layer_table_of
 from .region import Region, check_regions, region_of
+
+if TYPE_CHECKING:
+    from .simulator.layers import LayerFigures
 
 FILES = ("program.bin", "target.acg", "weights.npz")
 TABLE = "program.json"
@@ -53,7 +58,7 @@ class Program:
 
     `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
-    those of fused groups.
+    those of fused groups; `layer_table` says which instructions are of which layer.
     """
 
     machine: Machine
@@ -63,11 +68,19 @@ class Program:
     predicted: Mapping[str, float] = field(default_factory=dict[str, float])
     ops_max: int = 0
     regions: tuple[Region, ...] = ()
+    layer_table: LayerTable = field(default_factory=LayerTable)
 
     @property
     def instruction_count(self) -> int:
         """Instructions in `code`."""
         return len(instruction_offsets(self.machine, self.code)[0])
+
+    @cached_property
+    def layers(self) -> tuple[LayerFigures, ...]:
+        """What each layer will take, by the instructions' own cycles, bytes and energy; nothing is computed."""
+        from .simulator import simulate
+
+        return simulate(self, functional=False, checks=False).layers
 
     def save(self, folder: str | Path) -> Path:
         """Writes `program.bin`, `target.acg`, `program.json` and `weights.npz` into `folder`, which is made."""
@@ -81,6 +94,7 @@ class Program:
                 "predicted": dict(self.predicted),
                 "ops_max": self.ops_max,
                 "regions": [asdict(region) for region in self.regions],
+                **self.layer_table.as_dict(),
             }
             places[TABLE].write_text(sealed_table(table, {name: places[name] for name in FILES}), encoding="utf-8")
         return folder
@@ -113,13 +127,16 @@ def load_program(folder: str | Path) -> Program:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
         predicted = {str(key): float(value) for key, value in table["predicted"].items()}
         regions = tuple(region_of(entry) for entry in table.get("regions", ()))
-        program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions)
+        layers = layer_table_of(table)
+        program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"
         ) from error
     check_tensors(machine, tensors)
     check_regions(machine, program.regions)
+    if layers.known:
+        layers.check(program.instruction_count)
     return program
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import UsageError
+from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .tables import energy, number, print_table, progress_bar
 
@@ -76,10 +77,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     add_model_options(parser)
+    add_layer_options(parser)
     add_compile_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    answer = _compile(arguments)
+    if arguments.csv is not None:
+        write_layers(arguments.csv, answer.get("layers", ()))
+    return answer
+
+
+def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import compile
     from ..frontends.acg import load_target
 
@@ -98,6 +107,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         "mnemonics": program.instruction_count,
         "binary_bytes": len(program.code),
         "ops_max": program.ops_max,
+        "layers": [layer.as_dict() for layer in program.layers],
         **program.predicted,
     }
 
@@ -113,3 +123,4 @@ def show(answer: dict[str, Any]) -> None:
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table(f"Compiled to {answer['dir']}", ["what", "value"], rows)
+    show_layers(answer.get("layers", ()), "Layers, by their instructions")

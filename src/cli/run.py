@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from .command_line import UsageError
 from .compile import add_compile_options, compile_options, default_folder
+from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
-from .tables import energy, number, print_table, progress_bar, size
+from .tables import energy, number, print_table, progress_bar, share, size
 
 if TYPE_CHECKING:
     from ..driver import RunOptions
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
     add_model_options(parser)
+    add_layer_options(parser)
     add_compile_options(parser)
     group = parser.add_argument_group("networks by name, scheduled (see `tilewright schedule`), with made weights")
     group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
@@ -56,6 +58,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    answer = _run(arguments)
+    if arguments.csv is not None:
+        write_layers(arguments.csv, answer.get("layers", ()))
+    return answer
+
+
+def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import RunOptions, run
     from ..frontends.acg import load_target
 
@@ -123,6 +132,7 @@ def show(answer: dict[str, Any]) -> None:
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table("Run", ["what", "value"], rows)
+    show_layers(answer.get("layers", ()), "Layers")
     counts, utilization = answer["counts"], answer["utilization"]
     _show_memories(counts["memories"])
     _show_nodes(counts["computes"] | counts["links"], utilization)
@@ -136,7 +146,7 @@ def _show_packets(answer: dict[str, Any]) -> None:
     missing = f"not run: {', '.join(answer['missing_tools'])} not installed"
     rows = [
         ["packets", number(answer["packets"])],
-        ["words of them used", _share(answer["utilization"]["words"])],
+        ["words of them used", share(answer["utilization"]["words"])],
         ["packets of code", number(answer["code_packets"])],
         *_error_rows(answer),
         ["independent run", missing if qemu is None else "equal" if qemu["equal"] else "differs"],
@@ -177,7 +187,7 @@ def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
             number(count["issues"]),
             number(count["ops"]),
             number(count["busy_cycles"]),
-            _share(utilization.get(name, 0.0)),
+            share(utilization.get(name, 0.0)),
             energy(count["energy_pj"]),
         ]
         for name, count in nodes.items()
@@ -188,14 +198,10 @@ def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
 
 def _show_units(units: Counts, utilization: dict[str, float]) -> None:
     rows = [
-        [name, number(count["instructions"]), number(count["busy_cycles"]), _share(utilization.get(name, 0.0))]
+        [name, number(count["instructions"]), number(count["busy_cycles"]), share(utilization.get(name, 0.0))]
         for name, count in units.items()
     ]
     print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:

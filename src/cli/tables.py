@@ -38,6 +38,11 @@ def energy(energy_pj: float) -> str:
     return number(energy_pj, "J", prefixes=SMALL)
 
 
+def share(part: float) -> str:
+    """A part of a whole: `share(0.125)` is `12.5 %`."""
+    return f"{100 * part:.1f} %"
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout; all columns but the first are right-aligned.  Only terminals make lines shorter."""
     from rich.console import Console

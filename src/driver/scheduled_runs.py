@@ -161,7 +161,7 @@ def lower_to_program(machine: Machine, value: Schedule, weights: dict[str, Array
         "tile_cycles": float(sum(lowered.timed.tiles)),
         "model_tile_cycles": float(sum(_exact_tiles(value, model_of_numbers(value.machine))[0])),
     }
-    return Program(machine, lowered.code, lowered.tensors, Resources(weights), predicted)
+    return Program(machine, lowered.code, lowered.tensors, Resources(weights), predicted, layer_table=lowered.layers)
 
 
 def run_scheduled(

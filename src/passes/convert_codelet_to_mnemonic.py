@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from ..backends.codegen.binary import pack
 from ..backends.codegen.emit import Emitter
 from ..backends.codegen.read import Tensors, read_codelet, read_tensors, tensor_bytes
+from ..backends.layer_attributes import set_layers
 from ..dialects import mnemonic
 from ..dialects.acg import machine_of
 from ..dialects.codelet import CodeletOp, ProgramOp, TensorOp
@@ -38,7 +39,8 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     padded read leaves the tensor; a compute becomes one instruction.  Every unit counts its instructions on a tag of
     its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
     imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
-    stretch.  The result is packed bytes, a table of tensors, and the regions of fused groups (attribute `regions`).
+    stretch.  The result is packed bytes, a table of tensors, the layers that instructions are of (attributes `layers`
+    and `layer_runs`), and the regions of fused groups (attribute `regions`).
     What is predicted are cycles, energy and DRAM bytes of these instructions by the machine's formulas; what the cost
     model said before is kept as `model_cycles` and `model_energy_pj`.
 
@@ -67,18 +69,21 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     table: list[mnemonic.TensorOp] = []
     offchip = {memory.name for memory in machine.memories if memory.offchip}
     regions: list[DictionaryAttr] = []
+    groups = 0
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
             emitter.codelet(read_codelet(op, tensors)[0])
         elif isinstance(op, FusedOp):
             first = len(emitter.code.order)
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
-            emitter.turns([read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
+            groups += 1
+            emitter.turns(f"group {groups}", [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
             regions += _regions(tensors, inside, first, len(emitter.code.order))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
     predicted = _modelled(program) | emitter.clock.predicted()
     made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), predicted)
+    set_layers(made, emitter.layers.table())
     if regions:
         made.attributes["regions"] = ArrayAttr(regions)
     return made

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ..backends.dramcode import Lowered, lower
+from ..backends.layer_attributes import set_layers
 from ..costs.dram.platform import buffer_of, offchip_of
 from ..costs.notation import check_addresses, check_capacity, check_schedule
 from ..dialects import dram, mnemonic
@@ -69,7 +70,9 @@ def program_op(name: str, lowered: Lowered) -> mnemonic.ProgramOp:
         mnemonic.TensorOp(tensor.name, Role(tensor.role), TensorType(si8, tensor.shape), tensor.memory, tensor.address)
         for tensor in lowered.tensors
     ]
-    return mnemonic.ProgramOp(name, tensors, lowered.code, predicted_of(lowered))
+    made = mnemonic.ProgramOp(name, tensors, lowered.code, predicted_of(lowered))
+    set_layers(made, lowered.layers)
+    return made
 
 
 def predicted_of(lowered: Lowered) -> dict[str, float]:

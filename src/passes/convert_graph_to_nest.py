@@ -12,7 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ..backends.layer_attributes import set_nodes
 from ..dialects import graph, nest
+from ..dialects.graph.nodes import node_names
 from ..dialects.types import shape_of, tensor_type
 from ..errors import TilewrightError
 from ..resources import resources_of
@@ -86,6 +88,8 @@ class _Conversion:
         self.marks: dict[str, Attribute] = {}
         self.fused = 0
         self.at: Operation | None = None
+        self.nodes = node_names(function)
+        self.layers: Sequence[Operation] = ()  # that groups are now of
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
             if isinstance(op, graph.WeightOp):
@@ -93,6 +97,8 @@ class _Conversion:
 
     def _emit(self, op: Operation) -> None:
         assert self.at is not None
+        if isinstance(op, nest.GroupOp):
+            set_nodes(op, [self.nodes.of(name) for layer in self.layers if (name := graph.name_of(layer)) is not None])
         Rewriter.insert_op(op, InsertPoint.before(self.at))
 
     def run(self) -> None:
@@ -114,6 +120,7 @@ class _Conversion:
         last = self.block.last_op
         assert isinstance(last, func.ReturnOp)
         self.at = last
+        self.layers = ()
         made: set[SSAValue] = set()
         for i, value in enumerate(last.arguments):
             root = value
@@ -208,6 +215,7 @@ class _Conversion:
             self._close(current)
 
     def _lower(self, layer: graph.LayerOp, current: _Open) -> Term:
+        self.layers = [layer]
         lowering = ELEMENTWISE.get(type(layer))  # pyright: ignore
         if lowering is not None:
             return lowering(layer, Frame(layer, current.builder, self.scope, current.terms))  # pyright: ignore
@@ -220,6 +228,7 @@ class _Conversion:
 
     def _copy(self, layer: graph.LayerOp) -> None:
         name = self._name(layer)
+        self.layers = [layer]
         result = PIECES[type(layer)](layer, name, self.scope)  # pyright: ignore
         self.scope.values[layer.result] = result
         label = graph.name_of(layer)
@@ -235,6 +244,7 @@ class _Conversion:
         current.builder.name = self.scope.unique(label or self._part_name(current))
         op = current.builder.finish([current.terms[v].value for v in kept], label)
         op.attributes |= self.marks
+        self.layers = current.layers
         self._emit(op)
         for value, result in zip(kept, op.outs, strict=True):
             result.name_hint = value.name_hint

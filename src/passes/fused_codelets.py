@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ..algebra.affine import Affine, to_affine
 from ..algebra.expr import Access, Call, Expr, Statement
 from ..algebra.statement import accesses
+from ..backends.layer_attributes import nodes_of, set_nodes
 from ..dialects import nest
 from ..dialects.codelet import CodeletOp, entry
 from ..dialects.codelet_fused import PartOp
@@ -61,7 +62,9 @@ class LayerBuilder(CodeletBuilder):
         self.arguments = dict(zip(values, block.args, strict=True))
         frame = Frame({}, self.op.extents, {})
         block.add_ops(self.nodes(self.op.mapping, frame))
-        return CodeletOp(self.op.sym_name.data, self.op.extents, list(values), Region(block))
+        codelet = CodeletOp(self.op.sym_name.data, self.op.extents, list(values), Region(block))
+        set_nodes(codelet, nodes_of(self.op))
+        return codelet
 
     def computes(self, node: nest.ComputeOp, frame: Frame) -> Iterator[Operation]:
         statement, buffers = self.bound(node)

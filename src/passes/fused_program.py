@@ -10,6 +10,7 @@ from math import prod
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..backends.codegen.allocation import align_up
+from ..backends.layer_attributes import nodes_of, set_nodes
 from ..costs.fusion.regions import Region as Place
 from ..costs.fusion.scheme import Held, Update
 from ..costs.mapping.place import memory_of
@@ -68,16 +69,19 @@ class FusedBuilder:
         if self.fills:
             first.append(len(codelets))
             codelets.append(self._fill())
+            set_nodes(codelets[-1], _nodes(self.group.layers[0]))
         for place, layer in enumerate(self.group.layers):
             if layer.weights:
                 loads[place] = len(codelets)
                 codelets.append(self._load(layer))
+                set_nodes(codelets[-1], _nodes(layer))
         dims = [(layer.sample, layer.row, layer.column) for layer in self.group.layers]
         dims += [("", "", "")] * (len(codelets) - len(layers))
         moves: dict[tuple[int, str], int] = {}
         for source in scheme.sources:
             for what, codelet, own in self._moves(source):
                 moves[source.number, what] = len(codelets)
+                set_nodes(codelet, _nodes(self._layer_of(source)))
                 codelets.append(codelet)
                 dims.append(own)
         first += [loads.pop(place) for place in early]
@@ -125,6 +129,15 @@ class FusedBuilder:
             for what, ends in ((SAVE, (main, side)), (RESTORE, (side, main))):
                 codelet, layer = copy_codelet(machine, f"{source.name}.{what}", value, *ends)
                 yield what, codelet, (layer.sample, layer.row, layer.column)
+
+    def _layer_of(self, source: Held) -> FusedLayer:
+        """The layer that makes a map; of a map from outside the first that reads it."""
+        if source.number >= 0:
+            return self.group.layers[source.number]
+        value = self._value(source)
+        return next(
+            layer for layer in self.group.layers if any(p.root is value for found in layer.maps.values() for p in found)
+        )
 
     def _value(self, source: Held) -> SSAValue:
         return self.group.value_of(source)
@@ -259,6 +272,11 @@ class FusedBuilder:
         block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
         name = f"{source.name}.{'load' if inward else 'store'}"
         return CodeletOp(name, dims, ends, Region(block))
+
+
+def _nodes(layer: FusedLayer) -> tuple[str, ...]:
+    """The nodes of the model that a layer is of."""
+    return nodes_of(layer.op) or (layer.op.sym_name.data,)
 
 
 def _size(type_: SurrogateType) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
@@ -13,8 +13,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from ..algebra.expr import Access
+from ..backends.layer_attributes import nodes_of, set_layers
+from ..backends.layers import LayerRecorder
 from ..backends.loops.array_code import emit_sums
-from ..backends.loops.blocks import in_blocks
+from ..backends.loops.blocks import in_blocks, layers_in_blocks
 from ..backends.loops.emitter import Emitter, Target
 from ..backends.loops.places import Epilogue, SumLayer, VectorLayer
 from ..backends.loops.registers import Shape, allocate
@@ -67,6 +69,8 @@ class LoopsProgram:
         self.places: dict[SSAValue, Stored] = {}
         self.narrowed: dict[SSAValue, np.dtype[np.generic]] = {}
         self.turns: dict[tuple[SSAValue, int], Stored] = {}
+        self.layers = LayerRecorder()
+        self.noted = 0
         self.cycles = self.traffic = 0.0
 
     def convert(self) -> ProgramOp:
@@ -89,10 +93,13 @@ class LoopsProgram:
         for group in self.groups:
             waiting = self._take(group, waiting)
         if waiting is not None:
-            self._vector(region_layer(self, waiting))
-        self.emitter.words, cycles, moved = in_blocks(self.target, self.emitter.words, self.emitter.cuts)
+            self._region(waiting)
+        layers = self.layers.table().numbers()
+        self.emitter.words, cycles, moved = in_blocks(self.target, words := self.emitter.words, self.emitter.cuts)
         figures = {"cycles": self.cycles + cycles, "dram_bytes": self.traffic + moved, "energy_pj": 0.0}
-        return ProgramOp(self.function.sym_name.data, self.table.ops, self.emitter.code(), figures)
+        made = ProgramOp(self.function.sym_name.data, self.table.ops, self.emitter.code(), figures)
+        set_layers(made, self.layers.table_of(layers_in_blocks(words, layers, self.emitter.words)))
+        return made
 
     def _needs(self) -> dict[SSAValue, tuple[Pads, int | None]]:
         """The padding of each value: the most that a kernel needs, and one fill for all."""
@@ -228,7 +235,7 @@ class LoopsProgram:
         if waiting is not None:
             if waiting.reads(group) and waiting.take(group):
                 return waiting
-            self._vector(region_layer(self, waiting))
+            self._region(waiting)
         piece, moved = copied(group), permuted(group)
         if (piece is not None and piece.value in self.aliases) or (moved and group.results[0] not in self.outputs):
             return None
@@ -236,6 +243,7 @@ class LoopsProgram:
             result, source = group.results[0], reordered(self.place(moved[0]), moved[1])
             width = 8 * self.dtype(moved[0]).itemsize
             self._turn(Turn(shape_of(result), source, self.place(result), width))
+            self._note([group])
             return None
         region = region_of(group)
         if region is not None:
@@ -245,7 +253,19 @@ class LoopsProgram:
             self._sums(layer)
         else:
             self._vector(layer)
+        self._note([group])
         return None
+
+    def _region(self, region: Region) -> None:
+        """Emits the groups of a region."""
+        self._vector(region_layer(self, region))
+        self._note(region.groups)
+
+    def _note(self, groups: Sequence[nest.GroupOp]) -> None:
+        """Notes that all instructions since the last note are of these groups."""
+        nodes = [node for group in groups for node in nodes_of(group) or (group.sym_name.data,)]
+        self.layers.took(self.layers.layer(nodes), len(self.emitter.words) - self.noted)
+        self.noted = len(self.emitter.words)
 
     def _sums(self, layer: SumLayer) -> None:
         roles, (bandwidth, request) = self.target.roles, self.target.bandwidth

@@ -15,6 +15,7 @@ from ..algebra.expr import Access, Call, Expr, Statement, Strided
 from ..algebra.printer import print_expr
 from ..algebra.statement import reduction_dims, substitute, tensors_of
 from ..algebra.window import window
+from ..backends.layer_attributes import nodes_of, set_nodes
 from ..costs.mapping.place import memory_path
 from ..costs.mapping.tree import BufferUse, buffer_use
 from ..dialects import nest
@@ -47,7 +48,9 @@ def build_codelet(machine: Machine, op: nest.GroupOp, tensors: Mapping[str, SSAV
     block = entry([value.type for value in tensors.values()], [identifier(name) for name in tensors])
     frame = Frame(dict(zip(tensors, block.args, strict=True)), op.extents, {})
     block.add_ops(CodeletBuilder(machine, op).nodes(op.mapping, frame))
-    return CodeletOp(op.sym_name.data, op.extents, list(tensors.values()), Region(block))
+    codelet = CodeletOp(op.sym_name.data, op.extents, list(tensors.values()), Region(block))
+    set_nodes(codelet, nodes_of(op))
+    return codelet
 
 
 def identifier(name: str) -> str:

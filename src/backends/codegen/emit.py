@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
+from ..layers import LayerRecorder
 from .clock import Clock
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
@@ -65,19 +66,30 @@ class Emitter:
         self.order = Order(len(self.isa.units), len(machine.memories), blocks)
         self.clock = Clock(self.isa)
         self.steps = 0
+        self.layers = LayerRecorder()
         self.code = Code([], [[] for _ in machine.mnemonics])
 
     def codelet(self, codelet: Codelet) -> None:
         """Emits one codelet."""
-        self._body(codelet, codelet.body, State.of(codelet))
+        self._run(codelet, State.of(codelet), self._layer(codelet))
 
-    def turns(self, codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]) -> None:
-        """Emits codelets by turns: each is one of them, by number, and what its dims then range over."""
+    def turns(self, group: str, codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]) -> None:
+        """Emits codelets of a group by turns: each is one of them, by number, and what its dims then range over."""
         states = [State.of(codelet) for codelet in codelets]
+        layers = [self._layer(codelet, group) for codelet in codelets]
         for number, ranges in turns:
             state = states[number]
             state.ranges.update(ranges)
-            self._body(codelets[number], codelets[number].body, state)
+            self._run(codelets[number], state, layers[number])
+
+    def _layer(self, codelet: Codelet, group: str = "") -> int:
+        return self.layers.layer(codelet.nodes or (codelet.name,), group)
+
+    def _run(self, codelet: Codelet, state: State, layer: int) -> None:
+        """Emits a codelet from a state on; what it emits is of `layer`."""
+        before = len(self.code.order)
+        self._body(codelet, codelet.body, state)
+        self.layers.took(layer, len(self.code.order) - before)
 
     def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
         for node in body:

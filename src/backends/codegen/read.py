@@ -25,6 +25,7 @@ from ...dialects.codelet_rules import access_axes, local_axes, surrogate
 from ...dialects.codelet_schedule import leading, share_of
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
+from ..layer_attributes import nodes_of
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer
 
 
@@ -139,7 +140,8 @@ class _Reader:
             made = _make(name, surrogate(value), (address,), constant=self.tensors.constant(value))
             self._add(arg, replace(made, ring=self._ring(value, root)))
         body = self._body(self.op.body.block)
-        return Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body), self.locals
+        found = Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
+        return found, self.locals
 
     def _ring(self, value: SSAValue, root: TensorOp) -> tuple[int, ...]:
         """The ring of a tensor; a view of one that keeps whole samples keeps as many of them."""

@@ -134,12 +134,13 @@ Node = Define | Transfer | Fill | Issue | Part | Loop
 
 @dataclass(frozen=True)
 class Codelet:
-    """A unit of work; nodes refer to `surrogates` by index, tensors first."""
+    """A unit of work of some nodes of a model; nodes of `body` refer to `surrogates` by index, tensors first."""
 
     name: str
     dims: tuple[tuple[str, int], ...]
     surrogates: tuple[Surrogate, ...]
     body: tuple[Node, ...]
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ..codegen.binary import pack
 from ..codegen.emit import Code
 from ..codegen.isa import Binding
 from ..codegen.price import Prices
+from ..layers import LayerRecorder, LayerTable
 from ..program import TensorPlacement
 from .blocks import Block, Source, blocks_of, make_source
 from .commands import Commands, Place, Step
@@ -36,6 +37,7 @@ class Lowered:
     dram_bytes: int
     energy_pj: float
     instructions: int
+    layers: LayerTable
 
 
 def lower(
@@ -56,13 +58,14 @@ def lower(
         writer.transfers(needed[position])
         steps = tile_steps(commands, parsed, position, tile, parts, sums)
         cycles.append(tile_cycles(steps))
-        writer.tile(steps, needed[position])
+        writer.tile(tile.layer, steps, needed[position])
     writer.transfers(len(moves))
     timed = Timed(tuple(cycles), writer.transfer_cycles)
     code = pack(machine, writer.code)
     times = times_of(parsed, moves, timed, writer.filled_cycles)
-    placements, prices = tuple(writer.placements.values()), writer.prices
-    return Lowered(code, placements, timed, times, prices.dram_bytes, prices.energy_pj, len(writer.code.order))
+    placements, prices, layers = tuple(writer.placements.values()), writer.prices, writer.layers.table()
+    figures = times, prices.dram_bytes, prices.energy_pj, len(writer.code.order)
+    return Lowered(code, placements, timed, *figures, layers)
 
 
 def _sums(parsed: Parsed, parts: Mapping[int, Parts], buffer: Memory) -> Sums:
@@ -148,6 +151,7 @@ class _Writer:
     parts: Mapping[int, Parts]
     offchip: Memory
     code: Code = field(init=False)
+    layers: LayerRecorder = field(default_factory=LayerRecorder)
     placements: dict[str, TensorPlacement] = field(init=False)
     counts: list[int] = field(init=False)
     known: list[list[int]] = field(init=False)
@@ -171,8 +175,9 @@ class _Writer:
         """Cycles of each tensor's transfer."""
         return tuple(self.cycles.get(number, 0) for number in range(len(self.parsed.tensors)))
 
-    def emit(self, binding: Binding, row: Sequence[int], waits: Iterable[tuple[int, int]]) -> None:
-        """One instruction that waits for (unit, count) pairs."""
+    def emit(self, layer: int, binding: Binding, row: Sequence[int], waits: Iterable[tuple[int, int]]) -> None:
+        """One instruction of a layer that waits for (unit, count) pairs."""
+        self.layers.took(self.layers.layer((self.parsed.network.layers[layer].name,)), 1)
         unit, control = binding.unit, self.commands.isa.control
         self.prices.add(binding, row)
         needs: dict[int, int] = {}
@@ -195,11 +200,11 @@ class _Writer:
 
     def constants(self, sums: Sums) -> None:
         """The multipliers and the shift that requantisation reads."""
-        binding = self.commands.bindings["fill"]
+        binding, first = self.commands.bindings["fill"], self.parsed.tiles[0].layer
         for value, address in sums.constants.items():
             places: dict[str, Place] = {"D": (address, {})}
             step = self.commands.step(binding, ("i32",), {}, places, values={"V": value})
-            self.emit(binding, step.row, ())
+            self.emit(first, binding, step.row, ())
             self.filled_cycles += step.cycles
         self.filled = {binding.unit: self.counts[binding.unit]}
 
@@ -214,14 +219,14 @@ class _Writer:
             binding = self.commands.store if tensor.kind == OUTPUT else self.commands.load
             total = 0
             for row, cycles in self._copies(binding, tensor, self.parts[move.tensor]):
-                self.emit(binding, row, waits)
+                self.emit(tensor.layer, binding, row, waits)
                 total += cycles
             self.cycles[move.tensor] = total
             before = self.moved[-1] if self.moved else self.filled
             self.moved.append(before | {binding.unit: self.counts[binding.unit]})
 
-    def tile(self, steps: Sequence[Step], needed: int) -> None:
-        """A tile's instructions after `needed` transfers and the tile before."""
+    def tile(self, layer: int, steps: Sequence[Step], needed: int) -> None:
+        """The instructions of a tile of a layer after `needed` transfers and the tile before."""
         begin = [*(self.moved[needed - 1] if needed else self.filled).items(), *self.done[-1:]]
         numbers: list[tuple[int, int]] = []
         seen: set[int] = set()
@@ -231,7 +236,7 @@ class _Writer:
             if unit not in seen and not step.after:
                 waits += begin
             seen.add(unit)
-            self.emit(step.binding, step.row, waits)
+            self.emit(layer, step.binding, step.row, waits)
             numbers.append((unit, self.counts[unit]))
         self.done.append(numbers[-1])
 

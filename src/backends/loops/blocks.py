@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...errors import InfeasibleError
 from ...machine.loop_rules import instruction_memory
@@ -39,6 +39,15 @@ def in_blocks(target: Target, words: Sequence[Word], cuts: Sequence[int]) -> tup
         cycles += -(-loaded // int(target.bandwidth[0])) + target.bandwidth[1]
         moved += loaded
     return [*made, *_end(target, last=True)], cycles, moved
+
+
+def layers_in_blocks(words: Sequence[Word], layers: Sequence[int], made: Sequence[Word]) -> Iterator[int]:
+    """The layer of each instruction that `in_blocks` made of `words`: what ends a block is of the layer before it."""
+    known = {id(fields): layer for (_, fields), layer in zip(words, layers, strict=True)}
+    last = 0
+    for _, fields in made:
+        last = known.get(id(fields), last)
+        yield last
 
 
 def _pieces(length: int, cuts: Sequence[int], most: int, memory: str) -> list[tuple[int, int]]:

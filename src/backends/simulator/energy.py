@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -62,6 +64,16 @@ class Counts:
         counts = [self.memories[memory.name] for memory in machine.memories if memory.offchip]
         return sum(count.read_bytes + count.write_bytes for count in counts)
 
+    def add(self, other: Counts) -> None:
+        """Adds what is counted for a part of the run."""
+        names = ("memories", "computes", "links", "units")
+        for mine, more in ((getattr(self, name), getattr(other, name)) for name in names):
+            for name, item in more.items():
+                for key, value in vars(item).items():
+                    setattr(mine[name], key, getattr(mine[name], key) + value)
+        for name, times in other.mnemonics.items():
+            self.mnemonics[name] += times
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         groups = {"memories": self.memories, "computes": self.computes, "links": self.links, "units": self.units}
@@ -71,16 +83,31 @@ class Counts:
         return plain | {"mnemonics": dict(self.mnemonics)}
 
 
-def count_all(stream: Stream) -> Counts:
-    """Counts of a whole program; every plan is counted once, times the instructions that share it."""
-    machine = stream.machine
-    counts = Counts(
+def counts_of(machine: Machine) -> Counts:
+    """Counts of nothing yet."""
+    return Counts(
         {memory.name: MemoryCount() for memory in machine.memories},
         {node.name: NodeCount() for node in machine.computes},
         {link.name: NodeCount() for link in machine.links},
         {unit.name: UnitCount() for unit in machine.units},
         {mnemonic.name: 0 for mnemonic in machine.mnemonics},
     )
+
+
+def count_layers(stream: Stream, layers: Sequence[int], number: int) -> list[Counts]:
+    """Counts of each of so many layers, without peaks; `layers` has that of each instruction."""
+    found = [counts_of(stream.machine) for _ in range(number)]
+    plans = {id(plan): plan for plan in stream.plans}
+    for (layer, plan), times in Counter(zip(layers, map(id, stream.plans), strict=True)).items():
+        _count_plan(stream.machine, found[layer], plans[plan], times)
+        _count_unit(found[layer], plans[plan], times)
+    return found
+
+
+def count_all(stream: Stream) -> Counts:
+    """Counts of a whole program; every plan is counted once, times the instructions that share it."""
+    machine = stream.machine
+    counts = counts_of(machine)
     shared: dict[int, tuple[Plan, int]] = {}
     for index, plan in enumerate(stream.plans):
         unit = counts.units[machine.units[stream.units[index]].name]
@@ -91,6 +118,13 @@ def count_all(stream: Stream) -> Counts:
         _count_plan(machine, counts, plan, times)
     _count_peaks(stream, counts)
     return counts
+
+
+def _count_unit(counts: Counts, plan: Plan, times: int) -> None:
+    if plan.bound is not None:
+        unit = counts.units[plan.bound.mnemonic.unit]
+        unit.instructions += times
+        unit.busy_cycles += times * plan.cycles
 
 
 def _count_plan(machine: Machine, counts: Counts, plan: Plan, times: int) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import TilewrightError
 from .energy import Counts
+from .layers import LayerFigures
 from .memory import Storage
 from .region_peaks import RegionUse
 from .schedule import Issue
@@ -26,7 +27,7 @@ class SimulationResult:
     `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
     and mnemonic; `issues` are the instructions in the order in which they start; `regions` says how much of each region
-    of fused groups was used.
+    of fused groups was used; `layers` is what each layer took, of a program that knows its layers.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -41,6 +42,7 @@ class SimulationResult:
     placements: Mapping[str, TensorPlacement] = field(repr=False)
     storages: Mapping[str, Storage] = field(repr=False)
     regions: tuple[RegionUse, ...] = ()
+    layers: tuple[LayerFigures, ...] = ()
 
     def tensor(self, name: str) -> NDArray[Any]:
         """The final value of any placed tensor; needs a functional run, means something if nothing overwrote it."""
@@ -64,6 +66,7 @@ class SimulationResult:
             "instructions": self.instructions,
             "counts": self.counts.as_dict(),
             "regions": [asdict(region) for region in self.regions],
+            "layers": [layer.as_dict() for layer in self.layers],
         }
 
 

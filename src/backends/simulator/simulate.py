@@ -11,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError
-from .energy import count_all, utilization
+from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
+from .layer_times import Advance, advances
+from .layers import LayerFigures, layer_figures
 from .memory import Storage
 from .region_peaks import region_uses
 from .result import SimulationResult, read_placement
 from .schedule import Issue, run_queues
 from .stream import Stream, make_stream
-from .trace import write_trace
+from .trace import TracedLayers, write_trace
 from .traps import Trap
 
 if TYPE_CHECKING:
+    from ..layers import LayerTable
     from ..program import Program, TensorPlacement
 
 Progress = Callable[[str, int, int], None]
@@ -52,13 +55,16 @@ def simulate(
     if control != "queues":
         raise TilewrightError("unsupported", program.machine.name, "control model `queues`", f"`{control}`")
     stream = make_stream(program.machine, program.code)
+    program.layer_table.check(len(stream))
     _check_static(stream)
     counts = count_all(stream)
     storages = _make_storages(program, counts.memories, functional)
     place_tensors(program, inputs or {}, storages, functional)
     issues = _run(stream, storages, functional, timing, checks, progress)
+    numbers = program.layer_table.numbers()
+    stretches = _stretches(numbers, issues)
     if trace is not None:
-        write_trace(trace, stream, issues)
+        write_trace(trace, stream, issues, TracedLayers(program.layer_table, numbers, stretches))
     cycles = max((issue.end_cycle for issue in issues), default=0)
     by_name = {storage.name: storage for storage in storages}
     outputs = [t for t in program.tensors if t.role == "output"] if functional else []
@@ -75,7 +81,22 @@ def simulate(
         placements={t.name: t for t in program.tensors},
         storages=by_name,
         regions=region_uses(stream, program.regions),
+        layers=_layers(stream, program.layer_table, stretches),
     )
+
+
+def _stretches(numbers: Sequence[int], issues: Sequence[Issue]) -> list[Advance]:
+    """When each layer advances the end, instruction after instruction in program order."""
+    ends = [0] * len(issues)
+    for issue in issues:
+        ends[issue.index] = issue.end_cycle
+    return advances(zip(numbers, ends, strict=True)) if numbers else []
+
+
+def _layers(stream: Stream, table: LayerTable, stretches: Sequence[Advance]) -> tuple[LayerFigures, ...]:
+    """The figures of the program's layers."""
+    counts = count_layers(stream, table.numbers(), len(table.layers)) if table.known else ()
+    return layer_figures(stream.machine, table, stretches, counts)
 
 
 def _check_static(stream: Stream) -> None:

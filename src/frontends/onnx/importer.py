@@ -15,6 +15,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.graph.nodes import set_node_names
 from ...dialects.types import ElementType
 from ...errors import TilewrightError
 from ...resources import Resources, attach
@@ -173,11 +174,16 @@ class _Import:
             raise TilewrightError("parse", f"output {value.name!r}", "a node that makes it", "none")
         return made if isinstance(made, SSAValue) else self.scope.weight(f"{value.name}.value", made)
 
+    def _node_names(self) -> dict[str, str]:
+        """Value -> its node, where that is called otherwise."""
+        return {name: n.name for n in self.graph.node if n.name for name in n.output if name and name != n.name}
+
     def _module(self, inputs: list[str], results: list[SSAValue]) -> ModuleOp:
         arguments = [argument.type for argument in self.block.args]
         function = FuncOp("main", (arguments, [result.type for result in results]), Region(self.block))
         function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in inputs)
         function.attributes["graph.outputs"] = ArrayAttr(StringAttr(o.name) for o in self.graph.output)
+        set_node_names(function, self._node_names())
         module = ModuleOp([function])
         attach(module, self.scope.resources)
         return module

@@ -1,16 +1,16 @@
 // RUN: tilewright-opt %s -p 'convert-graph-to-nest' | filecheck %s
 
-// A fused group is one nest.group; what follows the convolution changes its buffer in place.
+// A fused group is one nest.group; what follows the convolution changes its buffer in place.  It knows its nodes.
 // CHECK-LABEL: func.func @fused
-func.func @fused(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>, %b : tensor<4xf32>, %r : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
-  // CHECK:      %{{.*}} = nest.group @relu1 dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, B = %b, A = %r) -> tensor<1x4x8x8xf32> attributes {name = "relu1"} {
+func.func @fused(%x : tensor<1x3x8x8xf32>, %w : tensor<4x3x3x3xf32>, %b : tensor<4xf32>, %r : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> attributes {graph.nodes = [["c1", "Conv_0"]]} {
+  // CHECK:      %{{.*}} = nest.group @relu1 dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, B = %b, A = %r) -> tensor<1x4x8x8xf32> attributes {name = "relu1", layers = ["Conv_0", "relu1"]} {
   // CHECK:        %bias = nest.kernel @bias "Y[0, k, p, q] = B[k]" (B = %B) : (tensor<4xf32>) -> tensor<1x4x8x8xf32>
   // CHECK-NEXT:   %mac = nest.kernel @mac "Y[0, k, p, q] += X[0, c, p + r - 1, q + s - 1] * W[k, c, r, s]" (X = %X, W = %W) into %bias pad {X = 0.0}
   // CHECK-NEXT:   %add = nest.kernel @add "Y[0, k, p, q] = A[0, k, p, q] + B[0, k, p, q]" (A = %A, B = %mac) into %mac
   // CHECK-NEXT:   %relu = nest.kernel @relu "Y[0, k, p, q] = relu(A[0, k, p, q])" (A = %add) into %add
   // CHECK-NEXT:   nest.yield %relu
   %y = graph.fused_group tiles 1 (%0 = %x : tensor<1x3x8x8xf32>, %1 = %w : tensor<4x3x3x3xf32>, %2 = %b : tensor<4xf32>, %3 = %r : tensor<1x4x8x8xf32>) -> (tensor<1x4x8x8xf32>) {
-    %4 = graph.conv %0, %1, %2 strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] groups 1 : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    %4 = graph.conv %0, %1, %2 strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] groups 1 {name = "c1"} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
     %5 = graph.binary add %3, %4 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
     %6 = graph.unary relu %5 {name = "relu1"} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
     graph.yield %6 : tensor<1x4x8x8xf32>

@@ -69,6 +69,9 @@ def test_a_network_is_scheduled_and_run(tmp_path: Path):
     assert done.simulation.energy_pj == pytest.approx(done.predicted["energy_pj"], rel=1e-9)
     assert done.predicted_gap["model_cycles"] == done.predicted["model_cycles"] / done.simulation.cycles - 1
     assert abs(done.simulation.cycles / done.predicted["model_cycles"] - 1) < 0.01
+    layers = done.simulation.layers
+    assert sum(layer.cycles for layer in layers) == done.simulation.cycles
+    assert "attention_newV" in {layer.name.split("/")[0] for layer in layers}
     outputs = np.load(done.outputs)
     assert len(np.unique(outputs["res2"])) > 50
     assert (tmp_path / "trace.json").is_file()

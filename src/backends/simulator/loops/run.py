@@ -16,16 +16,19 @@ from numpy.typing import NDArray
 from ....errors import InfeasibleError, TilewrightError
 from ....machine import Machine
 from ....machine.loop_rules import instruction_memory
-from ..energy import utilization
+from ..energy import Counts, counts_of, utilization
+from ..layer_times import advances
+from ..layers import LayerFigures, layer_figures
 from ..memory import Storage
 from ..result import SimulationResult, read_placement
 from ..schedule import Issue
+from ..trace import TracedLayers
 from .actions import Step, steps
 from .chip import Chip
 from .groups import Group, read_groups
 from .pair import Pair, pairs
 from .reach import reach as reached
-from .state import RunState, counts_of
+from .state import RunState
 from .timeline import Timeline
 from .trace import write_trace
 
@@ -56,17 +59,37 @@ def simulate_loops(
             chip.dram_written[tensor.address : tensor.address + tensor.size_bytes] = True
     copies = {memory.name: int(memory.buffering) for memory in machine.memories}
     state = RunState(machine, chip, Timeline(copies, storage.name), counts_of(machine), functional)
-    for step in every:
-        state.counts.mnemonics[step.mnemonic.name] += 1
+    program.layer_table.check(len(every))
+    numbers = program.layer_table.numbers()
+    parts = [counts_of(machine) for _ in range(max(len(program.layer_table.layers), 1))]
+    ends: list[tuple[int, int]] = []
     for number, (array, vector) in enumerate(pairs(machine, groups)):
         if progress is not None:
             progress("simulate", number, len(groups))
+        first = next(group.step.index for group in (array, vector) if group is not None)
+        layer = numbers[first] if numbers else 0
+        state.counts = parts[layer]
         with np.errstate(all="ignore"):
             Pair(state, array, vector).run()
-    cycles = state.time.end
+        ends.append((layer, state.time.end))
+    for part in parts:
+        _price_memories(machine, part)
+    state.counts = _total(machine, parts, every)
+    traced = TracedLayers(program.layer_table, numbers, advances(ends) if numbers else ())
+    layers = layer_figures(machine, traced.table, traced.stretches, parts) if numbers else ()
     if trace is not None:
-        write_trace(trace, machine, state.time.slices)
-    return _result(program, state, storage, cycles, len(every))
+        write_trace(trace, machine, state.time.slices, traced)
+    return _result(program, state, storage, layers, len(every))
+
+
+def _total(machine: Machine, parts: Sequence[Counts], every: Sequence[Step]) -> Counts:
+    """The counts of all parts of a run of these instructions."""
+    total = counts_of(machine)
+    for part in parts:
+        total.add(part)
+    for step in every:
+        total.mnemonics[step.mnemonic.name] += 1
+    return total
 
 
 def _check_blocks(machine: Machine, every: Sequence[Step]) -> None:
@@ -87,9 +110,13 @@ def _levels(pairs_: Sequence[tuple[str, str]]) -> dict[str, int]:
     return {name: int(word) for name, word in pairs_}
 
 
-def _result(program: Program, state: RunState, storage: Storage, cycles: int, count: int) -> SimulationResult:
-    by_name = {storage.name: storage}
-    _price_memories(state, storage.size_bytes)
+def _result(
+    program: Program, state: RunState, storage: Storage, layers: tuple[LayerFigures, ...], count: int
+) -> SimulationResult:
+    by_name, cycles = {storage.name: storage}, state.time.end
+    for memory in state.machine.memories:
+        peak = storage.size_bytes if memory.offchip else state.chip.peaks[memory.name]
+        state.counts.memories[memory.name].peak_bytes = peak
     outputs = [t for t in program.tensors if t.role == "output"] if state.functional else []
     return SimulationResult(
         outputs={t.name: read_placement(by_name, t) for t in outputs},
@@ -103,14 +130,14 @@ def _result(program: Program, state: RunState, storage: Storage, cycles: int, co
         issues=[Issue(item.index, item.start_cycle, item.end_cycle) for item in state.time.slices],
         placements={t.name: t for t in program.tensors},
         storages=by_name,
+        layers=layers,
     )
 
 
-def _price_memories(state: RunState, dram_bytes: int) -> None:
-    """Energy of what was read and written, and how far each memory was used."""
-    for memory in state.machine.memories:
-        used = state.counts.memories[memory.name]
-        used.peak_bytes = dram_bytes if memory.offchip else state.chip.peaks[memory.name]
+def _price_memories(machine: Machine, counts: Counts) -> None:
+    """Energy of what was read and written."""
+    for memory in machine.memories:
+        used = counts.memories[memory.name]
         reads, writes = used.read_bytes, used.write_bytes
         used.energy_pj = reads * memory.read_energy_pj_per_byte + writes * memory.write_energy_pj_per_byte
 

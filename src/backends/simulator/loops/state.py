@@ -9,7 +9,7 @@ import numpy as np
 
 from ....algebra.formula import evaluate_formula
 from ....machine import Machine
-from ..energy import Counts, MemoryCount, NodeCount, UnitCount, peak_ops_per_cycle
+from ..energy import Counts, peak_ops_per_cycle
 from .array import ArrayRun, memory_of
 from .chip import Chip, points
 from .groups import Nest, Transfer
@@ -100,14 +100,3 @@ class RunState:
 
 def _points(capability: Any) -> int:
     return int(np.prod([dim.limit for dim in capability.dims], dtype=np.int64))
-
-
-def counts_of(machine: Machine) -> Counts:
-    """Counts of nothing yet."""
-    return Counts(
-        {memory.name: MemoryCount() for memory in machine.memories},
-        {node.name: NodeCount() for node in machine.computes},
-        {link.name: NodeCount() for link in machine.links},
-        {unit.name: UnitCount() for unit in machine.units},
-        {mnemonic.name: 0 for mnemonic in machine.mnemonics},
-    )

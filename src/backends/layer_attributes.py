@@ -1,0 +1,67 @@
+"""Layers in IR: attribute `layers` of what is lowered to instructions, and the table of a `mnemonic.program`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation
+
+from ..dialects.mnemonic import ProgramOp
+from ..errors import TilewrightError
+from .layers import Layer, LayerTable
+
+LAYERS = "layers"
+"""On a group or codelet: the nodes of the model that it is of; on a program: its layers."""
+
+RUNS = "layer_runs"
+"""On a program: for each run of instructions its layer and its length."""
+
+
+def set_nodes(op: Operation, nodes: Iterable[str]) -> None:
+    """Note on a group or codelet which nodes of the model it is of, where there are some."""
+    if names := dict.fromkeys(nodes):
+        op.attributes[LAYERS] = _strings(names)
+
+
+def nodes_of(op: Operation) -> tuple[str, ...]:
+    """The nodes of the model that a group or codelet is of, as far as it says."""
+    return _texts(op.attributes.get(LAYERS))
+
+
+def set_layers(op: ProgramOp, table: LayerTable) -> None:
+    """Note the layers of a program."""
+    if table.layers:
+        op.attributes[LAYERS] = ArrayAttr(
+            DictionaryAttr({"name": StringAttr(one.name), "nodes": _strings(one.nodes), "group": StringAttr(one.group)})
+            for one in table.layers
+        )
+        op.attributes[RUNS] = DenseArrayBase.from_list(i64, [number for run in table.runs for number in run])
+
+
+def layers_of(op: ProgramOp) -> LayerTable:
+    """The layers of a program; `TilewrightError` (kind `program`) where they are not as `set_layers` notes them."""
+    layers, runs = op.attributes.get(LAYERS), op.attributes.get(RUNS)
+    if layers is None and runs is None:
+        return LayerTable()
+    if not isinstance(layers, ArrayAttr) or not isinstance(runs, DenseArrayBase):
+        raise TilewrightError("program", LAYERS, f"a list of layers, and {RUNS}", "something else")
+    numbers = [int(number) for number in runs.get_values()]
+    return LayerTable(tuple(_layer(entry) for entry in layers), tuple(zip(numbers[::2], numbers[1::2], strict=False)))
+
+
+def _layer(entry: Attribute) -> Layer:
+    if isinstance(entry, DictionaryAttr):
+        name, group = entry.data.get("name"), entry.data.get("group")
+        if isinstance(name, StringAttr) and isinstance(group, StringAttr):
+            return Layer(name.data, _texts(entry.data.get("nodes")), group.data)
+    raise TilewrightError("program", LAYERS, "name, nodes and group of each layer", str(entry))
+
+
+def _strings(texts: Iterable[str]) -> ArrayAttr[StringAttr]:
+    return ArrayAttr(StringAttr(text) for text in texts)
+
+
+def _texts(attribute: Attribute | None) -> tuple[str, ...]:
+    items = attribute if isinstance(attribute, ArrayAttr) else ()
+    return tuple(item.data for item in items if isinstance(item, StringAttr))

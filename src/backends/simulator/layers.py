@@ -1,0 +1,113 @@
+"""What each layer of a program took: cycles, bytes, energy, and what binds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...machine import Machine
+from ..layers import LayerTable
+from .energy import Counts, peak_ops_per_cycle
+from .layer_times import Advance
+
+BINDING_SHARE = 1 / 2
+"""A layer is bound by what is busy for at least this part of its cycles."""
+
+DRAM = "dram"
+"""What binds a layer whose transfers to and from memories off chip take longest."""
+
+WAITING = "waiting"
+"""What binds a layer in whose cycles nothing is busy for long: latencies, and instructions that wait for others."""
+
+
+@dataclass(frozen=True)
+class LayerFigures:
+    """What a layer took.
+
+    `cycles` is the time by which its instructions advance the end of the program, each after those before it in the
+    program; so the cycles of all layers add up to the program's, and what is hidden behind earlier layers counts 0.
+    `dram_bytes` are read and written off chip.  `utilization` is the share of its peak that the compute array did in
+    these cycles (in the array's busy cycles, where those are more).  `bound_by` is `dram`, or the compute node,
+    link or unit that is busy longest in the layer's instructions, if at least for half of its cycles; else `waiting`.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    group: str
+    instructions: int
+    cycles: int
+    dram_bytes: int
+    energy_pj: float
+    utilization: float
+    bound_by: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self) | {"nodes": list(self.nodes)}
+
+
+def layer_figures(
+    machine: Machine, table: LayerTable, stretches: Iterable[Advance], counts: Sequence[Counts]
+) -> tuple[LayerFigures, ...]:
+    """The figures of all layers, from the times in which each advances the end and what its instructions did."""
+    cycles, sizes = [0] * len(table.layers), [0] * len(table.layers)
+    for one in stretches:
+        cycles[one.layer] += one.end_cycle - one.start_cycle
+    for layer, count in table.runs:
+        sizes[layer] += count
+    array = compute_array(machine)
+    return tuple(
+        LayerFigures(
+            layer.name,
+            layer.nodes,
+            layer.group,
+            size,
+            own,
+            count.dram_bytes(machine),
+            count.energy_pj,
+            _utilization(count, array, own),
+            _bound(_busy(machine, count), own),
+        )
+        for layer, size, own, count in zip(table.layers, sizes, cycles, counts, strict=True)
+    )
+
+
+def compute_array(machine: Machine) -> str:
+    """The compute node that can do most operations in a cycle; "" for a machine without one."""
+    peaks = {
+        node.name: max((peak_ops_per_cycle(node, capability) for capability in node.capabilities), default=0.0)
+        for node in machine.computes
+    }
+    return max(peaks, key=lambda name: peaks[name], default="")
+
+
+def _utilization(counts: Counts, array: str, cycles: int) -> float:
+    node = counts.computes.get(array)
+    return node.full_cycles / max(cycles, node.busy_cycles, 1) if node is not None else 0.0
+
+
+def _busy(machine: Machine, counts: Counts) -> Iterator[tuple[str, int]]:
+    """Busy cycles of what does one thing at a time: compute nodes, channels of links, units."""
+    yield from ((name, count.busy_cycles) for name, count in counts.computes.items())
+    channels: dict[str, int] = {}
+    for link in machine.links:
+        channel = link.channel or link.name
+        channels[channel] = channels.get(channel, 0) + counts.links[link.name].busy_cycles
+    offchip = offchip_links(machine)
+    dram = {link.channel or link.name for link in machine.links if link.name in offchip}
+    yield from ((DRAM if name in dram else name, cycles) for name, cycles in channels.items())
+    for name, count in counts.units.items():
+        nodes = {m.node for m in machine.mnemonics if m.unit == name and m.node}
+        yield DRAM if nodes and nodes <= offchip else name, count.busy_cycles
+
+
+def offchip_links(machine: Machine) -> set[str]:
+    """The links that have an end off chip."""
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    return {link.name for link in machine.links if {link.src, link.dst} & offchip}
+
+
+def _bound(busy: Iterable[tuple[str, int]], cycles: int) -> str:
+    name, most = max(busy, key=lambda item: item[1], default=("", 0))
+    return name if most and most >= BINDING_SHARE * cycles else WAITING
