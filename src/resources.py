@@ -6,7 +6,6 @@ A module points to its file by the attribute `graph.resources`; in memory, the a
 
 from __future__ import annotations
 
-import io
 import zipfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from hashlib import sha256
@@ -29,6 +28,10 @@ Array = NDArray[Any]
 ATTRIBUTE = "graph.resources"
 _SLOT = "_tilewright_resources"
 _DATE = (1980, 1, 1, 0, 0, 0)
+_ZIP64_BYTES = 1 << 30
+
+CHUNK = 1 << 20
+"""Elements of large arrays that are looked at together, so that little is held besides them."""
 
 
 class Resources(MutableMapping[str, Array]):
@@ -71,16 +74,17 @@ class Resources(MutableMapping[str, Array]):
         state = sha256()
         for name, array in self._arrays.items():
             state.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-            state.update(array.tobytes())
+            state.update(_bytes(array).data)
         return state.hexdigest()
 
     def save(self, path: str | Path) -> None:
         """Write an `.npz` file; same arrays, same bytes."""
         with replacing(path) as place, zipfile.ZipFile(place, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in self._arrays.items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{_escape(name)}.npy", _DATE), buffer.getvalue())
+                entry = zipfile.ZipInfo(f"{_escape(name)}.npy", _DATE)
+                entry.external_attr = 0o600 << 16
+                with archive.open(entry, "w", force_zip64=array.nbytes >= _ZIP64_BYTES) as stream:
+                    np.lib.format.write_array(stream, array, allow_pickle=False)
 
     @staticmethod
     def load(path: str | Path) -> Resources:
@@ -89,7 +93,18 @@ class Resources(MutableMapping[str, Array]):
 
 
 def _identical(a: Array, b: Array) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    one, other = _bytes(np.asarray(a, order="C")), _bytes(np.asarray(b, order="C"))
+    same_place = one.ctypes.data == other.ctypes.data
+    return same_place or all(
+        np.array_equal(one[start : start + CHUNK], other[start : start + CHUNK]) for start in range(0, one.size, CHUNK)
+    )
+
+
+def _bytes(array: Array) -> NDArray[np.uint8]:
+    """The bytes of a C-contiguous array, in its memory."""
+    return array.reshape(-1).view(np.uint8)
 
 
 def _escape(name: str) -> str:

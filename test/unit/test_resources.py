@@ -1,5 +1,6 @@
 """Constant tensors beside the IR."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,21 @@ def test_travel_with_the_module(tmp_path: Path):
     assert module.attributes["graph.resources"] == StringAttr("w.npz")
     copy = module.clone()
     assert resources_of(copy, tmp_path).digest() == resources_of(module).digest()
+
+
+def test_no_copies_are_made_of_large_arrays(tmp_path: Path):
+    """Neither saving, nor hashing, nor a second name for the same bytes."""
+    array = np.arange(12 << 20, dtype=np.float32)
+    other = array.copy()
+    resources = Resources({"w": array})
+    tracemalloc.start()
+    try:
+        assert resources.add("w", other) == "w"
+        resources.digest()
+        assert tracemalloc.get_traced_memory()[1] < array.nbytes / 8
+        resources.save(tmp_path / "w.npz")
+        assert tracemalloc.get_traced_memory()[1] < array.nbytes * 0.8  # NumPy writes 16 MiB at once
+    finally:
+        tracemalloc.stop()
+    with np.load(tmp_path / "w.npz") as saved:
+        assert (saved["w"] == array).all()

@@ -21,7 +21,7 @@ from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
 from .folder import COMPUTED, Folder, shape_slice
-from .input_shapes import Extent, declared_shape, input_shapes, shape_text
+from .input_shapes import Extent, declared_shape, input_shapes, is_batch_open, shape_text
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
 from .node import Node, decode, node_label
 from .operators import OPERATORS, operator_names
@@ -90,7 +90,10 @@ class _Import:
         inputs = self._declare_inputs()
         read = self._names_read()
         for position, proto in ordered(self.graph.node, self.scope.values):
-            self._import_node(self._decode(proto, position), read)
+            try:
+                self._import_node(self._decode(proto, position), read)
+            except TilewrightError as error:
+                raise self._about_batch(error) from error
         results = [self._output(value) for value in self.graph.output]
         self.block.add_op(ReturnOp(*results))
         if self.differing:
@@ -102,8 +105,6 @@ class _Import:
         if self.graph.sparse_initializer:
             raise TilewrightError("unsupported", "sparse_initializer", "dense initializers", "sparse ones")
         for tensor in self.graph.initializer:
-            if tensor.name in self.scope.values:
-                raise TilewrightError("parse", f"initializer {tensor.name!r}", "each name once", "the name twice")
             self.scope.values[tensor.name] = self.values.array(tensor, f"initializer {tensor.name!r}")
 
     def _declare_inputs(self) -> list[str]:
@@ -118,7 +119,16 @@ class _Import:
             check_size(f"input {name!r}", shape, 8)
             argument = self.block.insert_arg(TensorType(elements[name], shape), len(self.block.args))
             self.scope.values[name] = argument
+        leading = [shapes[value.name][0] for value in values if is_batch_open(value)]
+        self.scope.batch = leading[0] if leading else 0
         return list(shapes)
+
+    def _about_batch(self, error: TilewrightError) -> TilewrightError:
+        """The error of a node; where the file bakes in a batch before it, that is what to change."""
+        if error.kind != "shape" or not self.scope.single or error.lever:
+            return error
+        lever = f"{self.scope.single[0]} makes one sample of the batch: take --batch 1, or export the model anew"
+        return TilewrightError(error.kind, error.subject, error.expected, error.found, lever)
 
     def _names_read(self) -> set[str]:
         return {name for node in self.graph.node for name in node.input} | {o.name for o in self.graph.output}

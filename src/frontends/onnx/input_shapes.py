@@ -26,6 +26,12 @@ def declared_shape(value: ValueInfoProto) -> tuple[Extent, ...] | None:
     return tuple(map(_extent, tensor.shape.dim)) if tensor.HasField("shape") else None
 
 
+def is_batch_open(value: ValueInfoProto) -> bool:
+    """Whether the file leaves the leading extent of an input open."""
+    shape = declared_shape(value)
+    return bool(shape) and not isinstance(shape[0], int)
+
+
 def _extent(dim: TensorShapeProto.Dimension) -> Extent:
     if dim.HasField("dim_value"):
         return dim.dim_value if dim.dim_value > 0 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections import Counter
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
@@ -42,6 +43,9 @@ NUMPY_TYPES: dict[int, np.dtype[Any]] = {
 """Element types that constants may have on their way to being folded."""
 
 
+TYPE_LEVER = "export the model in float32, or quantised to 8 bits"
+
+
 def type_name(element_type: int) -> str:
     """The ONNX name of an element type, `FLOAT`, or its number if it has none."""
     names = {number: name for name, number in TensorProto.DataType.items()}
@@ -57,9 +61,31 @@ def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
     subject = str(source) if isinstance(source, str | Path) else "ONNX model"
     if not model.HasField("graph") or not model.graph.output:
         raise TilewrightError("parse", subject, "a model with a graph that has outputs", "none", "the file may be cut")
+    _check_names(model, subject)
     _check_functions(model, subject)
     opset_of(model)
     return model
+
+
+def _check_names(model: ModelProto, subject: str) -> None:
+    """Refuse names that are no text, and inputs, initializers and outputs of the same name."""
+    graph = model.graph
+    lists = {"input": graph.input, "initializer": graph.initializer, "output": graph.output}
+    named = {kind: [value.name for value in values] for kind, values in lists.items()}
+    names: list[object] = [name for found in named.values() for name in found]
+    names += [dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim]
+    names += [value.name for value in graph.value_info] + [opset.domain for opset in model.opset_import]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output, *(a.name for a in node.attribute)]
+    for name in names:
+        if not isinstance(name, str):  # what Protocol Buffers gives for bytes that are no UTF-8
+            lever = "the file is damaged, or its names are in another encoding"
+            raise TilewrightError("parse", subject, "names in UTF-8", f"{name!r:.80}", lever)
+    for kind, found in named.items():
+        twice = next((name for name, count in Counter(found).items() if count > 1), None)
+        if twice is not None:
+            lever = "rename one of them"
+            raise TilewrightError("parse", f"{kind} {twice!r}", "each name once", "the name twice", lever)
 
 
 def _check_functions(model: ModelProto, subject: str) -> None:
@@ -96,7 +122,8 @@ def opset_of(model: ModelProto) -> int:
     """The version of the default operator set of `model`."""
     versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
     if not versions:
-        raise TilewrightError("unsupported", "opset_import", "a version of the default operator set", "none")
+        lever = "the file is damaged, or no model of its own"
+        raise TilewrightError("unsupported", "opset_import", "a version of the default operator set", "none", lever)
     low, high = OPSETS
     version = max(versions)
     if not low <= version <= high:
@@ -107,8 +134,9 @@ def opset_of(model: ModelProto) -> int:
 
 def check_size(subject: str, shape: Sequence[int], item_bytes: int) -> None:
     """Refuse negative extents and tensors larger than `MAX_TENSOR_BYTES`, before anything is allocated."""
+    lever = "make the tensor smaller; a file that has it by mistake is damaged"
     if len(shape) > 32 or any(extent < 0 for extent in shape):
-        raise TilewrightError("shape", subject, "at most 32 extents, none negative", str(list(shape)[:40]))
+        raise TilewrightError("shape", subject, "at most 32 extents, none negative", str(list(shape)[:40]), lever)
     if prod(shape) * item_bytes > MAX_TENSOR_BYTES:
         found = f"shape {list(shape)} ({prod(shape) * item_bytes} bytes)"
-        raise TilewrightError("shape", subject, f"a tensor of at most {MAX_TENSOR_BYTES} bytes", found)
+        raise TilewrightError("shape", subject, f"a tensor of at most {MAX_TENSOR_BYTES} bytes", found, lever)

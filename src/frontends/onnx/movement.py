@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
+from ...errors import TilewrightError
 from . import arguments
 from .load import Array
 from .node import Node
 from .scope import Scope, Value, shape_of
+
+logger = logging.getLogger(__name__)
 
 
 def _reader(scope: Scope, node: Node) -> arguments.Reader:
@@ -32,6 +36,30 @@ def dropout(scope: Scope, node: Node) -> Sequence[Value]:
     return (scope.value(node, 0),)
 
 
+def _reshaped(scope: Scope, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The result shape of Reshape.  One for a single sample is taken for each of an open batch, where that alone fits.
+
+    Exporters bake in the batch of their example, although they leave that of the inputs open.
+    """
+    read, batched = _reader(scope, node), scope.batch > 1 and shape[:1] == (scope.batch,)
+    try:
+        result = arguments.reshaped(node, read, shape)
+    except TilewrightError as error:
+        if not batched:
+            raise
+        try:
+            sample = arguments.reshaped(node, read, (1, *shape[1:]))
+        except TilewrightError:
+            raise error from None
+        if sample[:1] != (1,):
+            raise
+        logger.warning("%s is for one sample; its result has %d, as the inputs have", node.label, scope.batch)
+        return (scope.batch, *sample[1:])
+    if batched and result[:1] == (1,):
+        scope.single.append(node.label)
+    return result
+
+
 def reshape(scope: Scope, node: Node) -> Sequence[Value]:
     """Reshape, Flatten, Squeeze and Unsqueeze."""
     shape, read = scope.shape(node, 0), _reader(scope, node)
@@ -43,7 +71,7 @@ def reshape(scope: Scope, node: Node) -> Sequence[Value]:
         case "Unsqueeze":
             result = arguments.unsqueezed(node, read, shape)
         case _:
-            result = arguments.reshaped(node, read, shape)
+            result = _reshaped(scope, node, shape)
     if result == shape:
         return (scope.value(node, 0),)
     return (scope.emit(graph.ReshapeOp(scope.tensor(node, 0), result), node.outputs[0]),)

@@ -13,8 +13,8 @@ from ...dialects import graph
 from ...dialects.graph.base import set_name
 from ...dialects.types import ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
 from ...errors import TilewrightError
-from ...resources import Resources
-from .load import Array
+from ...resources import CHUNK, Resources
+from .load import TYPE_LEVER, Array
 from .node import Node
 
 Value = Array | SSAValue
@@ -40,6 +40,10 @@ class Scope:
         self.builder = builder
         self.resources = resources
         self.values: dict[str, Value] = {}
+        self.batch = 0
+        """The leading extent of inputs that the file leaves open; 0 where it leaves none."""
+        self.single: list[str] = []
+        """Reshape nodes that make one sample of such a batch."""
         self._weights: dict[str, SSAValue] = {}
         self._made = 0
         self._weight_bytes = 0
@@ -99,7 +103,8 @@ class Scope:
         """The `graph.weight` of the constant called `name`, made on first use."""
         if name not in self._weights:
             if array.size == 0:
-                raise TilewrightError("shape", f"tensor {name!r}", "at least one element", f"shape {list(array.shape)}")
+                found = f"shape {list(array.shape)}"
+                raise TilewrightError("shape", f"tensor {name!r}", "at least one element", found, EMPTY_LEVER)
             check_finite(name, array)
             element = element_type(f"constant {name!r}", array.dtype.name)
             self._count(name, array)
@@ -147,23 +152,27 @@ class Scope:
             raise node.error(f"input {index} of type {' or '.join(accepted)}", found)
 
 
+EMPTY_LEVER = "simplify the model first: what computes with no elements can be left out"
+
+
 def check_finite(name: str, array: Array) -> None:
     """Refuse a weight that has a NaN or an infinity."""
     if array.dtype.kind != "f" or array.size == 0:
         return
-    sample = array[(0,) * array.ndim] if not any(array.strides) else array
-    good = np.isfinite(sample)
-    if not np.all(good):
-        where = [int(i) for i in np.unravel_index(int(np.argmin(good)), array.shape)]
-        found = f"{array[tuple(where)]} at {where}"
-        raise TilewrightError("unsupported", f"weight {name!r}", "finite numbers", found)
+    flat = array[(0,) * array.ndim].reshape(1) if not any(array.strides) else array.reshape(-1)
+    for start in range(0, flat.size, CHUNK):
+        good = np.isfinite(flat[start : start + CHUNK])
+        if not np.all(good):
+            where = [int(i) for i in np.unravel_index(start + int(np.argmin(good)), array.shape)]
+            found = f"{array[tuple(where)]} at {where}"
+            raise TilewrightError("unsupported", f"weight {name!r}", "finite numbers", found)
 
 
 def element_type(subject: str, numpy_name: str) -> ElementType:
     """The IR's element type for a NumPy type; an error that names `subject` if tensors may not have it."""
     if numpy_name not in RUNTIME_TYPES:
         accepted = ", ".join(RUNTIME_TYPES)
-        raise TilewrightError("unsupported", subject, f"an element type of {accepted}", numpy_name)
+        raise TilewrightError("unsupported", subject, f"an element type of {accepted}", numpy_name, TYPE_LEVER)
     return element_type_of(np.dtype(numpy_name))
 
 

@@ -12,10 +12,13 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from ...errors import TilewrightError
-from .load import NUMPY_TYPES, Array, check_size, type_name
+from .load import NUMPY_TYPES, TYPE_LEVER, Array, check_size, type_name
 
 MAPPED_BYTES = 1 << 16
 """Values of this size and more are mapped into memory where they lie, smaller ones are read."""
+
+
+DAMAGED = "the file is cut or damaged: export it anew"
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Values:
         dtype = NUMPY_TYPES.get(tensor.data_type)
         if dtype is None:
             accepted = ", ".join(sorted(type_name(t) for t in NUMPY_TYPES))
-            raise TilewrightError("unsupported", subject, f"an element type of {accepted}", type_name(tensor.data_type))
+            found = type_name(tensor.data_type)
+            raise TilewrightError("unsupported", subject, f"an element type of {accepted}", found, TYPE_LEVER)
         check_size(subject, tensor.dims, dtype.itemsize)
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             return self._elsewhere(tensor, subject, dtype)
@@ -41,7 +45,7 @@ class Values:
             array = numpy_helper.to_array(tensor)
         except (ValueError, TypeError) as error:
             found = f"shape {list(tensor.dims)} with other data ({error})"
-            raise TilewrightError("parse", subject, "as many values as the shape says", found) from error
+            raise TilewrightError("parse", subject, "as many values as the shape says", found, DAMAGED) from error
         return _read_only(array)
 
     def _elsewhere(self, tensor: TensorProto, subject: str, dtype: np.dtype[np.generic]) -> Array:
@@ -50,7 +54,7 @@ class Values:
         shape, size_bytes = tuple(tensor.dims), prod(tensor.dims) * dtype.itemsize
         if length is not None and length != size_bytes:
             expected = f"{size_bytes} bytes for shape {list(shape)} of {dtype.name}"
-            raise TilewrightError("parse", subject, expected, f"{length} bytes")
+            raise TilewrightError("parse", subject, expected, f"{length} bytes", DAMAGED)
         location, first = entries.get("location", ""), offset or 0
         if not location and self.data is not None:
             return _from_bytes(self.data, first, shape, dtype)
@@ -101,7 +105,7 @@ def _bytes_at(entries: dict[str, str], key: str, subject: str) -> int | None:
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 20:
-        raise TilewrightError("parse", subject, f"a number of bytes as {key} of its external data", repr(text))
+        raise TilewrightError("parse", subject, f"a number of bytes as {key} of its external data", repr(text), DAMAGED)
     return int(text)
 
 

@@ -265,3 +265,60 @@ def test_legacy_broadcast() -> None:
     x = np.zeros((2, 3, 4), np.float32)
     (y,) = run_graph(import_onnx(proto), {"x": x}).values()
     np.testing.assert_array_equal(y, x + 1)
+
+
+def matmul() -> ModelProto:
+    return model([node("MatMul", ["x", "w"])], {"x": (2, 3)}, ["y"], {"w": np.ones((3, 3), np.float32)})
+
+
+@pytest.mark.parametrize("name", [b"MatMul", b"x", b"w", b"y", b"n"])
+def test_names_that_are_no_text(name: bytes) -> None:
+    head = bytes([len(name)])
+    data = matmul().SerializeToString().replace(head + name, head + name[:-1] + b"\xff")
+    error = refused(data, "names in UTF-8", "\\xff")
+    assert error.lever
+    str(error).encode()
+
+
+@pytest.mark.parametrize("values", ["input", "initializer", "output"])
+def test_two_of_the_same_name(values: str) -> None:
+    proto = matmul()
+    found = getattr(proto.graph, values)
+    found.append(found[0])
+    assert refused(proto, values, "each name once").lever
+
+
+@pytest.mark.parametrize(
+    ("dims", "words"),
+    [
+        ([1 << 40, 3], ("at most 4294967296 bytes", "1099511627776")),
+        ([-3, 3], ("none negative", "[-3, 3]")),
+        ([0, 3], ("as many values",)),
+        ([4, 3], ("as many values", "[4, 3]")),
+        ([3, 3, *[1] * 40], ("at most 32 extents",)),
+    ],
+)
+def test_wrong_sizes_of_a_weight(dims: list[int], words: tuple[str, ...]) -> None:
+    proto = matmul()
+    del proto.graph.initializer[0].dims[:]
+    proto.graph.initializer[0].dims.extend(dims)
+    assert refused(proto, "initializer 'w'", *words).lever
+
+
+@pytest.mark.parametrize("extent", [1 << 40, 1 << 62])
+def test_huge_inputs(extent: int) -> None:
+    assert refused(model([node("Relu", ["x"])], {"x": (extent, 3)}, ["y"]), "input 'x'", str(extent)).lever
+
+
+@pytest.mark.parametrize("element", [TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.STRING, TensorProto.DOUBLE])
+def test_element_types_that_no_machine_has(element: int) -> None:
+    proto = model([node("Relu", ["x"])], {"x": (2, 3)}, ["y"], element=element)
+    assert "float32" in refused(proto, "input 'x'", "an element type").lever
+
+
+@pytest.mark.parametrize("versions", [[], [0], [-1], [99]])
+def test_opsets_nobody_knows(versions: list[int]) -> None:
+    proto = relu()
+    del proto.opset_import[:]
+    proto.opset_import.extend(helper.make_opsetid("", version) for version in versions)
+    assert refused(proto, "opset").lever

@@ -90,14 +90,33 @@ def test_another_batch_than_the_extent_given_by_name() -> None:
     refused(relu(("n", 3)), InputShapes(2, dims={"n": 3}), "batch of 3", "--batch 2")
 
 
-@pytest.mark.parametrize("target", [[1, -1], [1, 12]])
-def test_a_reshape_that_bakes_in_batch_1(target: list[int]) -> None:
-    """Batch 1 runs as it is; more samples only where the reshape leaves no doubt."""
+def flattened(target: list[int], gemm: bool = False) -> ModelProto:
+    """A reshape of n x 3 x 4 to `target`, and perhaps a matrix product after it."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ("n", 3, 4))
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ("n", 12))
-    shape = numpy_helper.from_array(np.array(target), "s")
-    graph = helper.make_graph([helper.make_node("Reshape", ["x", "s"], ["y"])], "g", [x], [y], [shape])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    array = np.arange(12, dtype=np.float32).reshape(1, 3, 4)
-    (found,) = run_graph(import_onnx(model, shapes=InputShapes(1)), {"x": array}).values()
-    assert (found == array.reshape(1, 12)).all()
+    weights = [numpy_helper.from_array(np.array(target), "s"), numpy_helper.from_array(np.eye(12, dtype="f4"), "w")]
+    nodes = [helper.make_node("Reshape", ["x", "s"], ["r" if gemm else "y"], name="flat")]
+    nodes += [helper.make_node("MatMul", ["r", "w"], ["y"])] if gemm else []
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize(("target", "batch"), [([1, -1], 1), ([1, 12], 1), ([1, 12], 4), ([-1, 12], 4)])
+def test_a_reshape_that_bakes_in_one_sample(target: list[int], batch: int, caplog: pytest.LogCaptureFixture) -> None:
+    array = np.arange(batch * 12, dtype=np.float32).reshape(batch, 3, 4)
+    (found,) = run_graph(import_onnx(flattened(target), shapes=InputShapes(batch)), {"x": array}).values()
+    assert (found == array.reshape(batch, 12)).all()
+    assert ("Reshape node 'flat' is for one sample" in caplog.text) == (target == [1, 12] and batch == 4)
+
+
+def test_a_reshape_that_joins_samples_is_named_where_that_does_not_fit() -> None:
+    """ONNX gives [1, 48] here, which may be meant; what cannot follow it says where it comes from."""
+    assert result_of(flattened([1, -1]), InputShapes(4)) == "tensor<1x48xf32>"
+    error = refused(flattened([1, -1], gemm=True), InputShapes(4), "MatMul node 'y'")
+    assert error.lever == "Reshape node 'flat' makes one sample of the batch: take --batch 1, or export the model anew"
+
+
+def test_a_fixed_batch_is_not_repeated() -> None:
+    model = flattened([1, 12])
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 4
+    refused(model, None, "Reshape node 'flat'", "48 elements")

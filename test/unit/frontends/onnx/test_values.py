@@ -1,6 +1,7 @@
 """Values beside the model's file, and large values inside it: what is read, and what is refused."""
 
 import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,20 @@ def test_fewer_values_than_the_shape_says(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(proto, path)
     refused(path, "99328 bytes", "98304 bytes")
+
+
+def test_large_values_are_not_copied(tmp_path: Path) -> None:
+    large = np.zeros((1 << 11, 1 << 11), np.float32)
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, large.shape) for name in "xy")
+    tensor = numpy_helper.from_array(large, "w")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y], [tensor])
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    import_onnx(path)  # imports and caches
+    tracemalloc.start()
+    try:
+        import_onnx(path)
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held < 1.3 * large.nbytes  # mapped, or read once where it is not aligned
