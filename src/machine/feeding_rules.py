@@ -7,6 +7,7 @@ whose instructions each execute a capability (control model `queues`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from .complaint import Complaint
 from .model import Machine, Memory, Mnemonic, OperandBinding
@@ -31,7 +32,7 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
         if target is not None and target.memory not in drained:
             expected = f"instructions that bring {target.operand} from {target.memory} off chip"
             yield Complaint(subject, expected, "none", f"add a mnemonic that copies from {target.memory}")
-        yield from _addresses(machine, mnemonic)
+    yield from _addresses(machine)
 
 
 def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
@@ -57,13 +58,35 @@ def _ends(machine: Machine, mnemonic: Mnemonic) -> tuple[OperandBinding | None, 
     return target, [o for o in mnemonic.operands if o.operand in found.operands[1:]]
 
 
-def _addresses(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
+@dataclass(frozen=True)
+class _Narrow:
+    """An address field that does not reach all of its memory."""
+
+    name: str
+    memory: str
+    width_bits: int
+    needed_bits: int
+
+
+def _narrow(machine: Machine) -> Iterator[_Narrow]:
     memories: dict[str, Memory] = {memory.name: memory for memory in machine.memories}
-    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
-    for operand in mnemonic.operands:
-        memory, item = memories.get(operand.memory), fields.get(operand.address)
-        if memory is None or memory.depth is None or item is None or item.highest >= memory.capacity_bytes - 1:
-            continue
-        bits = (memory.capacity_bytes - 1).bit_length()
-        expected = f"{bits} bits, enough for an address in all of {memory.name}"
-        yield Complaint(f"field {mnemonic.name}.{item.name}", expected, f"{item.width_bits}", "widen it")
+    for mnemonic in machine.mnemonics:
+        fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+        for operand in mnemonic.operands:
+            memory, item = memories.get(operand.memory), fields.get(operand.address)
+            if memory is None or memory.depth is None or item is None or item.highest >= memory.capacity_bytes - 1:
+                continue
+            needed = (memory.capacity_bytes - 1).bit_length()
+            yield _Narrow(f"{mnemonic.name}.{item.name}", memory.name, item.width_bits, needed)
+
+
+def _addresses(machine: Machine) -> Iterator[Complaint]:
+    """One complaint about all fields that are too short."""
+    narrow = list(dict.fromkeys(_narrow(machine)))
+    if not narrow:
+        return
+    needs = dict.fromkeys((item.memory, item.needed_bits) for item in narrow)
+    texts = [f"{bits} bits, enough for an address in all of {memory}" for memory, bits in needs]
+    first, *others = narrow
+    found = ", ".join([f"{first.width_bits}", *(f"{item.width_bits} in {item.name}" for item in others)])
+    yield Complaint(f"field {first.name}", "; ".join(texts), found, "widen them" if others else "widen it")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...machine import Capability, Machine
+from ...machine.spreading import AXES, instances, spreadable
 from .formula import Formula, compile_formula
 from .matching import Match
 
@@ -158,10 +159,10 @@ def _assign(dims: list[str], slots: Mapping[str, tuple[str, ...]], bound: Bound)
 
 
 def split_choices(machine: Machine, capability: Capability) -> tuple[tuple[Split, ...], ...]:
-    """All ways to spread dims over the node's instances: each axis carries one of the splittable dims or none."""
+    """All ways to spread dims over the node's instances: each axis carries one dim that instructions name, or none."""
     node = next(node for node in machine.computes if node.name == capability.node)
-    axes = [(axis, n) for axis, n in (("x", node.instances_x), ("y", node.instances_y)) if n > 1]
+    axes = [(axis, n) for axis in AXES if (n := instances(node, axis)) > 1]
     options: list[list[Split | None]] = [
-        [None, *((axis, dim, ways) for dim in capability.splits)] for axis, ways in axes
+        [None, *((axis, dim, ways) for dim in spreadable(machine, capability, axis))] for axis, ways in axes
     ]
     return tuple(tuple(c for c in choice if c is not None) for choice in product(*options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +14,10 @@ from ...dialects.acg import GraphOp
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.rules import first_complaint
+from ...machine.spreading import idle_axes
 from .parse import parse_text
+
+logger = logging.getLogger(__name__)
 
 SIZES = {"depth": "depth", "banks": "banks", "data_width": "data_width_bits", "buffering": "buffering"}
 """Sizes of a memory that `load_target` takes as options, with their names in `Memory`."""
@@ -27,7 +31,7 @@ def target_files() -> dict[str, Path]:
 
 @lru_cache(maxsize=16)
 def parse_target(text: str, file: str = "target") -> Machine:
-    """The machine that `.acg` text describes.
+    """The machine that `.acg` text describes; warns of axes of arrays that instructions leave idle.
 
     Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of
     `machine.rules`; the subject begins with `file:line`.
@@ -37,6 +41,8 @@ def parse_target(text: str, file: str = "target") -> Machine:
     if complaint is not None:
         where = source.where(complaint.subject)
         raise TilewrightError("target", where, complaint.expected, complaint.found, complaint.lever)
+    for warning in idle_axes(source.machine):
+        logger.warning("%s: %s", file, warning)
     return source.machine
 
 

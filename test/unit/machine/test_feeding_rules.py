@@ -1,6 +1,7 @@
 """Target files whose instructions cannot feed a capability are refused; the machine of the guide is the example."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ assert FILE is not None
 BROOK = FILE[1]
 
 
-def refused(tmp_path: Path, old: str, new: str) -> TilewrightError:
+def refused(tmp_path: Path, old: str, new: str | Callable[[re.Match[str]], str]) -> TilewrightError:
     changed = re.sub(old, new, BROOK, count=1, flags=re.DOTALL)
     assert changed != BROOK
     path = tmp_path / "bad.acg"
@@ -53,6 +54,15 @@ def test_broken_files_are_refused_with_the_reason(tmp_path: Path, old: str, new:
     assert f"({subject})" in error.subject
     assert expected in error.expected
     assert re.search(r"bad\.acg:\d+", error.subject)
+
+
+def test_all_fields_that_are_too_narrow_are_told_at_once(tmp_path: Path):
+    """DATA twice as large: every address in it lacks a bit, not only the first one."""
+    error = refused(tmp_path, r"(memory DATA .*?depth )(\d+)", lambda m: f"{m[1]}{2 * int(m[2])}")
+    assert error.expected == "15 bits, enough for an address in all of DATA"
+    fields = re.findall(r"\w+\.\w+", f"{error.subject.split('acg')[1]} {error.found}")
+    assert {"LDD.D", "STD.S", "MAC.O", "MAC.X", "MAP.O", "MAP.A", "SET.D"} <= set(fields)
+    assert error.lever == "widen them"
 
 
 def test_constants_may_be_all_that_a_memory_holds(tmp_path: Path):
