@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     r"|(?P<symbol>//|==|!=|<=|>=|\+=|[-+*/%<>=()\[\]{},])",
     re.ASCII,
 )
+_PATH = re.compile(r"(?P<path>[A-Za-z_][A-Za-z_0-9]*(?:->[A-Za-z_][A-Za-z_0-9]*)?\.[A-Za-z_][A-Za-z_0-9]*)", re.ASCII)
 _COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _SUMS = {"+": "add", "-": "sub"}
 _PRODUCTS = {"*": "mul", "/": "div", "//": "floordiv", "%": "mod"}
@@ -39,9 +40,12 @@ def parse_statement(text: str, source: str = "statement", line: int = 1, column:
     return statement
 
 
-def parse_expr(text: str, source: str = "expression", line: int = 1, column: int = 1) -> Expr:
-    """The expression that `text` spells, e.g. `ceildiv(k, 32) * r`; errors as for `parse_statement`."""
-    parser = _Parser(text, source, line, column)
+def parse_expr(text: str, source: str = "expression", line: int = 1, column: int = 1, *, paths: bool = False) -> Expr:
+    """The expression that `text` spells, e.g. `ceildiv(k, 32) * r`; errors as for `parse_statement`.
+
+    With `paths`, names may be paths: `GBUF.depth`, `DRAM->GBUF.bandwidth`.
+    """
+    parser = _Parser(text, source, line, column, paths)
     expr = parser.expression()
     parser.expect_end()
     return expr
@@ -49,14 +53,15 @@ def parse_expr(text: str, source: str = "expression", line: int = 1, column: int
 
 @dataclass(frozen=True)
 class _Token:
-    kind: str  # number, name, symbol, end
+    kind: str  # number, name, path, symbol, end
     text: str
     offset: int
 
 
 class _Parser:
-    def __init__(self, text: str, source: str, line: int, column: int) -> None:
+    def __init__(self, text: str, source: str, line: int, column: int, paths: bool = False) -> None:
         self.text = text
+        self.paths = paths
         self.source = source
         self.line = line
         self.column = column
@@ -78,7 +83,8 @@ class _Parser:
         tokens: list[_Token] = []
         offset = 0
         while offset < len(self.text):
-            match = _TOKEN.match(self.text, offset)
+            path = _PATH.match(self.text, offset) if self.paths else None
+            match = path or _TOKEN.match(self.text, offset)
             if match is None:
                 raise self.error(offset, "a number, a name or an operator", repr(self.text[offset]))
             kind = str(match.lastgroup)
@@ -194,6 +200,9 @@ class _Parser:
         if token.text in _LITERAL_NAMES:
             self.position += 1
             return Num(_LITERAL_NAMES[token.text])
+        if token.kind == "path":
+            self.position += 1
+            return Name(token.text)
         if token.kind == "name":
             self.position += 1
             return self.named(token)

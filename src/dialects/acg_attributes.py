@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import partial
 from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import SymbolRefAttr
@@ -107,7 +108,7 @@ class FormulaAttr(Data[Expr]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Expr:
-        return _quoted(parser, parse_expr)
+        return _quoted(parser, partial(parse_expr, paths=True))
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

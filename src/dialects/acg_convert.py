@@ -190,8 +190,8 @@ def _capability_op(capability: Capability) -> CapabilityOp:
         "immediates": _pairs(capability.immediates),
         "types": TypesAttr(capability.types),
         "splits": NamesAttr(capability.splits) if capability.splits else None,
-        "cycles": FormulaAttr(capability.cycles),
-        "energy_pj": FormulaAttr(capability.energy_pj),
+        "cycles": FormulaAttr(capability.formulas[0]),
+        "energy_pj": FormulaAttr(capability.formulas[1]),
     }
     return CapabilityOp.create(properties=_present(properties))
 

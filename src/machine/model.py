@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..algebra.expr import Expr, Statement
 from ..algebra.statement import tensors_of
+from .attributes import resolved
 from .fields import Field, Ranged
 from .macros import Macro
 from .packets import PacketIsa
@@ -88,7 +89,8 @@ class Capability:
     the functions that it may stand for.  `immediates` are scalars of the value given by the instruction (name -> type).
     `splits` are the dims that may be spread over the instances of the node (one per axis).
     `cycles` and `energy_pj` are formulas over dim extents (`k`), the instances that a dim is spread over (`k_ways`) and
-    `ops` (the product of all extents).
+    `ops` (the product of all extents); `written` are both as the file has them, if these name attributes of the machine
+    (`attributes`), whose numbers stand in `cycles` and `energy_pj`.
     """
 
     name: str
@@ -101,6 +103,12 @@ class Capability:
     functions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     immediates: tuple[tuple[str, str], ...] = ()
     splits: tuple[str, ...] = ()
+    written: tuple[Expr, Expr] | None = None
+
+    @property
+    def formulas(self) -> tuple[Expr, Expr]:
+        """Cycles and energy as the file has them."""
+        return self.written or (self.cycles, self.energy_pj)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -255,7 +263,8 @@ class Machine:
 
     Every instruction starts with an `opcode_bits` opcode and the `header` fields.  Control model `queues`: on
     completion an instruction adds 1 to the counter of tag `signal` (0 for none); it starts only when for each
-    (tag, count) pair of `waits` with a tag other than 0 that counter has reached the count.
+    (tag, count) pair of `waits` with a tag other than 0 that counter has reached the count.  Attributes that formulas
+    name are resolved whenever a machine is made, so that a changed copy follows.
     """
 
     name: str
@@ -276,6 +285,11 @@ class Machine:
     packets: PacketIsa | None = None  # control model `packets`
     macros: tuple[Macro, ...] = ()
     source: str = field(default="", compare=False)  # the text it was read from
+
+    def __post_init__(self) -> None:
+        computes, links = resolved(self)
+        object.__setattr__(self, "computes", computes)
+        object.__setattr__(self, "links", links)
 
     @property
     def has_isa(self) -> bool:

@@ -19,6 +19,7 @@ from ..errors import TilewrightError
 from .complaint import Complaint, repeated
 from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
+from .link_rules import bandwidth_complaints
 from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
 from .model import Capability, Compute, Link, Machine, Memory
@@ -144,6 +145,7 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
         if not {link.src, link.dst} <= memories or len(tensors_of(capability.statement)) != 2:
             where = f"capability {link.name}.{capability.name}"
             yield Complaint(where, "a statement that moves one tensor between two memories", "something else")
+    yield from bandwidth_complaints(link)
 
 
 def default_channel(machine: Machine, link: Link) -> str:
@@ -266,7 +268,8 @@ def _formula(subject: str, what: str, capability: Capability, formula: Expr) -> 
     known = [*dims, *ways, "ops"]
     unknown = [name for name in free_names(formula) if name not in known]
     if unknown:
-        yield Complaint(subject, f"{what} over {', '.join(known)}", f"`{unknown[0]}`")
+        lever = "attributes are bandwidth and latency of a copy's own link, D_lanes of a dim, or like GBUF.depth"
+        yield Complaint(subject, f"{what} over {', '.join(known)}", f"`{unknown[0]}`", lever)
         return
     calls = [e for e in walk(formula) if isinstance(e, Call)]
     strange = [call.fn for call in calls if FORMULA_FUNCTIONS.get(call.fn, (-1,))[0] != len(call.args)]

@@ -144,14 +144,20 @@ def _count_plan(machine: Machine, counts: Counts, plan: Plan, times: int) -> Non
     count.ops += times * plan.ops
     count.bytes += times * sum(touch.byte_count for touch in plan.touches if touch.writes)
     count.busy_cycles += times * plan.cycles
-    count.full_cycles += times * plan.ops / peak_ops_per_cycle(node, plan.bound.capability)
+    count.full_cycles += times * full_cycles(node, plan.bound.capability, plan)
     count.energy_pj += times * plan.energy_pj
 
 
-def peak_ops_per_cycle(node: Compute | Link, capability: Capability) -> float:
+def full_cycles(node: Compute | Link, capability: Capability, plan: Plan) -> float:
+    """The least cycles that a node could take: bytes over the bandwidth of a link, points over lanes and instances."""
+    if isinstance(node, Link):
+        return max((touch.byte_count for touch in plan.touches), default=0) / node.bandwidth_bytes_per_cycle
+    return plan.ops / peak_ops_per_cycle(node, capability)
+
+
+def peak_ops_per_cycle(node: Compute, capability: Capability) -> float:
     """Points of the iteration space that a node can do in a cycle: lanes of all dims times instances."""
-    lanes = prod(dim.lanes for dim in capability.dims)
-    return lanes if isinstance(node, Link) else lanes * node.instances_x * node.instances_y
+    return prod(dim.lanes for dim in capability.dims) * node.instances_x * node.instances_y
 
 
 def _count_peaks(stream: Stream, counts: Counts) -> None:

@@ -239,7 +239,7 @@ class _Builder(MacroReader):
 
     def formula(self, node: Node) -> Expr:
         token = token_of(node, 0)
-        return parse_expr(str(token), self.file, token.line or 1, token.column or 1)
+        return parse_expr(str(token), self.file, token.line or 1, token.column or 1, paths=True)
 
     def link(self, node: Node) -> tuple[Link, ...]:
         """The links of a chain `A -> B <-> C`, each with what the braces say."""

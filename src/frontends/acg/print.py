@@ -134,9 +134,10 @@ def _capability_lines(capability: Capability) -> Iterator[list[str]]:
     immediates = [f"immediates {_pairs(capability.immediates)}"] if capability.immediates else []
     splits = [f"splits {', '.join(capability.splits)}"] if capability.splits else []
     yield [*immediates, f"types {' | '.join(_types(row) for row in capability.types)}", *splits]
-    energy = [f"energy {print_expr(capability.energy_pj)}"] if capability.energy_pj != Num(0) else []
-    single = not capability.dims and capability.cycles == Num(1)
-    yield [*([] if single else [f"cycles {print_expr(capability.cycles)}"]), *energy]
+    cycles_written, energy_written = capability.formulas
+    energy = [f"energy {print_expr(energy_written)}"] if energy_written != Num(0) else []
+    single = not capability.dims and cycles_written == Num(1)
+    yield [*([] if single else [f"cycles {print_expr(cycles_written)}"]), *energy]
 
 
 def _types(row: tuple[str, ...]) -> str:

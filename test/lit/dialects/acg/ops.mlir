@@ -16,8 +16,8 @@ acg.graph @toy control "queues" frequency 1.0e9 {
   }
   // CHECK-NEXT: acg.link @DRAM -> @SPAD both bandwidth 4.500000e+00 latency 3 channel "bus" {
   acg.link @DRAM -> @SPAD both bandwidth 4.5 latency 3 channel "bus" {
-    // CHECK-NEXT: acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"a"> energy <"0">
-    acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"a"> energy <"0">
+    // CHECK-NEXT: acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"ceildiv(a, bandwidth)"> energy <"0">
+    acg.capability @copy dims <a to 15> <"D{a} = S{a}"> types <[u8, u8]> cycles <"ceildiv(a, bandwidth)"> energy <"0">
   // CHECK-NEXT: }
   }
   // CHECK-NEXT: acg.link @SPAD -> @ALU bandwidth 4.000000e+00 latency 0 channel ""

@@ -148,9 +148,9 @@ acg deep {
   compute VPU { capability unary { dims a <= 255, b <= 255; O{a, b} = F(A{a, b}); functions F = relu; types f32 = f32;
     cycles a * b; energy ops; } }
   link DRAM <-> L2 { bandwidth 4;
-    capability copy { dims b <= 255, a <= 1023; D{b, a} = S{b, a}; types u8 = u8; cycles ops; } }
+    capability copy { dims b <= 255, a <= 1023; D{b, a} = S{b, a}; types u8 = u8; cycles ceildiv(ops, bandwidth); } }
   link L2 <-> L1 { bandwidth 4;
-    capability copy { dims b <= 255, a <= 1023; D{b, a} = S{b, a}; types u8 = u8; cycles ops; } }
+    capability copy { dims b <= 255, a <= 1023; D{b, a} = S{b, a}; types u8 = u8; cycles ceildiv(ops, bandwidth); } }
   link L1 <-> VPU { bandwidth 16; }
   unit A; unit B; unit V;
   isa { opcode_bits 8; align 8; header { ifield TAG 8, WT0 8, WC0 16, WT1 8, WC1 16; } signal TAG; wait WT0 WC0;

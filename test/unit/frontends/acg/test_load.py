@@ -22,7 +22,7 @@ TOY = """acg toy {
       cycles ceildiv(i, 2 * i_ways) * j; energy 0.5 * ops;
     }
   }
-  link DRAM <-> SPAD { bandwidth 2; latency 3;
+  link DRAM <-> SPAD { bandwidth 1; latency 3;
     capability copy { dims a <= 15; D{a} = S{a}; types u8 = u8; cycles a; }
   }
   link SPAD <-> ALU { bandwidth 4; }
