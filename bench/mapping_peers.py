@@ -11,7 +11,7 @@ Rows are added to a table of JSON lines as soon as they are there, and rows that
 rows take less than ten processor minutes:
 
     python bench/mapping_peers.py --jobs 2
-    python bench/mapping_peers.py sunstone --only resnet18 --time-limit 5 --mapper refine
+    python bench/mapping_peers.py sunstone --only resnet18 --time-limit 5 --method refine
     python bench/mapping_peers.py --summary
 """
 
@@ -102,7 +102,9 @@ def _options() -> tuple[Options, int, Path]:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder of the reference data")
     parser.add_argument("--only", default="", metavar="REGEX", help="machine/layer must match")
     parser.add_argument("--time-limit", type=float, default=2.0, help="processor seconds per layer (default 2)")
-    parser.add_argument("--mapper", default="exact", help="the mapper to compare (default exact)")
+    parser.add_argument(
+        "--method", "--mapper", dest="mapper", default="exact", help="the mapper to compare (default exact)"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--out", type=Path, default=ROOT / "out/mapping_peers.jsonl", help="the table")
     parser.add_argument("--summary", action="store_true", help="make no rows; sum up what is there")

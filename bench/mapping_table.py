@@ -94,7 +94,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--networks", default=USUAL, help=f"names, by commas, or all: {', '.join(NETWORKS)}")
     parser.add_argument("--batch", type=int, choices=range(1, 4097), metavar="N", help="of networks (default: theirs)")
     parser.add_argument("--factors", choices=(*LIMITS_S, "both"), default="both")
-    parser.add_argument("--mapper", default="exact", help="default: exact")
+    parser.add_argument("--method", "--mapper", dest="mapper", default="exact", help="default: exact")
     parser.add_argument("--time-limit", type=float, help="processor seconds per layer (default 3, imperfect 2)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="seconds after which no row is begun")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")

@@ -9,10 +9,10 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
@@ -43,8 +43,18 @@ INTERNAL = 70
 Answer = dict[str, Any]
 
 
+class Unused(NamedTuple):
+    """Options (as attributes of the arguments) that a command would ignore, and where: `without --partition`."""
+
+    options: Collection[str]
+    where: str
+
+
 class Command(Protocol):
-    """What each module of a command offers; its docstring's first line is the help text."""
+    """What each module of a command offers; its docstring's first line is the help text.
+
+    One with options that it does not always heed also has `unused_options(arguments) -> Iterator[Unused]`.
+    """
 
     __doc__: str | None
 
@@ -65,6 +75,12 @@ class ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError("usage", self.prog, "arguments as `--help` tells", message, f"see {self.prog} --help")
 
+    def given(self, words: Sequence[str]) -> set[str]:
+        """The attributes of arguments that `words` give options for; abbreviations are not taken."""
+        actions = self._option_string_actions
+        names = [word.partition("=")[0] for word in words if word.startswith("-")]
+        return {actions[key].dest for name in names for key in (name, name[:2]) if key in actions}
+
 
 class Warnings(logging.Handler):
     """Keeps what the package warns of, each message once; tells it on stderr unless `quiet`."""
@@ -83,13 +99,21 @@ class Warnings(logging.Handler):
             print(shorten(f"tilewright: warning: {message}"), file=sys.stderr)
 
 
+def refuse_unused(given: Collection[str], unused: Iterable[Unused]) -> None:
+    """Raise `UsageError` for an option that was given and would be ignored."""
+    for options, where in unused:
+        for option in sorted(set(options).intersection(given)):
+            name = f"--{option.replace('_', '-')}"
+            raise UsageError("usage", name, f"no such option {where}", "one", "leave it out: it would be ignored")
+
+
 def load_command(name: str) -> Command:
     """The module of a command."""
     return cast(Command, import_module(f".{name.replace('-', '_')}", __package__))
 
 
-def make_parser() -> ArgumentParser:
-    """The parser of the whole command line."""
+def make_parser() -> tuple[ArgumentParser, dict[str, ArgumentParser]]:
+    """The parser of the whole command line, and that of each command."""
     parser = ArgumentParser(
         prog="tilewright",
         description="Compile networks and tensor kernels for spatial accelerators, and run them in simulation.",
@@ -98,6 +122,7 @@ def make_parser() -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tilewright {version('tilewright')}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers: dict[str, ArgumentParser] = {}
     for name in COMMANDS:
         command = load_command(name)
         help_text = (command.__doc__ or "").strip().splitlines()[0]
@@ -110,7 +135,8 @@ def make_parser() -> ArgumentParser:
         )
         subparser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
         command.add_arguments(subparser)
-    return parser
+        parsers[name] = subparser
+    return parser, parsers
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -143,14 +169,17 @@ def tell_lost_output(error: OSError) -> int:
 
 def answer_command(arguments: Sequence[str]) -> int:
     """Execute the command and print its answer; returns 1 where outputs differ from what was expected."""
-    namespace, unknown = make_parser().parse_known_args(arguments)
+    parser, parsers = make_parser()
+    namespace, unknown = parser.parse_known_args(arguments)
     if unknown:
         ArgumentParser(prog=f"tilewright {namespace.command}").error(f"unknown {' '.join(unknown)}")
     command = load_command(namespace.command)
     warned = Warnings(quiet=namespace.json)
     logger = logging.getLogger(PACKAGE)
     logger.addHandler(warned)
+    unused: Callable[[argparse.Namespace], Iterable[Unused]] = getattr(command, "unused_options", lambda _: ())
     try:
+        refuse_unused(parsers[namespace.command].given(arguments), unused(namespace))
         start_cpu, start_wall = time.process_time(), time.perf_counter()
         answer = command.execute(namespace)
         answer.setdefault("cpu_s", time.process_time() - start_cpu)

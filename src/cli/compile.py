@@ -7,19 +7,25 @@ of packets: program.s (its assembly), target.acg, program.json, constants.npz an
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .command_line import UsageError
+from .command_line import Unused, UsageError
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
+from .options import add_effort, add_tiles
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ..driver import CompileOptions
 
 
-def add_compile_options(parser: argparse.ArgumentParser) -> None:
+WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "tile_rows", "tile_columns")
+"""Attributes of the arguments that say how a model becomes a program."""
+
+
+def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random choices") -> None:
     """Options that every command that compiles has."""
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
     parser.add_argument("--no-prove", action="store_true", help="skip the proofs about addresses")
@@ -31,36 +37,42 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="how layers are grouped (default: not at all); best: the fastest of some methods and layer by layer",
     )
-    group.add_argument("--tile-rows", type=int, default=32, metavar="N", help="rows of a tile at most (default: 32)")
-    group.add_argument("--tile-columns", type=int, default=0, metavar="N", help="columns, where full rows do not fit")
-    group.add_argument("--time-limit", type=float, default=0, metavar="SECONDS", help="CPU seconds of the search")
+    add_tiles(group, 32)
+    add_effort(parser.add_argument_group("effort"), " (default: to the end)", seed=seed)
+
+
+def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    """Options of `add_compile_options` that a compilation would ignore."""
+    from ..driver import is_kernel
+    from ..frontends.acg import load_target
+
+    if is_kernel(arguments.model):
+        yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+    if load_target(arguments.target).packets is not None:
+        yield Unused((*WAYS_TO_COMPILE, "time_limit"), "on a machine of packets")
+    elif not arguments.partition:
+        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition")
 
 
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     """What `add_compile_options` was given."""
     from ..driver import CompileOptions
 
-    method, rows, limit = arguments.partition, arguments.tile_rows, arguments.time_limit
-    columns = arguments.tile_columns
+    method = arguments.partition
     if method:
         from ..driver.groups import BEST
         from ..search.fusion import METHODS
 
         if method not in (BEST, *METHODS):
             raise UsageError("usage", "--partition", f"one of {', '.join((BEST, *METHODS))}", repr(method))
-    if rows < 1:
-        raise UsageError("usage", "--tile-rows", "at least 1", str(rows))
-    if columns < 0:
-        raise UsageError("usage", "--tile-columns", "at least 0", str(columns))
-    if not 0 <= limit < float("inf"):
-        raise UsageError("usage", "--time-limit", "some seconds", str(limit))
     return CompileOptions(
         prove=not arguments.no_prove,
         dump=arguments.dump_ir,
         partition=method,
-        tile_rows=rows,
-        tile_columns=columns,
-        time_limit_s=limit,
+        tile_rows=arguments.tile_rows,
+        tile_columns=arguments.tile_columns,
+        time_limit_s=arguments.time_limit or 0,
+        seed=arguments.seed,
     )
 
 
@@ -79,6 +91,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser)
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    yield from unused_compile_options(arguments)
+    if not arguments.partition:
+        yield Unused(("seed",), "without --partition")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

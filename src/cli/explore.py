@@ -5,7 +5,7 @@ against metric; the other methods are those of Cocco's evaluation.
 
 examples:
   tilewright explore resnet50
-  tilewright explore googlenet --separate --alpha 0.005 --metric energy
+  tilewright explore googlenet --separate --alpha 0.005 --objective energy
   tilewright explore randwire_a --method genetic --samples 10000
 """
 
@@ -16,7 +16,8 @@ from typing import Any
 
 from .command_line import UsageError
 from .model_options import model_shapes
-from .partition import add_machine, add_search, find_platform, show_groups
+from .options import Number, add_count
+from .partition import add_machine, add_search, find_platform, metric_of, show_groups
 from .tables import number, print_table, size
 
 
@@ -26,13 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", metavar="METHOD", default="ours", help="ours, genetic, annealing, random+genetic or grid+genetic"
     )
-    add_search(parser)
-    parser.set_defaults(metric="energy")
-    parser.add_argument("--alpha", type=float, default=0.002, metavar="A", help="bytes that a unit is worth (0.002)")
+    add_search(parser, "energy")
+    check = Number("--alpha", float, 0, 1e300, above=True)
+    told = "bytes that a unit of the objective is worth (default: 0.002)"
+    parser.add_argument("--alpha", type=check, default=0.002, metavar="A", help=told)
     parser.add_argument(
         "--separate", action="store_true", help="one buffer for maps, one for weights (default: shared)"
     )
-    parser.add_argument("--samples", type=int, default=50_000, metavar="N", help="points to score (default: 50000)")
+    add_count(parser, "--samples", "points to score (default: 50000)", default=50_000)
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -42,15 +44,12 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.method not in EXPLORERS:
         raise UsageError("usage", "--method", f"one of {', '.join(EXPLORERS)}", repr(arguments.method))
-    if arguments.samples < 1 or not arguments.alpha > 0:
-        found = f"{arguments.samples} and {arguments.alpha}"
-        raise UsageError("usage", "--samples, --alpha", "at least one sample, and more than 0", found)
     platform = find_platform(arguments)
     work = find_work(arguments.network, model_shapes(arguments, arguments.network))
-    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric)
+    pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=metric_of(arguments))
     options = ExploreOptions(
         arguments.method,
-        arguments.metric,
+        metric_of(arguments),
         arguments.alpha,
         not arguments.separate,
         arguments.seed,

@@ -13,22 +13,24 @@ T is a shipped machine (`tilewright targets` lists them), an .acg file, or a Tim
 
 examples:
   tilewright map 'O[m,n] += A[m,k] * B[k,n]; m=512 n=512 k=512' --target eyeriss_like
-  tilewright map resnet18:conv2_1 --target simba_like --svg conv.svg --write-timeloop conv/
+  tilewright map resnet18:conv2_1 --target simba_like -o conv.svg --write-timeloop conv/
   tilewright map resnet50 --target eyeriss_like --jobs 2
-  tilewright map resnet18:conv5_1 --target conventional --mapper sunstone --model timeloop
+  tilewright map resnet18:conv5_1 --target conventional --method sunstone --model timeloop
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..files import write_file
 from ..search.mapping.registry import MAPPERS
-from .command_line import UsageError
+from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
 from .model_options import add_model_options, model_shapes
+from .options import add_alias, add_effort, add_objective, short
 from .tables import progress_bar
 
 
@@ -37,19 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="T", help="the machine")
     parser.add_argument("--cases", type=Path, metavar="FILE", help="instead of KERNEL: a .json list of cases")
     search = parser.add_argument_group("search")
+    add_objective(search, ("edp", "energy", "latency", "dram"), "edp")
     search.add_argument(
-        "--objective",
-        choices=["edp", "energy", "latency", "dram"],
-        default="edp",
-        help="what is least: energy times delay, energy, cycles, or words to and from off-chip memory (default: edp)",
-    )
-    search.add_argument(
-        "--mapper",
+        "--method",
         choices=list(MAPPERS),
         default="exact",
         help="exact: proven best where it ends; refine: a good one soon; cosa, sunstone: the papers' searches; "
         "random, hybrid: Timeloop's (default: exact)",
     )
+    add_alias(search, "--mapper", "--method", choices=list(MAPPERS))
     search.add_argument(
         "--factors",
         choices=["imperfect", "perfect"],
@@ -61,21 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cost model: exact, or timeloop's with its simplifications (default: exact; for --cases timeloop)",
     )
     search.add_argument("--no-bypass", action="store_true", help="keep every tensor in every memory that may hold it")
-    search.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
-    search.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="CPU seconds of the search per layer; the best so far is answered (default: 30; 1 in networks)",
-    )
-    search.add_argument(
-        "--gap",
-        type=float,
-        default=0.0,
-        metavar="G",
-        help="end the exact search when its best is at most this far above the bound, 0.01 for 1 %% (default: 0)",
-    )
-    search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that map layers (default: 1)")
+    gap = "end the exact search when its best is at most this far above the bound"
+    add_effort(search, " per layer (default: 30; 1 in networks)", jobs="processes that map layers", gap=gap)
     search.add_argument(
         "--types",
         metavar="I=i8,W=i8,O=i32",
@@ -83,8 +68,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     output = parser.add_argument_group("output")
-    output.add_argument("--svg", type=Path, metavar="FILE", help="draw the mapping")
-    output.add_argument("--mlir", type=Path, metavar="FILE", help="write the mapped kernel as IR of the nest dialect")
+    output.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="draw the mapping to FILE (.svg), or write the mapped kernel as IR of the nest dialect (.mlir); may be "
+        "repeated",
+    )
+    for old in ("--svg", "--mlir"):
+        output.add_argument(old, type=Path, help=argparse.SUPPRESS)
     output.add_argument(
         "--write-timeloop",
         type=Path,
@@ -93,18 +88,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    from ..driver import is_kernel
+
+    if arguments.cases is not None:
+        output = "output", "svg", "mlir", "write_timeloop"
+        searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "types"
+        yield Unused((*output, *searched), "with --cases")
+    elif arguments.kernel is not None and is_kernel(arguments.kernel):
+        yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+    if arguments.method != "exact":
+        yield Unused(("gap",), f"with --method {arguments.method}")
+
+
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.cases is not None:
         return _cases(arguments)
     if arguments.kernel is None or arguments.target is None:
         missing = "KERNEL" if arguments.kernel is None else "--target"
         raise UsageError("usage", "tilewright map", "KERNEL and --target, or --cases", f"no {missing}")
-    if arguments.jobs < 1:
-        raise UsageError("usage", "--jobs", "at least 1", str(arguments.jobs))
-    if arguments.time_limit is not None and not arguments.time_limit > 0:
-        raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
-    if not 0 <= arguments.gap < float("inf"):
-        raise UsageError("usage", "--gap", "a part of the bound, such as 0.01 for 1 %", str(arguments.gap))
     return _map(arguments)
 
 
@@ -114,9 +116,10 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     options = _options(arguments)
     layers = find_layers(arguments.kernel, options.shapes, options.types)
     several = len(layers) > 1
-    if several and (arguments.svg or arguments.mlir or arguments.write_timeloop):
+    pictures, texts = _files(arguments)
+    if several and (pictures or texts or arguments.write_timeloop):
         found = f"{len(layers)} layers"
-        raise UsageError("usage", "--svg, --mlir, --write-timeloop", "one kernel", found, "name one of them")
+        raise UsageError("usage", "--output, --write-timeloop", "one kernel", found, "name one of them")
     with progress_bar(arguments.json) as progress:
         mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)
     if several:
@@ -124,12 +127,11 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     (layer,) = mapped.layers
     answer = layer.as_dict()
     written: list[Path] = []
-    if arguments.svg is not None:
-        write_file(arguments.svg, layer.svg())
-        written.append(arguments.svg)
-    if arguments.mlir is not None:
-        write_file(arguments.mlir, layer.mlir())
-        written.append(arguments.mlir)
+    for path in pictures:
+        write_file(path, layer.svg())
+    for path in texts:
+        write_file(path, layer.mlir())
+    written.extend((*pictures, *texts))
     if arguments.write_timeloop is not None:
         written.extend(layer.write_timeloop(arguments.write_timeloop))
     answer["files"] = [str(path) for path in written]
@@ -138,12 +140,25 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     return answer
 
 
+def _files(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """Where to draw the mapping, and where to write it as IR."""
+    found: dict[str, list[Path]] = {".svg": [], ".mlir": []}
+    for path in arguments.output:
+        if path.suffix not in found:
+            raise UsageError("usage", "--output", "a .svg or .mlir file", short(str(path)), "name it so")
+        found[path.suffix].append(path)
+    pictures, texts = found.values()
+    pictures += [arguments.svg] if arguments.svg is not None else []
+    texts += [arguments.mlir] if arguments.mlir is not None else []
+    return pictures, texts
+
+
 def _options(arguments: argparse.Namespace) -> Any:
     from ..mapping import MapOptions
 
     return MapOptions(
         objective=arguments.objective,
-        mapper=arguments.mapper,
+        mapper=arguments.method,
         factors=arguments.factors,
         model=arguments.model or "exact",
         bypass=not arguments.no_bypass,
@@ -176,8 +191,8 @@ def _cases(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.kernel is not None:
         raise UsageError("usage", "tilewright map", "KERNEL or --cases", "both")
-    if arguments.model == "exact" or arguments.factors == "imperfect" or arguments.mapper != "exact":
-        expected = "--mapper exact --model timeloop --factors perfect"
+    if arguments.model == "exact" or arguments.factors == "imperfect" or arguments.method != "exact":
+        expected = "--method exact --model timeloop --factors perfect"
         raise UsageError("usage", "--cases", expected, "other options", "leave them out")
     with progress_bar(arguments.json) as progress:
         return cases_file(

@@ -9,7 +9,7 @@ METHOD is ours (exact where it can be, else windows solved exactly), genetic (Co
 
 examples:
   tilewright partition googlenet
-  tilewright partition resnet50 --metric energy --batch 8 --global-kib 512 --weight-kib 576
+  tilewright partition resnet50 --objective energy --batch 8 --global-kib 512 --weight-kib 576
   tilewright partition model.onnx --method genetic --samples 20000 --seed 1 --state search.json
 """
 
@@ -17,17 +17,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .command_line import UsageError
+from .command_line import Unused, UsageError
 from .model_options import add_model_options, model_shapes
+from .options import Number, add_count, add_effort, add_objective, add_tiles
 from .tables import energy, number, print_table, size
 
 if TYPE_CHECKING:
     from ..costs.fusion.platform import Platform
+    from ..costs.fusion.values import Metric
 
 DEFAULT_TARGET = "cocco_npu"
 
@@ -36,17 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     add_machine(parser)
     parser.add_argument("--method", metavar="METHOD", default="ours", help="see above (default: ours)")
-    add_search(parser)
-    parser.add_argument("--samples", type=int, metavar="N", help="partitions that genetic and annealing score (50000)")
-    parser.add_argument(
-        "--tile-rows", type=int, metavar="N", help="price a file's groups as `run --partition` runs them, by full rows"
-    )
-    parser.add_argument(
-        "--tile-columns", type=int, default=0, metavar="N", help="with it, where full rows do not fit: columns at most"
-    )
-    parser.add_argument(
-        "--alpha", type=float, metavar="A", help="tell also bytes of buffers + A * metric (see `tilewright explore`)"
-    )
+    add_search(parser, "dram")
+    add_count(parser, "--samples", "partitions that genetic, annealing and enumeration score (default: by method)")
+    add_tiles(parser, None)
+    check = Number("--alpha", float, 0, 1e300, above=True)
+    told = "tell also bytes of buffers + A * objective (see `tilewright explore`)"
+    parser.add_argument("--alpha", type=check, metavar="A", help=told)
     parser.add_argument(
         "--state", type=Path, metavar="FILE", help="go on from FILE where it exists; leave the state there"
     )
@@ -56,24 +53,22 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     """What runs the groups."""
     group = parser.add_argument_group("machine")
     group.add_argument("--target", metavar="T", default=DEFAULT_TARGET, help=f"the machine (default: {DEFAULT_TARGET})")
-    group.add_argument("--global-kib", type=int, metavar="K", help="another global buffer, in KiB")
-    group.add_argument("--weight-kib", type=int, metavar="K", help="another weight buffer, in KiB")
-    group.add_argument("--cores", type=int, default=1, metavar="N", help="cores that share weights (default: 1)")
+    add_count(group, "--global-kib", "another global buffer, in KiB", metavar="K")
+    add_count(group, "--weight-kib", "another weight buffer, in KiB", metavar="K")
+    add_count(group, "--cores", "cores that share weights (default: 1)", default=1)
     add_model_options(parser)
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
+def add_search(parser: argparse.ArgumentParser, objective: str) -> None:
     """What is searched, and how long."""
     group = parser.add_argument_group("search")
-    group.add_argument(
-        "--metric",
-        choices=["ema", "energy", "latency"],
-        default="ema",
-        help="what is made small: bytes of external memory access, energy, or latency (default: ema)",
-    )
-    group.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
-    group.add_argument("--time-limit", type=float, metavar="SECONDS", help="CPU seconds; the best so far is answered")
-    group.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, one seed each (default: 1)")
+    add_objective(group, ("dram", "energy", "latency"), objective, "--metric")
+    add_effort(group, "", jobs="processes, one seed each")
+
+
+def metric_of(arguments: argparse.Namespace) -> Metric:
+    """What Cocco calls the objective."""
+    return "ema" if arguments.objective == "dram" else arguments.objective
 
 
 def find_platform(arguments: argparse.Namespace) -> Platform:
@@ -84,12 +79,6 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
     from ..costs.fusion.values import KIB, Buffers
     from ..frontends.acg import load_target
 
-    for name in ("global_kib", "weight_kib", "cores", "jobs"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError("usage", f"--{name.replace('_', '-')}", "at least 1", str(value))
-    if arguments.time_limit is not None and not arguments.time_limit > 0:
-        raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
     platform = platform_of(load_target(arguments.target))
     buffers = platform.buffers
     chosen = Buffers(
@@ -114,6 +103,17 @@ def search_report(quiet: bool) -> Generator[Callable[[int, float, float], None] 
     print("\r\033[K", end="", file=sys.stderr)
 
 
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    if arguments.tile_rows is None:
+        yield Unused(("tile_columns",), "without --tile-rows")
+    else:
+        yield Unused(("global_kib", "weight_kib", "cores", "jobs"), "with --tile-rows")
+        if Path(arguments.network).suffix not in (".onnx", ".mlir"):
+            yield Unused(("tile_rows",), "with a network by name")
+    if arguments.method in ("ours", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5"):
+        yield Unused(("samples",), f"with --method {arguments.method}")
+
+
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
     from ..driver.partitions import find_work, partition_work, program_partition
@@ -121,41 +121,23 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.method not in METHODS:
         raise UsageError("usage", "--method", f"one of {', '.join(METHODS)}", repr(arguments.method))
-    if arguments.alpha is not None and not arguments.alpha > 0:
-        raise UsageError("usage", "--alpha", "more than 0", str(arguments.alpha))
+    metric = metric_of(arguments)
     platform, shapes = find_platform(arguments), model_shapes(arguments, arguments.network)
     options = PartitionOptions(
-        arguments.method, arguments.metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
+        arguments.method, metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
     with search_report(arguments.json) as report:
         if arguments.tile_rows is None:
             work = find_work(arguments.network, shapes)
-            pricer = SubgraphPricer(
-                work.graph, platform, batch=work.batch, cores=arguments.cores, metric=arguments.metric
-            )
+            pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=metric)
             answer = partition_work(work, pricer, options, report, arguments.jobs)
         else:
-            _check_program(arguments)
             tile = arguments.tile_rows, arguments.tile_columns
             answer = program_partition(arguments.network, arguments.target, tile, options, report, shapes)
     if arguments.alpha is not None:
         answer["alpha"] = arguments.alpha
         answer["cost_with_buffers"] = platform.buffers.total_bytes + arguments.alpha * answer["cost"]
     return answer
-
-
-def _check_program(arguments: argparse.Namespace) -> None:
-    """Refuse what a program does not know."""
-    if arguments.tile_rows < 1:
-        raise UsageError("usage", "--tile-rows", "at least 1", str(arguments.tile_rows))
-    if arguments.tile_columns < 0:
-        raise UsageError("usage", "--tile-columns", "at least 0", str(arguments.tile_columns))
-    if Path(arguments.network).suffix not in (".onnx", ".mlir"):
-        raise UsageError("usage", "--tile-rows", "an .onnx or .mlir file", repr(arguments.network))
-    others = {"global_kib": None, "weight_kib": None, "cores": 1, "jobs": 1}
-    for name, usual in others.items():
-        if getattr(arguments, name) != usual:
-            raise UsageError("usage", f"--{name.replace('_', '-')}", "no such option with --tile-rows", "one")
 
 
 def show(answer: dict[str, Any]) -> None:

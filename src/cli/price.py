@@ -4,7 +4,7 @@ FILE is one of
   a .json file      machines, problems and mappings (`archs`, `problems`, `random_mappings`, `link_transfer_mappings`);
                     where a mapping's `arch` is the name of a target, that is the machine, else the file's own one
   Timeloop's .yaml  a problem, a mapping and an architecture (with its ERT), together or in several files
-  a .mlir file      mapped nest groups, written by hand or by `tilewright map --mlir`
+  a .mlir file      mapped nest groups, written by hand or by `tilewright map -o`
 The answer has cycles, energy and the reads, fills and updates of every tensor at every level, one result per mapping.
 
 examples:

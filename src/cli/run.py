@@ -11,13 +11,15 @@ With --binary a program of others runs on an image of the memory off chip instea
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .command_line import UsageError
-from .compile import add_compile_options, compile_options, default_folder
+from .command_line import Unused
+from .compile import WAYS_TO_COMPILE, add_compile_options, compile_options, default_folder, unused_compile_options
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
+from .options import Number, add_count
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .tables import energy, number, print_table, progress_bar, share, size
 
@@ -39,22 +41,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expect", type=Path, metavar="Y.npz", help="expected outputs by name (.npz, or .npy/.pb)")
     parser.add_argument(
         "--tolerance",
-        type=float,
+        type=Number("--tolerance", float, 0, 1e300),
         metavar="X",
         help="errors relative to the largest value of an output that agree (default: 0.001 for floats, 0.01 for those "
         "of 16 bits, 0 for integers)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of made inputs (default: 0)")
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
     add_model_options(parser)
     add_layer_options(parser)
-    add_compile_options(parser)
+    add_compile_options(parser, "of made inputs, and of random choices")
     group = parser.add_argument_group("networks by name, scheduled (see `tilewright schedule`), with made weights")
     group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
-    group.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
-    group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk of the search")
+    add_count(group, "--tokens", "sequence length of a transformer block")
+    add_count(group, "--rounds", "candidates of each walk of the search", metavar="R")
     add_binary_options(parser)
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    from ..driver import is_kernel
+    from ..frontends.acg import load_target
+    from ..zoo.schedule_networks.tables import TRANSFORMERS
+
+    if arguments.binary is not None:
+        searched = "schedule", "tokens", "rounds", "time_limit", "seed", "batch", "shape", "dim"
+        yield Unused((*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv"), "with --binary")
+        return
+    yield Unused(("image", "read", "format"), "without --binary")
+    if arguments.model is None:
+        return
+    if arguments.schedule is not None:
+        yield Unused((*WAYS_TO_COMPILE, "expect"), "with --schedule, whose weights are made")
+        if arguments.schedule != "ours":
+            searched = "rounds", "tokens", "time_limit", "batch", "shape", "dim"
+            yield Unused(searched, "with a schedule from a file")
+        elif arguments.model not in TRANSFORMERS:
+            yield Unused(("tokens",), "with a network that is no transformer block by name")
+        return
+    yield Unused(("tokens", "rounds"), "without --schedule")
+    if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
+        taken = "target", "time_limit", "batch", "shape", "dim", "no_check"
+        yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
+        return
+    if load_target(arguments.target).packets is not None:
+        yield Unused(("no_trace",), "on a machine of packets")
+    yield from unused_compile_options(arguments)
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -70,8 +101,6 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if is_binary_run(arguments):
         return execute_binary(arguments)
-    if arguments.tolerance is not None and not 0 <= arguments.tolerance < float("inf"):
-        raise UsageError("usage", "--tolerance", "0 or more", str(arguments.tolerance))
     options = RunOptions(
         arguments.inputs,
         arguments.expect,
@@ -104,13 +133,7 @@ def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOpti
     from ..driver.scheduled_runs import ScheduledOptions, run_scheduled
     from ..search.dram import Effort
 
-    for name in ("tokens", "rounds"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError("usage", f"--{name}", "at least 1", str(value))
-    if arguments.expect is not None:
-        raise UsageError("usage", "--expect", "no expected outputs with --schedule, whose weights are made", "a file")
-    effort = Effort(rounds=arguments.rounds, time_limit_s=arguments.time_limit or None)
+    effort = Effort(seed=arguments.seed, rounds=arguments.rounds, time_limit_s=arguments.time_limit)
     how = ScheduledOptions(arguments.schedule, model_shapes(arguments, arguments.model), arguments.tokens, effort)
     return run_scheduled(arguments.model, arguments.target, folder=folder, options=how, run_options=options).as_dict()
 

@@ -11,9 +11,6 @@ from .assemble import FORMATS, format_name
 from .command_line import UsageError
 from .tables import energy, number, print_table
 
-ELSEWHERE = ("model", "inputs", "expect", "schedule", "partition", "tokens", "rounds")
-"""Arguments that say something of models."""
-
 
 def add_binary_options(parser: argparse.ArgumentParser) -> None:
     """What a run of a program of others takes."""
@@ -36,16 +33,12 @@ def add_binary_options(parser: argparse.ArgumentParser) -> None:
 
 def is_binary_run(arguments: argparse.Namespace) -> bool:
     """Whether a program of others is to run; `UsageError` for arguments that do not go together."""
-    given = [name for name in ELSEWHERE if getattr(arguments, name, None)]
     if arguments.binary is None:
-        for name in ("image", "read", "format"):
-            if getattr(arguments, name):
-                raise UsageError("usage", f"--{name}", "--binary FILE with it", "none")
         if arguments.model is None:
             raise UsageError("usage", "tilewright run", "MODEL or --binary FILE", "neither")
         return False
-    if given:
-        raise UsageError("usage", "--binary", "no model, nor options of one", given[0])
+    if arguments.model is not None:
+        raise UsageError("usage", "tilewright run", "MODEL or --binary FILE", "both")
     if arguments.image is None:
         raise UsageError("usage", "--binary", "--image FILE, the memory that the program reads", "none")
     return True

@@ -18,66 +18,84 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..files import write_file
-from .command_line import UsageError
+from .command_line import Unused
 from .model_options import add_model_options, model_shapes
+from .options import Number, add_alias, add_count, add_effort, add_objective
 from .tables import energy, number, print_table, progress_bar, size
+
+POWERS = {"edp": (1.0, 1.0), "energy": (1.0, 0.0), "latency": (0.0, 1.0)}
+"""Powers of energy and of latency in what is minimised, by the objective's name."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
-    parser.add_argument("--tokens", type=int, metavar="N", help="sequence length of a transformer block")
+    add_count(parser, "--tokens", "sequence length of a transformer block")
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
     parser.add_argument(
         "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
     )
     parser.add_argument(
-        "-o", "--svg", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg), or write it as IR (.mlir)"
+        "-o", "--output", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg), or write it as IR (.mlir)"
     )
+    add_alias(parser, "--svg", "--output", type=Path)
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto to FILE (.json)")
     add_model_options(parser)
     group = parser.add_argument_group("search")
-    group.add_argument("--energy-power", type=float, default=1.0, metavar="N", help="minimise E^N x D^M (default: 1)")
-    group.add_argument("--latency-power", type=float, default=1.0, metavar="M", help="(default: 1)")
-    group.add_argument("--rounds", type=int, metavar="R", help="candidates of each walk (default: by batch)")
-    group.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
-    group.add_argument("--time-limit", type=float, metavar="SECONDS", help="the best so far is answered")
-    group.add_argument("--jobs", type=int, default=1, metavar="N", help="threads; the answer is the same (default: 1)")
+    add_objective(group, tuple(POWERS), "edp")
+    for option, metavar, power in (("--energy-power", "N", "E^N x D^M"), ("--latency-power", "M", "as above")):
+        check = Number(option, float, 0, 10)
+        group.add_argument(option, type=check, metavar=metavar, help=f"instead of --objective: minimise {power}")
+    add_count(group, "--rounds", "candidates of each walk (default: by batch)", metavar="R")
+    add_effort(group, "", jobs="threads; the answer is the same")
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    from ..zoo.schedule_networks.tables import TRANSFORMERS
+
+    if arguments.energy_power is not None or arguments.latency_power is not None:
+        yield Unused(("objective",), "with --energy-power or --latency-power")
+    if arguments.network not in TRANSFORMERS:
+        yield Unused(("tokens",), "with a network that is no transformer block by name")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.schedules import ScheduleOptions, schedule_network_for
     from ..search.dram import Effort, Objective
 
-    _check(arguments)
     shapes = model_shapes(arguments, arguments.network)
     effort = Effort(
         seed=arguments.seed, rounds=arguments.rounds, jobs=arguments.jobs, time_limit_s=arguments.time_limit
     )
-    objective = Objective(arguments.energy_power, arguments.latency_power)
+    energy_power, latency_power = POWERS[arguments.objective]
+    if arguments.energy_power is not None or arguments.latency_power is not None:
+        energy_power = arguments.energy_power if arguments.energy_power is not None else 1.0
+        latency_power = arguments.latency_power if arguments.latency_power is not None else 1.0
+    objective = Objective(energy_power, latency_power)
     options = ScheduleOptions(arguments.model, arguments.method, shapes, arguments.tokens, objective, effort)
     with progress_bar(arguments.json) as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
-    if arguments.svg is not None and arguments.svg.suffix == ".mlir":
+    if arguments.output is not None and arguments.output.suffix == ".mlir":
         from ..driver.scheduled_runs import write_schedule
         from ..frontends.acg import load_target
 
         machine = load_target(arguments.target)
-        write_schedule(arguments.svg, found.timetable, answer["batch"], machine, exact=arguments.model == "exact")
-        answer["ir"] = str(arguments.svg)
-    elif arguments.svg is not None:
+        write_schedule(arguments.output, found.timetable, answer["batch"], machine, exact=arguments.model == "exact")
+        answer["ir"] = str(arguments.output)
+    elif arguments.output is not None:
         from ..backends.report.schedule_svg import schedule_svg
 
         plain = found.double_buffered
         panels = {"without prefetch": plain} if plain is not None and plain is not found.timetable else {}
         text = schedule_svg(panels | {arguments.method: found.timetable}, answer["buffer_bytes"])
-        write_file(arguments.svg, text)
-        answer["picture"] = str(arguments.svg)
+        write_file(arguments.output, text)
+        answer["picture"] = str(arguments.output)
     if arguments.trace is not None:
         from ..backends.report.schedule_trace import schedule_trace
 
@@ -85,20 +103,6 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         write_file(arguments.trace, text)
         answer["trace"] = str(arguments.trace)
     return answer
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    for name in ("jobs", "rounds", "tokens"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError("usage", f"--{name}", "at least 1", str(value))
-    if arguments.seed < 0:
-        raise UsageError("usage", "--seed", "at least 0", str(arguments.seed))
-    if arguments.time_limit is not None and not arguments.time_limit > 0:
-        raise UsageError("usage", "--time-limit", "more than 0 seconds", str(arguments.time_limit))
-    for name in ("energy_power", "latency_power"):
-        if not 0 <= getattr(arguments, name) <= 10:
-            raise UsageError("usage", f"--{name.replace('_', '-')}", "0 to 10", str(getattr(arguments, name)))
 
 
 def show(answer: dict[str, Any]) -> None:

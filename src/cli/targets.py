@@ -9,10 +9,12 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..files import write_file
+from .command_line import Unused
 from .tables import print_table, size
 
 
@@ -26,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead: Timeloop's files of an architecture (with ERT and problem where needed), written as .acg text",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where --import writes (default: stdout)")
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    yield Unused(("target",), "with --import") if arguments.imported else Unused(("output",), "without --import")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -34,6 +34,9 @@ LARGE = {
 
 IMAGES = {"unet": unet, "vgg19": vgg19}
 
+TRANSFORMERS = (*BLOCKS, *LARGE)
+"""Networks whose sequence length may be chosen."""
+
 NAMES = tuple(sorted((*TABLES, *BLOCKS, *LARGE, *IMAGES)))
 
 

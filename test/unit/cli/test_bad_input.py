@@ -50,7 +50,7 @@ def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (b"", ["x.onnx"]),
         (b"no model at all", ["x.onnx"]),
         (model("Hardmax"), ["Hardmax", "act", "Relu"]),
-        (model(shape=["batch", 4]), ["batch"]),
+        (model(shape=[1, "width"]), ["width"]),
         (model(weight=float("nan")), ["w", "nan"]),
     ],
     ids=["truncated", "empty", "text", "operator", "dynamic", "nan"],

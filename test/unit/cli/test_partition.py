@@ -62,7 +62,7 @@ def test_jobs_search_from_several_seeds(capsys: pytest.CaptureFixture[str]):
 def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     path = tmp_path / "small.onnx"
     onnx.save(mobilenet(size=32, width=0.25, classes=10), path)
-    found = answer(capsys, "partition", str(path), "--global-kib", "6", "--weight-kib", "40", "--metric", "energy")
+    found = answer(capsys, "partition", str(path), "--global-kib", "6", "--weight-kib", "40", "--objective", "energy")
     assert found["proven"]
     assert found["cost"] == found["energy_pj"]
     assert len(found["groups"]) > 3
@@ -79,7 +79,7 @@ def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("vgg16", "--method", "luck"), 2, "one of ours, genetic"),
         (("vgg16", "--batch", "0"), 2, "at least 1"),
         (("vgg16", "--global-kib", "-1"), 2, "at least 1"),
-        (("vgg16", "--time-limit", "0"), 2, "more than 0 seconds"),
+        (("vgg16", "--time-limit", "0"), 2, "more than 0"),
     ],
 )
 def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: int, expected: str):
@@ -97,7 +97,7 @@ def test_explore(capsys: pytest.CaptureFixture[str]):
     assert main(["explore", "vgg16", "--separate", "--samples", "3000"]) == 0
     assert "cost (formula 2)" in capsys.readouterr().out
     error = answer(capsys, "explore", "vgg16", "--alpha", "0", code=2)["error"]
-    assert error["expected"] == "at least one sample, and more than 0"
+    assert error["expected"] == "more than 0"
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,8 @@ def test_targets_without_words(target: str, message: str):
     [
         (["run"], 2, "expected MODEL or --binary FILE, found neither"),
         (["run", "--binary", "p"], 2, "--image FILE"),
-        (["run", "m.onnx", "--binary", "p", "--image", "i"], 2, "no model, nor options of one, found model"),
-        (["run", "m.onnx", "--read", "y=0:int8:1"], 2, "--binary FILE with it"),
+        (["run", "m.onnx", "--binary", "p", "--image", "i"], 2, "MODEL or --binary FILE, found both"),
+        (["run", "m.onnx", "--read", "y=0:int8:1"], 2, "no such option without --binary"),
         (["run", "--binary", "p", "--image", "i", "--target", "tiny"], 1, "p: expected a file with a program"),
         (
             ["disassemble", "p", "--target", "tiny", "--format", "octal"],

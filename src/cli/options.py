@@ -1,0 +1,101 @@
+"""Words that several commands share: objective, method, effort and output, with the same help and checks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isnan, nan
+from typing import Any
+
+from .command_line import UsageError
+
+MOST = (1 << 63) - 1
+"""Whole numbers that options take are at most this."""
+
+Group = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]  # a parser, or a group of its options
+
+
+@dataclass(frozen=True)
+class Number:
+    """What an option takes: a whole number or a float from `least` (`above`: more than it) to `most`."""
+
+    option: str
+    kind: type[int | float] = int
+    least: int = 1
+    most: float = inf
+    above: bool = False
+
+    def __call__(self, text: str) -> float:
+        try:
+            value = self.kind(text)
+        except ValueError:
+            value = nan
+        most = min(self.most, MOST) if self.kind is int else self.most
+        if isnan(value) or not self.least <= value <= most or (self.above and value == self.least):
+            raise UsageError("usage", self.option, self._expected(), short(text), "give such a number")
+        return value
+
+    def _expected(self) -> str:
+        least = f"more than {self.least}" if self.above else f"at least {self.least}"
+        most = f" and at most {self.most:g}" if self.most < 1e18 else ""
+        return least + most + (", a whole number" if self.kind is int else "")
+
+
+def short(text: str, limit: int = 60) -> str:
+    """What the user wrote, in quotes, cut where it is long."""
+    return f"'{text}'" if len(text) <= limit else f"'{text[:limit]}...'"
+
+
+def add_count(group: Group, option: str, help: str, *, default: int | None = None, metavar: str = "N") -> None:
+    """An option that takes a whole number of at least 1."""
+    group.add_argument(option, type=Number(option), default=default, metavar=metavar, help=help)
+
+
+def add_tiles(group: Group, rows: int | None) -> None:
+    """`--tile-rows` and `--tile-columns`; `rows` is the default of the first."""
+    told = (
+        f"rows of a tile at most (default: {rows})" if rows else "price groups as `run --partition` runs them, by rows"
+    )
+    add_count(group, "--tile-rows", told, default=rows)
+    check = Number("--tile-columns", least=0)
+    told = "columns of a tile at most, where full rows do not fit (default: all)"
+    group.add_argument("--tile-columns", type=check, default=0, metavar="N", help=told)
+
+
+def add_alias(group: Group, old: str, new: str, **settings: Any) -> None:
+    """An older word for an option, that help does not tell."""
+    dest = new.removeprefix("--").replace("-", "_")
+    group.add_argument(old, dest=dest, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **settings)
+
+
+def add_objective(group: Group, choices: Sequence[str], default: str, old: str = "") -> None:
+    """`--objective`: what is made small.  `dram` is bytes or words to and from the off-chip memory."""
+    words = {
+        "edp": "energy times delay",
+        "energy": "energy",
+        "latency": "cycles",
+        "dram": "what moves to and from off-chip memory",
+    }
+    told = "; ".join(f"{choice}: {words[choice]}" for choice in choices if choice != words[choice])
+    also = ("ema",) if old == "--metric" else ()
+    taken: dict[str, Any] = {"choices": [*choices, *also], "metavar": "{" + ",".join(choices) + "}"}
+    group.add_argument("--objective", default=default, help=f"what is made small: {told} (default: {default})", **taken)
+    if old:
+        add_alias(group, old, "--objective", **taken)
+
+
+def add_effort(group: Group, limit: str, *, jobs: str = "", gap: str = "", seed: str = "of random choices") -> None:
+    """`--seed` and `--time-limit`, and where their help is given `--jobs` and `--gap`."""
+    group.add_argument("--seed", type=Number("--seed", least=0), default=0, metavar="N", help=f"{seed} (default: 0)")
+    group.add_argument(
+        "--time-limit",
+        type=Number("--time-limit", float, 0, above=True),
+        metavar="SECONDS",
+        help=f"CPU seconds of the search{limit}; the best so far is answered",
+    )
+    if gap:
+        check = Number("--gap", float, 0, 1e9)
+        group.add_argument("--gap", type=check, default=0.0, metavar="G", help=f"{gap}, 0.01 for 1 %% (default: 0)")
+    if jobs:
+        add_count(group, "--jobs", f"{jobs} (default: 1)", default=1)

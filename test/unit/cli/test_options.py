@@ -1,0 +1,125 @@
+"""Words that commands share: the same checks everywhere, older words still taken, nothing ignored in silence."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.cli import main
+from tilewright.cli.command_line import COMMANDS, UsageError, make_parser
+from tilewright.cli.options import Number
+
+KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
+EFFORT = ("compile", "run", "map", "partition", "explore", "schedule")
+INPUTS = {"targets": [], "networks": [], "map": [KERNEL, "--target", "conventional"]}
+
+
+def parse(command: str, *options: str) -> dict[str, object]:
+    return vars(make_parser()[0].parse_args([command, *INPUTS.get(command, ["x"]), *options]))
+
+
+@pytest.mark.parametrize("command", EFFORT)
+@pytest.mark.parametrize(
+    ("option", "bad"), [("--seed", ("-1", "1e3", "x", "9" * 30)), ("--time-limit", ("0", "-1", "nan", "x"))]
+)
+def test_effort_is_the_same_everywhere(command: str, option: str, bad: tuple[str, ...]):
+    assert parse(command, option, "7")[option[2:].replace("-", "_")] == 7
+    for value in bad:
+        with pytest.raises(UsageError) as caught:
+            parse(command, option, value)
+        assert caught.value.subject == option
+        assert value[:20] in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("map", ("--mapper", "random"), ("--method", "random")),
+        ("map", ("--objective", "edp"), ("--objective", "edp")),
+        ("partition", ("--metric", "energy"), ("--objective", "energy")),
+        ("explore", ("--metric", "latency"), ("--objective", "latency")),
+        ("schedule", ("--svg", "a.svg"), ("--output", "a.svg")),
+    ],
+)
+def test_older_words_are_taken(command: str, old: tuple[str, str], new: tuple[str, str]):
+    assert parse(command, *old) == parse(command, *new)
+
+
+def test_the_old_name_of_dram_traffic():
+    assert parse("partition", "--metric", "ema")["objective"] == "ema"
+    assert parse("explore")["objective"] == "energy"
+    assert parse("partition")["objective"] == "dram"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_the_new_words(command: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    assert not {"--metric", "--mapper", "--svg", "--mlir"} & set(out.replace(",", " ").split())
+
+
+def test_numbers():
+    assert Number("--x", least=0)("0") == 0
+    assert Number("--x", float, 0, 10)("2.5") == 2.5
+    with pytest.raises(UsageError, match="--x: expected at least 0 and at most 10, found '11'"):
+        Number("--x", float, 0, 10)("11")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "where"),
+    [
+        (["run", KERNEL, "--tile-rows", "4"], "--tile-rows", "without --partition"),
+        (["run", KERNEL, "--tokens", "4"], "--tokens", "without --schedule"),
+        (["run", KERNEL, "--batch", "4"], "--batch", "with einsum text"),
+        (["run", "FOLDER", "--partition", "best"], "--partition", "with a folder"),
+        (["run", "FOLDER", "--target=tiny"], "--target", "with a folder"),
+        (["run", "FOLDER", "--no-check"], "--no-check", "with a folder"),
+        (["run", KERNEL, "--target", "hvx", "--partition", "best"], "--partition", "on a machine of packets"),
+        (["run", "vgg16", "--schedule", "ours", "--partition", "best"], "--partition", "with --schedule"),
+        (["run", "vgg16", "--schedule", "ours", "--expect", "y.npz"], "--expect", "with --schedule"),
+        (["run", "vgg16", "--schedule", "x.mlir", "--rounds", "3"], "--rounds", "with a schedule from a file"),
+        (["run", "vgg16", "--schedule", "ours", "--tokens", "3"], "--tokens", "no transformer block"),
+        (["compile", KERNEL, "--time-limit", "3"], "--time-limit", "without --partition"),
+        (["compile", KERNEL, "--seed", "3"], "--seed", "without --partition"),
+        (["compile", KERNEL, "--target", "hvx", "--no-prove"], "--no-prove", "on a machine of packets"),
+        (["map", KERNEL, "--target", "conventional", "--batch", "2"], "--batch", "with einsum text"),
+        (["map", KERNEL, "--target", "conventional", "--mapper", "random", "--gap", "1"], "--gap", "--method random"),
+        (["map", "--cases", "x.json", "--jobs", "2"], "--jobs", "with --cases"),
+        (["map", "--cases", "x.json", "-o", "x.svg"], "--output", "with --cases"),
+        (["partition", "vgg16", "--tile-columns", "2"], "--tile-columns", "without --tile-rows"),
+        (["partition", "vgg16", "--tile-rows", "2"], "--tile-rows", "with a network by name"),
+        (["partition", "x.onnx", "--tile-rows", "2", "--cores", "2"], "--cores", "with --tile-rows"),
+        (["partition", "vgg16", "--samples", "2"], "--samples", "with --method ours"),
+        (["schedule", "vgg16", "--tokens", "2"], "--tokens", "no transformer block"),
+        (["schedule", "vgg16", "--objective", "edp", "--energy-power", "2"], "--objective", "with --energy-power"),
+        (["targets", "-o", "x.acg"], "--output", "without --import"),
+        (["targets", "--target", "tiny", "--import", "x.yaml"], "--target", "with --import"),
+    ],
+    ids=lambda value: " ".join(value[:1] + value[-2:]) if isinstance(value, list) else None,
+)
+def test_options_that_would_be_ignored(
+    arguments: list[str], option: str, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    given = [str(tmp_path) if word == "FOLDER" else word for word in arguments]
+    assert main([*given, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["subject"] == option
+    assert where in error["expected"]
+    assert "ignored" in error["lever"]
+
+
+def test_what_is_heeded_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = str(tmp_path / "built")
+    assert main(["compile", KERNEL, "--target", "tiny", "--no-prove", "-o", folder]) == 0
+    assert main(["run", folder, "--seed", "3", "--no-trace", "-o", str(tmp_path / "out")]) == 0
+    first = np.load(tmp_path / "out/outputs.npz")["O"]
+    assert main(["run", KERNEL, "--seed", "3", "-o", str(tmp_path / "out")]) == 0
+    assert np.allclose(np.load(tmp_path / "out/outputs.npz")["O"], first, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["x.png", "x"])
+def test_files_of_no_known_kind(name: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["map", KERNEL, "--target", "conventional", "--time-limit", "0.1", "-o", name]) == 2
+    assert "expected a .svg or .mlir file" in capsys.readouterr().err
