@@ -2,9 +2,9 @@
 
     python bench/bounds_simulated.py --networks squeezenet,resnet50 --types int8,float --target edge16
 
-makes the networks of the onnx wheel with seeded weights, float and int8, and `random:SEED` ones.  Each is compiled layer
-by layer and with `--partition best`, and simulated.  A row has the simulated cycles and DRAM bytes, and what they are as
-multiples of each bound.  The exit code is 1 where a run goes below a bound.
+makes the networks of the onnx wheel with seeded weights, float and int8, and `random:SEED` ones.  Each is compiled
+layer by layer and with `--partition best`, and simulated.  A row has the simulated cycles and DRAM bytes, and what they
+are as multiples of each bound.  The exit code is 1 where a run goes below a bound.
 """
 
 from __future__ import annotations
