@@ -59,10 +59,7 @@ def find_network(name: str, tokens: int | None = None, shapes: InputShapes | Non
     shapes = shapes or InputShapes()
     batch = shapes.samples
     if Path(name).suffix in (".onnx", ".mlir"):
-        found, given = _from_file(Path(name), shapes)
-        if shapes.batch is not None and given not in (1, batch):
-            raise TilewrightError("batch", name, f"the file's batch of {given}", str(batch), "export the model anew")
-        batch = shapes.batch or given
+        found, batch = _from_file(Path(name), shapes)
     else:
         shapes.refuse_names(name)
         found = schedule_network(name, tokens) if name in NAMES else paper_network(name)
@@ -71,29 +68,32 @@ def find_network(name: str, tokens: int | None = None, shapes: InputShapes | Non
 
 
 def _from_file(path: Path, shapes: InputShapes) -> tuple[Network, int]:
+    """The network of a file, and how many samples of it: what the file is given, or those of `shapes` one by one."""
+    from .models import load_model
+
+    try:
+        return _layers_of(load_model(path, shapes), path)
+    except TilewrightError as error:
+        if error.kind != "batch":
+            raise
+    found, given = _layers_of(load_model(path, replace(shapes, batch=None)), path)
+    if given != 1:
+        expected = f"the file's batch of {given}"
+        raise TilewrightError("batch", str(path), expected, str(shapes.batch), "export the model anew")
+    return found, shapes.samples
+
+
+def _layers_of(module: ModuleOp, path: Path) -> tuple[Network, int]:
     from xdsl.dialects.func import FuncOp
 
     from ..passes.schedule_layers import schedule_layers
     from .models import make_context, parse_passes
 
-    module = _load(path, shapes)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
     if not functions:
         raise TilewrightError("network", str(path), "a function", "none")
     return schedule_layers(functions[0])
-
-
-def _load(path: Path, shapes: InputShapes) -> ModuleOp:
-    """The module of a file with the batch of `shapes` where the file leaves it open, else with its own."""
-    from .models import load_model
-
-    try:
-        return load_model(path, shapes)
-    except TilewrightError as error:
-        if error.kind != "batch":
-            raise
-    return load_model(path, replace(shapes, batch=None))
 
 
 def _check_size(network: Network) -> None:

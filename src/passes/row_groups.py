@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ..costs.fusion import Platform
 from ..costs.fusion.program_pricer import ProgramPricer
 from ..costs.fusion.values import Metric
 from ..dialects import graph
 from ..dialects.types import shape_of
+from .fused_layers import channel_axis
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
 from .tiled_layers import copied_bytes, tiled_bytes
@@ -71,7 +72,9 @@ class RowGroups:
         """Whether a layer can run by rows inside of a group."""
         members = self.layers.members[number]
         extents = shape_of(members[-1].results[0])
-        return extents[:1] == (self.layers.batch,) and all(_is_row_layer(op) for op in members)
+        rows = extents[:1] == (self.layers.batch,) and all(_is_row_layer(op) for op in members)
+        grouped = any(isinstance(op, graph.ConvOp) and op.groups.value.data > 1 for op in members)
+        return rows and all(_lies_still(operand, grouped) for op in members for operand in op.operands)
 
     def tile(self, pricer: ProgramPricer, group: Sequence[int]) -> tuple[int, int]:
         """Rows and columns (0: all) of the tile with which a group runs; (0, 0) for a layer that runs on its own."""
@@ -90,3 +93,23 @@ def _is_row_layer(op: Operation) -> bool:
             return len(shape_of(op.x)) == 4 and tuple(op.axes.get_values()) == (2, 3)
         case _:
             return isinstance(op, ELEMENTWISE)
+
+
+def _lies_still(value: SSAValue, grouped: bool) -> bool:
+    """Whether the maps joined in `value`, if there are several, can be read where each of them lies.
+
+    They are side by side along channels, are not looked at in another shape, and no kernel walks over groups of them.
+    """
+    stack = [(value, False)]
+    while stack:
+        value, viewed = stack.pop()
+        match value.owner:
+            case graph.ReshapeOp() as view:
+                stack.append((view.x, True))
+            case graph.ConcatOp() as join:
+                if viewed or grouped or join.axis.value.data != channel_axis(len(shape_of(value))):
+                    return False
+                stack += [(piece, False) for piece in join.pieces]
+            case _:
+                pass
+    return True

@@ -102,6 +102,13 @@ def shuffle() -> ModelProto:
     return m.model({"x": (1, 4, 6, 6)}, m.relu(m.node("Add", x, m.conv(z, (16, 8)))))
 
 
+def grouped() -> ModelProto:
+    """A sum of joined maps and a grouped convolution of them, as in the first units of ShuffleNet's stages."""
+    m = Maker()
+    x = m.node("Concat", m.relu(m.conv("x", (4, 4))), m.relu(m.conv("x", (4, 4), 3)), axis=1)
+    return m.model({"x": (1, 4, 6, 6)}, m.relu(m.node("Add", x, m.conv(x, (8, 8), 1, 1, 2))))
+
+
 def squeeze_excite() -> ModelProto:
     m = Maker()
     x = m.silu(m.conv("x", (3, 8), 3))
@@ -224,6 +231,7 @@ def dynamic() -> ModelProto:
 PATTERNS: dict[str, Callable[[], ModelProto]] = {
     "residual": residual,
     "shuffle": shuffle,
+    "grouped": grouped,
     "squeeze_excite": squeeze_excite,
     "vit": vit,
     "llama": llama,

@@ -18,7 +18,7 @@ from tilewright.zoo.quantized import quantized
 from .patterns import PATTERNS
 
 TARGET = "edge16"
-CASES = [("residual", True), ("shared", True), ("squeeze_excite", False), ("several_results", False)]
+CASES = [("residual", True), ("shared", True), ("squeeze_excite", False), ("grouped", False), ("vit", False)]
 
 
 @pytest.mark.parametrize(("name", "integers"), CASES)

@@ -6,8 +6,10 @@ import onnx
 import pytest
 
 from tilewright.cli.command_line import name_of_input
-from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
+from tilewright.driver.schedules import ScheduleOptions, find_network, schedule_network_for
+from tilewright.frontends.input_shapes import InputShapes
 from tilewright.search.dram import Effort
+from tilewright.zoo.schedule_networks import Shape
 
 from ...networks.patterns import Maker
 
@@ -21,6 +23,16 @@ def test_a_chain_of_500_convolutions_is_scheduled(tmp_path: Path):
     answer, found = schedule_network_for(str(tmp_path / "chain.onnx"), "edge16", options)
     assert len(found.timetable.network.layers) == 500
     assert answer["latency_cycles"] >= answer["lower_bound"]["latency_cycles"]
+
+
+def test_samples_that_a_layer_mixes_are_scheduled_together(tmp_path: Path):
+    maker = Maker()
+    turned = maker.node("Transpose", "x", perm=[1, 0])
+    model = maker.model({"x": (1, 8)}, maker.node("MatMul", "x", turned))
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    onnx.save(model, tmp_path / "rows.onnx")
+    network, batch = find_network(str(tmp_path / "rows.onnx"), shapes=InputShapes(batch=4))
+    assert (batch, network.inputs[0][1]) == (1, Shape(8, 4, 1))
 
 
 @pytest.mark.parametrize("name", ["kernel", "files", "network", "model"])
