@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from math import inf
 
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.expr import Statement
@@ -17,13 +19,19 @@ from .emit import Emitter
 from .isa import Isa
 from .program import PacketProgram, executed_packets
 from .regions import Lowering, Options, Region
-from .roles import Contraction, contraction_of, is_contraction
+from .roles import Contraction, contraction_of, contractions_of, is_contraction
 from .scalar import scalar_elementwise, scalar_product
 from .storage import Storage
 from .window import is_window, window_of, window_regions
 
 SLACK_BYTES = 1 << 17
 """Memory behind the last tensor, which loads that run ahead may touch."""
+
+WORTH = 0.9
+"""The share of packets below which another operand is packed than the one that `contraction_of` says.
+
+What is packed, and a result that then lies in another order, is the host's work, which packets do not count.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ def generate(
     if is_elementwise(statement):
         return _elementwise(isa, statement, extents, types, switches)
     if is_contraction(statement):
-        return _contraction(isa, contraction_of(statement, extents, shapes), types, switches)
+        return _product(isa, statement, extents, types, switches, shapes)
     if is_window(statement):
         return _window(isa, statement, extents, types, switches, shapes or {})
     raise TilewrightError(
@@ -100,10 +108,39 @@ def _elementwise(
     return min(made, key=lambda program: executed_packets(program.code))
 
 
-def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches) -> PacketProgram:
+def _product(
+    isa: Isa,
+    statement: Statement,
+    extents: Mapping[str, int],
+    types: Mapping[str, str],
+    switches: Switches,
+    shapes: Mapping[str, Sequence[int]] | None,
+) -> PacketProgram:
+    """The program with the operand in lanes that `contraction_of` says, or with the other where `WORTH` it."""
+    first = contraction_of(statement, extents, shapes)
     if not switches.vectorize:
         emitter, storage = Emitter(isa), Storage(align_bytes(isa))
-        return finish(emitter, storage, scalar_product(emitter, storage, contraction, types), switches)
+        return finish(emitter, storage, scalar_product(emitter, storage, first, types), switches)
+    candidates = list(contractions_of(statement, extents, shapes)) if switches.choose else [first]
+    made: PacketProgram | None = None
+    refusals: list[TilewrightError] = []
+    for candidate in candidates:
+        below = WORTH * executed_packets(made.code) if made is not None else inf
+        try:
+            found = _contraction(isa, candidate, types, switches, below)
+        except TilewrightError as error:
+            refusals.append(error)
+        else:
+            made = found if executed_packets(found.code) < below else made
+    if made is None:
+        raise refusals[0]
+    return made
+
+
+def _contraction(
+    isa: Isa, contraction: Contraction, types: Mapping[str, str], switches: Switches, below: float
+) -> PacketProgram:
+    """The cheapest program with these roles; `InfeasibleError` where resources alone take `below` packets or more."""
     start = Kernel(Emitter(isa), Storage(align_bytes(isa)), contraction, types)
 
     def made(columns: list[Columns]) -> PacketProgram:
@@ -111,6 +148,7 @@ def _contraction(isa: Isa, contraction: Contraction, types: Mapping[str, str], s
         return finish(emitter, storage, Kernel(emitter, storage, contraction, types).regions(columns), switches)
 
     plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll, switches.choose)
+    plans = takewhile(lambda columns: sum(item.packets for item in columns) < below, plans)
     return cheapest(plans, made, lambda program: executed_packets(program.code))
 
 

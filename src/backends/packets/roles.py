@@ -6,7 +6,7 @@ O[p,q,k] += X[p+r, q+s, c] * W[k,r,s,c]     rows p, q; lanes k; the reduction c,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -93,10 +93,28 @@ def contraction_of(
     shapes: Mapping[str, Sequence[int]] | None = None,
     lying: Lying | None = None,
 ) -> Contraction:
-    """The roles of a sum of products; `TilewrightError` where no operand can lie in lanes.
+    """The first of `contractions_of`; `TilewrightError` where there is none."""
+    for found in contractions_of(statement, extents, shapes, lying):
+        return found
+    raise TilewrightError(
+        "unsupported",
+        print_statement(statement),
+        "a target and an operand with plain indices, the other with a reduced dim as an index",
+        "none",
+    )
 
-    Tensors are of `shapes`, or as large as their indices reach; what lies outside the scalar operand is 0.  That lies
-    with channels innermost and densely, or as `lying` says.
+
+def contractions_of(
+    statement: Statement,
+    extents: Mapping[str, int],
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    lying: Lying | None = None,
+) -> Iterator[Contraction]:
+    """The roles that the operands of a sum of products may have: one lies in lanes, the other is read as scalars.
+
+    Those with dims in lanes come first, and with the second operand there.  Tensors are of `shapes`, or as large as
+    their indices reach; what lies outside the scalar operand is 0.  That lies with channels innermost and densely, or
+    as `lying` says.
     """
     value, target = statement.value, statement.target
     assert isinstance(value, Call)
@@ -107,17 +125,11 @@ def contraction_of(
         out, packed = names[0], names[1 + vector]
         if out is None or packed is None:
             continue
-        if not shared or _only(out, packed, _dims(accesses[scalar])):
+        if shared == bool(_only(out, packed, _dims(accesses[scalar]))):
             shape = tuple((shapes or {}).get(accesses[scalar].tensor, ()))
             found = _roles(target, accesses[scalar], accesses[vector], extents, shape, lying)
             if found is not None:
-                return found
-    raise TilewrightError(
-        "unsupported",
-        print_statement(statement),
-        "a target and an operand with plain indices, the other with a reduced dim as an index",
-        "none",
-    )
+                yield found
 
 
 def _plain(access: Access) -> tuple[str, ...] | None:

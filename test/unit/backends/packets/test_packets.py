@@ -104,3 +104,22 @@ def test_what_has_no_instruction_is_refused(text: str, types: dict[str, str], ex
     with pytest.raises(TilewrightError) as caught:
         make(isa_of("hvx"), text, types)
     assert expected in f"{caught.value}"
+
+
+@pytest.mark.parametrize(
+    ("text", "packed"),
+    [
+        ("O[m,n] += A[m,k] * B[k,n]; m=499 n=1 k=500", "A"),
+        ("O[m,n] += B[k,n] * A[m,k]; m=499 n=1 k=500", "A"),
+        ("O[m,n] += A[m,k] * B[k,n]; m=1 n=499 k=500", "B"),
+        ("O[h,m,n] += A[h,m,k] * B[h,k,n]; h=2 m=60 n=9 k=16", "A"),
+        ("O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=32", "B"),  # no matter, so what has weights
+    ],
+)
+def test_the_better_operand_is_packed(text: str, packed: str):
+    program, inputs, expected = make(isa_of("hvx"), text)
+    run = simulate_packets(isa_of("hvx"), program, inputs)
+    np.testing.assert_array_equal(run.outputs["O"], expected)
+    assert [tensor.name for tensor in program.stored if tensor.packing is not None] == [packed]
+    if "m=499" in text:
+        assert run.packets < 2100
