@@ -29,6 +29,15 @@ class BlockedLayout:
     fill: int = 0
     pitches: tuple[int, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The layout in words, as `pads 0+0,1+1; blocks 0,64; axes 0,1,2`."""
+        pads = ",".join(f"{before}+{after}" for before, after in self.pads)
+        lists = (("blocks", self.blocks), ("axes", self.order), ("pitches", self.pitches))
+        return "; ".join(
+            [f"pads {pads}", *(f"{name} {','.join(map(str, values))}" for name, values in lists if values)]
+        )
+
     def cut(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The extents of the padded and cut tensor, before it is put into order."""
         extents: list[int] = []

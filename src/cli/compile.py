@@ -126,6 +126,7 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         "binary_bytes": len(program.code),
         "ops_max": program.ops_max,
         "layers": [layer.as_dict() for layer in program.layers],
+        "layouts": [{"name": t.name, "role": t.role, "layout": t.layout.text} for t in program.tensors if t.layout],
         **program.predicted,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ import numpy as np
 from ..arrays import Array, write_arrays
 from ..backends.hexagon import linked_bytes, missing_tools
 from ..backends.packets.isa import Isa
-from ..backends.packets.program import PacketProgram, packets_of
+from ..backends.packets.program import PacketProgram, Stored, packets_of
 from ..backends.packets.storage import initial_memory
 from ..backends.packets.text import assembly
 from ..files import replacing_all, sealed_table
 from ..frontends.acg import print_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
-from .packets import compile_packets, figures_of, packet_module
+from .packets import compile_packets, figures_of, host_layouts, packet_module
 
 LINKERS = {"hexagon": (missing_tools, linked_bytes)}
 """What `executor` in a target's file may name: its missing tools, and a linked program's bytes."""
@@ -41,7 +41,7 @@ def compile_to_folder(
     compiled, isa = compile_packets(machine, lowered), Isa(machine)
     program, figures = compiled.program, figures_of(isa, compiled.program)
     text, linked = assembly(isa, program.code), _linked(isa, program)
-    tensors = [{k: v for k, v in asdict(item).items() if k != "packing"} for item in program.stored]
+    tensors = [_entry(item) for item in program.stored]
     table = {"memory_bytes": program.memory_bytes, "tensors": tensors, "predicted": asdict(figures)}
     files = [*FILES, "program"] if linked is not None else list(FILES)
     with replacing_all(folder, (*files, TABLE)) as places:
@@ -50,6 +50,7 @@ def compile_to_folder(
         write_arrays(places["constants.npz"], {"memory": _constants(program)})
         if linked is not None:
             places["program"].write_bytes(linked)
+            places["program"].chmod(0o755)
         places[TABLE].write_text(sealed_table(table, {name: places[name] for name in files}), encoding="utf-8")
     return {
         "dir": str(folder),
@@ -59,10 +60,17 @@ def compile_to_folder(
         "ops_max": sum(1 for _ in lowered.walk()),
         "cycles": figures.packets,
         "packets": figures.packets,
+        "layouts": host_layouts(program),
         "energy_pj": figures.energy_pj,
         "dram_bytes": figures.moved_bytes,
         "cpu_s": time.process_time() - start,
     }
+
+
+def _entry(tensor: Stored) -> dict[str, Any]:
+    """A tensor in the table; how one is packed, but for weights, which are."""
+    packing = None if tensor.role == "weight" or tensor.packing is None else asdict(tensor.packing)
+    return asdict(replace(tensor, packing=None)) | {"layout": tensor.layout, "packing": packing}
 
 
 def _linked(isa: Isa, program: PacketProgram) -> bytes | None:

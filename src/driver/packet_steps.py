@@ -82,11 +82,12 @@ def program_of(module: ModuleOp) -> Program:
     arguments = function.body.block.args
     inputs = dict(zip(argument_names(function), map(reader.name, arguments), strict=True))
     outputs: dict[str, str] = {}
+    weights: dict[str, str] = {}
     for op in function.body.block.ops:
         match op:
             case WeightOp():
                 if op.result.uses:
-                    reader.name(op.result, weight_array(op, resources))
+                    weights[op.resource] = reader.name(op.result, weight_array(op, resources))
             case nest.GroupOp():
                 reader.group(op)
             case nest.ViewOp():
@@ -95,4 +96,4 @@ def program_of(module: ModuleOp) -> Program:
                 outputs = dict(zip(result_names(function), (reader.names[v] for v in op.arguments), strict=True))
             case _:
                 raise TilewrightError("unsupported", op.name, "groups of kernels, views and weights", op.name)
-    return Program(tuple(reader.steps), reader.values, inputs, outputs, reader.aliases)
+    return Program(tuple(reader.steps), reader.values, inputs, outputs, reader.aliases, weights)

@@ -179,6 +179,7 @@ class PacketResult:
         return {
             "cycles": self.simulated.packets,
             "packets": self.simulated.packets,
+            "layouts": host_layouts(self.program),
             "energy_pj": self.predicted.energy_pj,
             "dram_bytes": self.predicted.moved_bytes,
             "peak_bytes": {self.memory: self.program.memory_bytes},
@@ -222,6 +223,12 @@ class PacketFigures:
     packet_words: int
     moved_bytes: int
     energy_pj: float | None
+
+
+def host_layouts(program: PacketProgram) -> list[dict[str, str]]:
+    """Inputs, outputs and weights that lie in another way than row-major, with how."""
+    found = [item for item in program.stored if item.role != "scratch" and item.layout != "row-major"]
+    return [{"name": item.name, "role": item.role, "layout": item.layout} for item in found]
 
 
 def figures_of(isa: Isa, program: PacketProgram) -> PacketFigures:

@@ -208,7 +208,7 @@ class Kernel:
         self.words = layout_of(self.emitter, c, self.multiply).pitch_bytes if self.multiply.flip else 0
         self.sums = storage.take(c.row_count // c.rows[-1].extent * self.words) if self.multiply.flip else 0
         if given is not None and given.vector is not None:
-            self.y = storage.constant(packing.pack(given.vector.reshape(c.vector_shape)).tobytes())
+            self.y = storage.weight(c.vector, self.types[2], given.vector.reshape(c.vector_shape), packing).address
         else:
             strides, size = (0,) * len(c.vector_shape), packing.size_bytes(c.vector_shape)
             self.y = storage.tensor(c.vector, "input", self.types[2], c.vector_shape, strides, size, packing).address

@@ -73,13 +73,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """Steps in order; `inputs` and `outputs` by the function's names; `aliases` are values that are others reshaped."""
+    """Steps in order; `inputs` and `outputs` by the function's names; `aliases` are values that are others reshaped.
+
+    `weights` are constant values by the names of their arrays.
+    """
 
     steps: tuple[Step, ...]
     values: Mapping[str, Value]
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    weights: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def uses(self) -> dict[str, int]:
         """How often each value is read: by accesses, as something to go on from, reshaped, or as an output."""

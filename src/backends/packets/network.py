@@ -60,7 +60,8 @@ class _Network:
                 raise TilewrightError(
                     error.kind, f"{step.name}: {error.subject}", error.expected, error.found, error.lever
                 ) from error
-        names = {value: name for name, value in (*self.program.inputs.items(), *self.program.outputs.items())}
+        named = (self.program.weights, self.program.inputs, self.program.outputs)
+        names = {value: name for each in named for name, value in each.items()}
         stored = tuple(replace(item, name=names.get(item.name, item.name)) for item in self.storage.stored)
         return PacketProgram(tuple(code), stored, self.storage.end + SLACK_BYTES, tuple(self.storage.images))
 

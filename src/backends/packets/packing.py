@@ -27,6 +27,17 @@ class Packing:
     tiles: tuple[int, ...]
     flip: int
 
+    @property
+    def text(self) -> str:
+        """The form in words, as `packed [tile][axes 1 / 4][vector][32 of axes 0][4]`."""
+        split = self.batch_axes + self.reduced_axes
+        batch, reduced, lanes = self.axes[: self.batch_axes], self.axes[self.batch_axes : split], self.axes[split:]
+        outer = f"[axes {_numbers(batch)}]" if batch else ""
+        inner = (
+            f"[axes {_numbers(reduced)} / {self.group}][vector][{self.lanes} of axes {_numbers(lanes)}][{self.group}]"
+        )
+        return f"packed {outer}[tile]{inner}{f', {self.flip} added' if self.flip else ''}"
+
     def size_bytes(self, shape: tuple[int, ...]) -> int:
         """Bytes of the packed form of a tensor."""
         batches = prod(shape[axis] for axis in self.axes[: self.batch_axes])
@@ -50,3 +61,7 @@ class Packing:
             parts.append(part.transpose(0, 1, 3, 4, 2).reshape(batches, -1))
             first += vectors
         return np.concatenate(parts, axis=1).reshape(-1)
+
+
+def _numbers(axes: tuple[int, ...]) -> str:
+    return ",".join(map(str, axes)) or "none"

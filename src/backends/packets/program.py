@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from .packing import Packing
 
 
@@ -71,9 +73,9 @@ def executed_packets(code: Code) -> int:
 class Stored:
     """A tensor in the program's memory: `shape` elements of `dtype` with byte `strides`, from `address` on.
 
-    `role` is input, output or scratch.  An input may be stored several times, in different forms; `padding` is what
-    lies between and around its elements.  With a `packing` the memory holds that form instead.  Its
-    first element is `origin_bytes` after the address, and each element is there `copies` times, side by side.
+    `role` is input, output, weight or scratch.  An input may be stored several times, in different forms.  With a
+    `packing` the memory holds that form instead.  Its first element is `origin_bytes` after the address, and each
+    element is there `copies` times, side by side.
     """
 
     name: str
@@ -86,6 +88,22 @@ class Stored:
     packing: Packing | None = None
     origin_bytes: int = 0
     copies: int = 1
+
+    @property
+    def layout(self) -> str:
+        """How the host lays the tensor out: `row-major`, `packed ...`, or strides where that is not all."""
+        if self.packing is not None:
+            return self.packing.text
+        size, dense = np.dtype(self.dtype).itemsize, list[int]()
+        for extent in reversed(self.shape):
+            dense.insert(0, size)
+            size *= extent
+        moved = [n for n, step, own in zip(self.shape, self.strides, dense, strict=True) if n > 1 and step != own]
+        if not moved and not self.origin_bytes and self.copies == 1:
+            return "row-major"
+        origin = f", first element at byte {self.origin_bytes}" if self.origin_bytes else ""
+        copies = f", each element {self.copies} times" if self.copies > 1 else ""
+        return f"strides {','.join(map(str, self.strides))} bytes{origin}{copies}"
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,14 @@ class Storage:
         self.images.append((address, data))
         return address
 
+    def weight(self, name: str, type_name: str, values: Array, packing: Packing) -> Stored:
+        """A constant tensor that is there from the start, in a packed form."""
+        data, strides = packing.pack(values).tobytes(), (0,) * values.ndim
+        dtype, address = ELEMENT_TYPES[type_name].name, self.constant(data)
+        placed = Stored(name, "weight", dtype, values.shape, strides, address, len(data), packing)
+        self.stored.append(placed)
+        return placed
+
     def mark(self) -> tuple[int, int, int]:
         """What `back` goes back to."""
         return self.end, len(self.stored), len(self.images)

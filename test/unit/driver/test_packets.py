@@ -1,6 +1,7 @@
 """Layers on a machine of packets: simulated, under qemu where it is installed, and by NumPy."""
 
 import json
+import os
 from math import prod
 from pathlib import Path
 
@@ -97,6 +98,45 @@ def test_compiled_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "instructions" in capsys.readouterr().out
     with pytest.raises(TilewrightError, match="a model"):
         run_packets(tmp_path, HVX, folder=tmp_path)
+
+
+@pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}")
+def test_the_linked_program_may_be_executed(tmp_path: Path):
+    assert main(["compile", "O[i] = A[i] + B[i]; i=32", "--target", "hvx", "-o", str(tmp_path)]) == 0
+    assert os.access(tmp_path / "program", os.X_OK)
+
+
+def test_layouts_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """One operand is packed, one has rows filled up; both are told, and how to pack is in the table."""
+    text = "O[m,n] += A[m,k] * B[k,n]; m=5 n=40 k=22"
+    assert main(["compile", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    packed = "packed [tile][axes 0 / 4][vector][32 of axes 1][4], 128 added"
+    assert {entry["name"]: entry["layout"] for entry in answer["layouts"]} == {
+        "A": "strides 24,1 bytes",
+        "B": packed,
+        "O": "strides 256,4 bytes",
+    }
+    tensors = {entry["name"]: entry for entry in json.loads((tmp_path / "program.json").read_text())["tensors"]}
+    assert tensors["B"]["layout"] == packed
+    assert tensors["B"]["packing"]["lanes"] == 32
+    assert tensors["A"]["packing"] is None
+    assert main(["run", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out)["layouts"] == answer["layouts"]
+
+
+def test_packed_weights_are_named(tmp_path: Path):
+    model = tmp_path / "product.mlir"
+    model.write_text("""func.func @main(%x : tensor<3x16xui8>) -> tensor<3x8xi32> {
+      %w = graph.weight @w = dense<1> : tensor<16x8xsi8> : tensor<16x8xsi8>
+      %y = graph.matmul %x, %w : (tensor<3x16xui8>, tensor<16x8xsi8>) -> tensor<3x8xi32>
+      func.return %y : tensor<3x8xi32>
+    }""")
+    answer = run_packets(model, HVX, folder=tmp_path, options=RunOptions(trace=False)).as_dict()
+    weights = [item for item in answer["layouts"] if item["role"] == "weight"]
+    layout = "packed [tile][axes 0 / 4][vector][32 of axes 1][4], 128 added"
+    assert weights == [{"name": "w", "role": "weight", "layout": layout}]
+    assert answer["equal"]
 
 
 @pytest.mark.parametrize(
