@@ -5,6 +5,9 @@ from __future__ import annotations
 import tempfile
 import traceback
 
+INTERNAL = 70
+"""Exit code of a fault that is ours, as sysexits.h has it."""
+
 
 class TilewrightError(Exception):
     """A problem in the user's input, told in one paragraph.
@@ -38,6 +41,12 @@ class TilewrightError(Exception):
         }
 
 
+def check_type(subject: str, value: object, types: type | tuple[type, ...], told: str) -> None:
+    """Raise `TilewrightError` (kind `type`) where a caller gave a `value` of none of `types`; `told` names them."""
+    if not isinstance(value, types):
+        raise TilewrightError("type", subject, told, f"a value of type {type(value).__name__}", "give one of those")
+
+
 def internal_error(error: BaseException) -> TilewrightError:
     """The error for people about a fault that is ours; its traceback goes to a file in the folder for such files."""
     text = "".join(traceback.format_exception(error))
@@ -61,9 +70,11 @@ class InfeasibleError(TilewrightError):
         self.demand = demand
         self.bound = bound
         self.unit = unit
-        super().__init__(
-            "infeasible", subject or resource, f"at most {bound} {unit} of {resource}", f"{demand} {unit}", lever
-        )
+        expected, found = f"at most {bound} {unit} of {resource}", f"{demand} {unit}"
+        if demand <= bound:  # a part alone would fit, but not with what else must be there
+            expected = f"all that is needed at once within {bound} {unit} of {resource}"
+            found = f"no way to place it, with {demand} {unit} needed for a part alone"
+        super().__init__("infeasible", subject or resource, expected, found, lever)
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {

@@ -28,20 +28,28 @@ LEVERS = {
 }
 """What to change, by what the operating system says."""
 
+FILE, FOLDER = "a file that can be read or written here", "a folder that can be written here"
+
 _numbers = itertools.count()
 
 
-def file_error(error: OSError, path: str | Path | None = None) -> TilewrightError:
+def file_error(error: OSError, path: str | Path | None = None, expected: str = FILE) -> TilewrightError:
     """What the operating system said of a file, as an error for people; `path` where `error` does not name it."""
     subject = error.filename if error.filename is not None else path
     found = (error.strerror or str(error) or "an error").lower()
     return TilewrightError(
         "file",
         str(subject) if subject is not None else "a file or stream",
-        "one that can be read or written here",
+        expected,
         found,
         LEVERS.get(error.errno or 0, "look at the file and the disk that it is on"),
     )
+
+
+def text_error(error: UnicodeDecodeError, path: str | Path) -> TilewrightError:
+    """The error for people about a file that is no text."""
+    found = f"other bytes at byte {error.start}"
+    return TilewrightError("parse", str(path), "text in UTF-8", found, "save it as such text, or name another file")
 
 
 @contextmanager
@@ -87,9 +95,9 @@ def make_folder(path: str | Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise file_error(error, path) from error
+        raise file_error(error, path, FOLDER) from error
     except ValueError as error:  # a name that no file can have
-        raise file_error(OSError(errno.EINVAL, str(error)), path) from error
+        raise file_error(OSError(errno.EINVAL, str(error)), path, FOLDER) from error
     return path
 
 

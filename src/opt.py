@@ -1,7 +1,7 @@
 """The optimizer tool: xDSL's opt with tilewright's dialects, passes, targets and front ends.
 
 Errors in the input are told in one paragraph on stderr, never as a traceback: exit code 1 for bad input, 2 for wrong
-usage.
+usage, 70 for a fault of tilewright.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from .errors import TilewrightError
+from .errors import INTERNAL, TilewrightError, internal_error
+from .files import file_error
 from .frontends.mlir_text import check_strings
 from .universe import TILEWRIGHT_UNIVERSE
 
@@ -91,7 +92,11 @@ class TilewrightOptMain(xDSLOptMain):
     def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
         text = io.read()
         check_strings(text.decode(), self.get_input_name())
-        module = self._parse_upstream(BytesIO(text))
+        try:
+            module = self._parse_upstream(BytesIO(text))
+        except (ValueError, KeyError, IndexError, OverflowError, struct.error) as error:
+            found = f"what no attribute can hold ({str(error)[:200]})"
+            raise TilewrightError("ir", self.get_input_name(), "IR that parses", found, "correct it there") from error
         if "graph.resources" in module.attributes and self.args.input_file is not None:
             from .resources import resources_of
 
@@ -123,14 +128,20 @@ def describe(error: BaseException) -> str:
             return "the input is nested too deeply"
         case MemoryError():
             return "the input needs more memory than there is"
-        case struct.error() | OverflowError():
-            return f"a number in the input is out of range: {error}"
         case UnicodeDecodeError():
-            return f"the input is not UTF-8 text: {error}"
-        case OSError() | UsageError():
+            return f"the input is not UTF-8 text, at byte {error.start}"
+        case OSError():
+            return file_error(error).paragraph()
+        case UsageError():
             return str(error)
         case _:
-            return f"{type(error).__name__}: {error} (run with --traceback to see where)"
+            return internal_error(error).paragraph()
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether an error is a fault of tilewright: none that says something of its input."""
+    told = TilewrightError, ParseError, DiagnosticException, UsageError, ArgSpecParseError
+    return not isinstance(error, (*told, OSError, UnicodeDecodeError, RecursionError, MemoryError))
 
 
 def marked_line(note: str) -> str:
@@ -150,4 +161,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "--traceback" in arguments:
             raise
         print(f"error: {describe(error)}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+        return INTERNAL if is_ours(error) else 2 if isinstance(error, UsageError) else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import math
@@ -10,13 +11,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..errors import TilewrightError, internal_error
+from ..errors import INTERNAL, TilewrightError, internal_error
 from ..files import file_error
 
 COMMANDS = (
@@ -36,9 +38,6 @@ COMMANDS = (
 
 PACKAGE = __name__.split(".")[0]
 """The logger above all of ours."""
-
-INTERNAL = 70
-"""Exit code of a fault that is ours, as sysexits.h has it."""
 
 Answer = dict[str, Any]
 
@@ -144,6 +143,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if sys.stderr.isatty() and "--json" not in arguments:
         logging.basicConfig(format="tilewright: %(message)s", level=logging.INFO)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be no text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         done = answer_command(arguments)
         sys.stdout.flush()
@@ -160,7 +161,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def tell_lost_output(error: OSError) -> int:
     """The answer could not be printed: nobody reads it any more (that is fine), or there is no room for it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # so that the interpreter's end does not fail, too; what tests put there has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 0
     tell_error(file_error(error, "standard output"), as_json=False)
@@ -215,13 +217,27 @@ def finite(value: Any) -> Any:
 
 def name_of_input(namespace: argparse.Namespace) -> str:
     """What the user gave to the command."""
-    found = (getattr(namespace, name, None) for name in ("kernel", "files", "network", "model"))
-    given = next(filter(None, found), None)
+    names = ("kernel", "files", "file", "network", "model")
+    given = next((found for name in names if (found := getattr(namespace, name, None))), None)
     return " ".join(map(str, cast(list[object], given))) if isinstance(given, list) else str(given or "the input")
+
+
+LEVERS = {
+    "parse": "correct it there",
+    "ir": "correct it there",
+    "file": "name another file, or mend that one",
+    "usage": "see `tilewright COMMAND --help`",
+    "target": "correct the target, or choose another one",
+    "network": "see `tilewright networks`",
+    "layer": "choose one of them",
+    "limit": "give a smaller input",
+}
+"""What to change where an error itself does not say more, by its kind."""
 
 
 def tell_error(error: TilewrightError, as_json: bool) -> None:
     """One paragraph on stderr, or one JSON object on stdout."""
+    error.lever = error.lever or LEVERS.get(error.kind, "change the one or the other")
     if as_json:
         print(json.dumps({"error": error.as_dict()}))
     else:

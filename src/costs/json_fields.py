@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ..errors import TilewrightError
+from ..files import file_error, text_error
 
 Json = dict[str, object]
 
@@ -30,9 +31,12 @@ def read_json(path: Path) -> object:
             raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from error
+        raise file_error(error, path) from error
+    except UnicodeDecodeError as error:
+        raise text_error(error, path) from error
     except (ValueError, RecursionError) as error:
-        raise TilewrightError("parse", str(path), "JSON", str(error)) from error
+        found = f"text that does not parse ({str(error)[:120]})"
+        raise TilewrightError("parse", str(path), "JSON", found, "correct it there") from error
 
 
 def object_of(data: object, where: str) -> Json:

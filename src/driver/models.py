@@ -14,10 +14,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, verdict, write_arrays
-from ..errors import TilewrightError
-from ..files import make_folder
+from ..errors import TilewrightError, check_type
+from ..files import file_error, make_folder, text_error
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
@@ -110,6 +111,9 @@ def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
 
 
+MODEL_KINDS = "an .onnx file, a .mlir file, einsum text with bounds, or the name of a network or layer"
+
+
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None = None) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
@@ -137,9 +141,26 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
         model = named or model
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return _with_fixed_shapes(parse_mlir(Path(model)), str(model), shapes)
+    if isinstance(model, str | Path):
+        _check_kind(Path(model))
     from ..frontends.onnx import import_onnx
 
     return import_onnx(model, shapes=shapes)
+
+
+def _check_kind(path: Path) -> None:
+    """Raise `TilewrightError` (kind `model`) for a path that names no file, or one that is no model."""
+    try:
+        found = "a folder" if path.is_dir() else "no such file or name" if not path.exists() else ""
+    except OSError as error:
+        raise file_error(error, path) from error
+    if not found and path.suffix != ".onnx":
+        with path.open("rb") as stream:
+            start = stream.read(512)
+        found = "a file of text" if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in start) else ""
+    if found:
+        lever = "check the name; `tilewright networks` lists those of networks"
+        raise TilewrightError("model", str(path)[:200], MODEL_KINDS, found, lever)
 
 
 def _with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
@@ -164,12 +185,19 @@ def parse_mlir(path: Path) -> ModuleOp:
     from xdsl.parser import Parser
 
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         check_strings(text, str(path))
         module = Parser(make_context(), text, str(path)).parse_module()
         module.verify()
-    except (ValueError, KeyError, struct.error) as error:  # bytes that are no text; values that xDSL cannot hold
-        raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error)) from error
+    except OSError as error:
+        raise file_error(error, path) from error
+    except UnicodeDecodeError as error:
+        raise text_error(error, path) from error
+    except (ParseError, DiagnosticException) as error:
+        raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error), "correct it there") from error
+    except (ValueError, KeyError, struct.error) as error:  # values that xDSL cannot hold
+        found = f"what no attribute can hold ({str(error)[:200]})"
+        raise TilewrightError("ir", str(path), "IR that parses and verifies", found, "correct it there") from error
     resources_of(module, path.parent)
     return module
 
@@ -188,6 +216,7 @@ def compile(
     Raises `TilewrightError` for a model or target that cannot be read or is not supported, `InfeasibleError` where a
     resource of the target does not suffice.
     """
+    check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
     lowered = load_model(model, shapes)
     return compile_module(lowered, str(target), options or CompileOptions(), progress, _name_of(model))
 
@@ -284,7 +313,7 @@ def run(
     model: str | Path,
     target: str | Path = "edge16",
     *,
-    folder: Path,
+    folder: str | Path,
     shapes: InputShapes | None = None,
     compile_options: CompileOptions | None = None,
     options: RunOptions | None = None,
@@ -299,6 +328,7 @@ def run(
     from ..backends.simulator import simulate
     from ..frontends.acg import load_target
 
+    check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
     options = options or RunOptions()
     start = time.process_time()
     compiled = not is_kernel(str(model)) and Path(model).is_dir()
@@ -313,7 +343,7 @@ def run(
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = choose_inputs(signature, options)
-    make_folder(folder)
+    folder = make_folder(folder)
     trace = folder / "trace.json" if options.trace else None
     result = simulate(program, inputs, trace=trace, progress=progress)
     outputs = folder / "outputs.npz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,11 +144,16 @@ def describe(found: Found, bound: Bound) -> dict[str, Any]:
             "compute_cycles": bound.compute_cycles,
             "binding": bound.binding,
         },
-        "gap": table.latency_cycles / bound.latency_cycles - 1,
-        "energy_gap": table.energy_pj / bound.energy_pj - 1,
+        "gap": _above(table.latency_cycles, bound.latency_cycles),
+        "energy_gap": _above(table.energy_pj, bound.energy_pj),
         "evaluations": found.evaluations,
         "stage1": {} if found.double_buffered is None else numbers(found.double_buffered),
     }
+
+
+def _above(value: float, bound: float) -> float:
+    """How far a value is above its bound, as a part of that; infinite above a bound of nothing."""
+    return value / bound - 1 if bound else inf if value else 0.0
 
 
 def numbers(table: Timetable) -> dict[str, Any]:

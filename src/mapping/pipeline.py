@@ -10,7 +10,7 @@ from typing import Any
 
 from ..costs.hierarchy import Architecture, Problem
 from ..driver import Progress
-from ..errors import TilewrightError
+from ..errors import TilewrightError, check_type
 from ..frontends.input_shapes import InputShapes
 from ..search.mapping.mappers import map_problems
 from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
@@ -116,6 +116,8 @@ def map_kernel(
     (`mapping.kernels.FORMS`); `target` a shipped machine or a file that describes one.  Raises `TilewrightError` for
     what cannot be read, and where the machine has no path for a tensor; `InfeasibleError` where nothing fits.
     """
+    check_type("kernel", kernel, (str, Path, Problem), "einsum text, the name of a layer, a path, or a Problem")
+    check_type("options", options, (MapOptions, type(None)), "MapOptions")
     options = options or MapOptions()
     found = _layers(kernel, options)
     if len(found) != 1:
@@ -135,6 +137,8 @@ def map_network(
 
     `network` is a name of the zoo, an ONNX file or a `.mlir` file.  Errors as for `map_kernel`.
     """
+    check_type("network", network, (str, Path), "the name of a network, or a path")
+    check_type("options", options, (MapOptions, type(None)), "MapOptions")
     options = options or MapOptions()
     return map_layers(str(network), _layers(network, options), target, options, progress)
 

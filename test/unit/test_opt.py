@@ -26,7 +26,7 @@ def check(path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert code in (0, 1)
     assert "Traceback" not in out + err
     assert bool(err) == (code == 1)
-    if "run with --traceback" in err:
+    if "fault of tilewright" in err:
         with pytest.raises(Exception) as caught:  # noqa: PT011
             main([str(path), "--traceback"])
         capsys.readouterr()

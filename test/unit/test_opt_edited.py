@@ -65,7 +65,7 @@ def test_edited(seed: int, stages: list[tuple[int, str]], tmp_path: Path, capsys
     assert main(arguments) in (0, 1)
     err = capsys.readouterr().err
     assert "Traceback" not in err
-    if "run with --traceback" in err:
+    if "fault of tilewright" in err:
         with pytest.raises(Exception) as caught:  # noqa: PT011
             main([*arguments, "--traceback"])
         assert "xdsl" in str(caught.traceback[-1].path), caught.traceback[-1]

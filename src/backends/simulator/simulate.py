@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import TilewrightError
+from ...errors import TilewrightError, check_type
 from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
 from .layer_times import Advance, advances
@@ -47,6 +47,10 @@ def simulate(
     `checks` watches for uninitialised reads and hazards.  `trace` is a file to write for Perfetto.  Raises `Trap` (a
     `TilewrightError` of kind `trap`) when the program does what the machine forbids.
     """
+    from ..program import Program
+
+    check_type("program", program, Program, "a Program, as `compile` makes")
+    check_type("inputs", inputs, (Mapping, type(None)), "arrays by name")
     control = program.machine.control
     if control == "loops":
         from .loops import simulate_loops

@@ -11,7 +11,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.acg import GraphOp
-from ...errors import TilewrightError
+from ...errors import TilewrightError, check_type
+from ...files import file_error, text_error
 from ...machine import Machine
 from ...machine.rules import first_complaint
 from ...machine.spreading import idle_axes
@@ -56,6 +57,7 @@ def load_target(target: str | Path) -> Machine:
 
     Sizes of memories may follow a colon: `genesys16:IBUF.depth=16384,OBUF.depth=16384`.
     """
+    check_type("target", target, (str, Path), "the name of a target, or the path of an .acg file")
     name, colon, sizes = str(target).partition(":")
     if colon and not Path(target).is_file():
         return _resized(_load(name), str(target), sizes)
@@ -94,6 +96,8 @@ def _load(target: str | Path) -> Machine:
         return machine_of(load_architecture(path), path.stem)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TilewrightError("target", str(target), "a readable text file", str(error)) from None
+    except OSError as error:
+        raise file_error(error, path) from None
+    except UnicodeDecodeError as error:
+        raise text_error(error, path) from None
     return parse_target(text, str(path) if path not in shipped.values() else path.name)

@@ -16,7 +16,8 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 
-from ...errors import TilewrightError
+from ...errors import TilewrightError, check_type
+from ...files import file_error
 from .bulk import BULK_BYTES, without_bulk
 
 Array = NDArray[Any]
@@ -57,6 +58,8 @@ def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
 
     Large values of a file or of bytes are left where they lie, as external data with an empty location.
     """
+    told = "the path of an .onnx file, its bytes, or an onnx.ModelProto"
+    check_type("model", source, (str, Path, bytes, ModelProto), told)
     model = source if isinstance(source, ModelProto) else _parse(source)
     subject = str(source) if isinstance(source, str | Path) else "ONNX model"
     if not model.HasField("graph") or not model.graph.output:
@@ -104,9 +107,10 @@ def _parse(source: str | Path | bytes) -> ModelProto:
             if os.fstat(file.fileno()).st_size < BULK_BYTES:
                 return _parse_bytes(memoryview(file.read()), subject)
             return _parse_bytes(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), subject)
-    except (OSError, ValueError) as error:
-        found = error.strerror if isinstance(error, OSError) else str(error)
-        raise TilewrightError("parse", subject, "a readable .onnx file", found or str(error)) from error
+    except OSError as error:
+        raise file_error(error, source) from error
+    except ValueError as error:  # a name that no file can have, or nothing to map
+        raise TilewrightError("parse", subject, "a readable .onnx file", str(error), "name another file") from error
 
 
 def _parse_bytes(data: memoryview, subject: str) -> ModelProto:

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from ...errors import TilewrightError
+from ...files import file_error, text_error
 
 MAX_BYTES = 1 << 19
 MAX_ITEMS = 100_000
@@ -121,9 +122,9 @@ def read_yaml(path: Path) -> Item:
             raise TilewrightError("file", str(path), f"at most {MAX_BYTES} bytes", f"{path.stat().st_size} bytes")
         return parse_yaml(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
-        raise TilewrightError("file", str(path), "a readable file", error.strerror or str(error)) from None
+        raise file_error(error, path) from None
     except UnicodeDecodeError as error:
-        raise TilewrightError("parse", str(path), "UTF-8 text", str(error)) from None
+        raise text_error(error, path) from None
 
 
 def parse_yaml(text: str, file: str = "yaml") -> Item:
@@ -139,9 +140,11 @@ def parse_yaml(text: str, file: str = "yaml") -> Item:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark is not None else ""
-        raise TilewrightError("parse", f"{file}{line}", "YAML", error.problem or "something else") from None
+        raise TilewrightError("parse", f"{file}{line}", "YAML", f"text that does not parse ({error.problem})") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise TilewrightError("parse", file, "YAML", str(error).splitlines()[0]) from None
+        raise TilewrightError(
+            "parse", file, "YAML", f"text that does not parse ({str(error).splitlines()[0][:120]})"
+        ) from None
     if node is None:
         raise TilewrightError("parse", file, "a document", "nothing")
     return _Copy(file).item(node, 0)

@@ -15,5 +15,5 @@ func.func @f(%a: i32) -> i32 {
 // SYNTAX: error: -p/--passes: Error parsing pass pipeline
 // OPTION: error: -p/--passes: Provided arguments ["a"] not found in expected arguments
 // TARGET: invalid choice: 'no-such-target'
-// FILE: No such file or directory
+// FILE: no such file or directory
 // VERSION: tilewright-opt

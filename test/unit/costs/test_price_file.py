@@ -189,7 +189,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path, content: str, message
 
 
 def test_missing_files_and_unknown_models_are_refused(tmp_path: Path):
-    with pytest.raises(TilewrightError, match="a readable file"):
+    with pytest.raises(TilewrightError, match="no such file"):
         price_file(tmp_path / "none.json")
     with pytest.raises(TilewrightError, match="model best: expected one of exact, timeloop"):
         price_file(tmp_path / "none.json", model="best")

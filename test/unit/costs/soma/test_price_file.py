@@ -147,7 +147,7 @@ def test_malformed_files(data: object, message: str):
 
 
 def test_unreadable_files(tmp_path: Path):
-    with pytest.raises(TilewrightError, match="a readable file"):
+    with pytest.raises(TilewrightError, match="no such file"):
         price_schedule_file(tmp_path / "none.json")
     broken_file = tmp_path / "broken.json"
     broken_file.write_text("{")

@@ -334,7 +334,7 @@ def test_unknown_targets(tmp_path: Path) -> None:
         load_target("nosuch")
     binary = tmp_path / "binary.acg"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TilewrightError, match="expected a readable text file"):
+    with pytest.raises(TilewrightError, match="expected text in UTF-8"):
         load_target(binary)
     with pytest.raises(TilewrightError, match="found neither"):
         load_target(tmp_path)
