@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..frontends.input_shapes import InputShapes
 
 SCALAR = "scalar"
+TOKENS = "tokens"
+"""What `--dim` may name in a network of the zoo."""
+
 MODEL_FILES = (".onnx", ".mlir")
 
 
@@ -54,8 +57,9 @@ def model_shapes(arguments: argparse.Namespace, model: str) -> InputShapes:
         shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
         dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
         found = InputShapes(arguments.batch, shapes, dims)
-        if not (is_model_file(model) or is_network(model)):
-            found.refuse_names(model)
+        if not is_model_file(model):
+            dims = {name: extent for name, extent in dims.items() if name != TOKENS or not is_network(model)}
+            InputShapes(shapes=shapes, dims=dims).refuse_names(model)
     except TilewrightError as error:
         raise UsageError(error.kind, error.subject, error.expected, error.found, error.lever) from error
     return found

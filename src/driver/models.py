@@ -130,7 +130,8 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
     if isinstance(model, str) and is_kernel(model):
         from ..frontends.einsum import einsum_module
 
-        return _with_fixed_shapes(einsum_module(model), model, shapes)
+        shapes.refuse(model)
+        return einsum_module(model)
     if isinstance(model, str):
         from ..frontends.layers import named_model, named_network
 
@@ -332,8 +333,8 @@ def run(
     options = options or RunOptions()
     start = time.process_time()
     compiled = not is_kernel(str(model)) and Path(model).is_dir()
-    if compiled and shapes:
-        raise TilewrightError("usage", str(model), "a model, whose shapes can be chosen", "a folder of `compile`")
+    if compiled and shapes is not None:
+        shapes.refuse(str(model))
     module = None if compiled else load_model(model, shapes)
     if module is not None and load_target(str(target)).control == "loops":
         parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)

@@ -41,10 +41,17 @@ class InputShapes:
 
     def refuse_names(self, subject: str) -> None:
         """Refuse `shapes` and `dims` for `subject`, which is no file with open extents."""
-        for option, names in (("--shape", self.shapes), ("--dim", self.dims)):
-            if names:
+        for option, given in (("--shape", self.shapes), ("--dim", self.dims)):
+            if given:
                 expected = f"a model in a file, whose inputs {option} can name"
                 raise TilewrightError("usage", option, expected, subject, f"leave out {option}")
+
+    def refuse(self, subject: str) -> None:
+        """Refuse whatever is given for `subject`, which has its shapes in it: a kernel with bounds, a program."""
+        self.refuse_names(subject)
+        if self.batch is not None:
+            expected = "a model or network, whose batch can be chosen"
+            raise TilewrightError("usage", "--batch", expected, subject, "leave out --batch")
 
     def check_fixed(self, subject: str, inputs: Mapping[str, Sequence[int]]) -> None:
         """Refuse what differs from the shapes of `inputs`, all of which the file of `subject` fixes."""

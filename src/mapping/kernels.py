@@ -48,6 +48,7 @@ def find_layers(
     """
     shapes = shapes or InputShapes()
     if is_kernel(text) or ";" in text:
+        shapes.refuse(text)
         return (_einsum(text, types),)
     if types is not None:
         raise TilewrightError("usage", "types", "an einsum, whose tensors have none of their own", text)
@@ -60,6 +61,7 @@ def find_layers(
     if suffix in (".yaml", ".yml"):
         from ..frontends.timeloop import load_problem
 
+        shapes.refuse(text)
         problem = load_problem(Path(file))
         return (Layer(problem.name, problem),)
     shapes.refuse_names(text)

@@ -88,6 +88,20 @@ def test_wrong_usage(wrong: tuple[str, ...], model: str, capsys: pytest.CaptureF
     assert answer(capsys, "compile", model, *wrong, code=2)["error"]["kind"] == "usage"
 
 
+@pytest.mark.parametrize("command", ["compile", "run", "map"])
+@pytest.mark.parametrize("option", ["--batch 2", "--shape A=4x6", "--dim m=4"])
+def test_kernels_and_programs_have_their_shapes(
+    command: str, option: str, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = "O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6"
+    error = answer(capsys, command, kernel, "--target", "tiny", *option.split(), code=2)["error"]
+    assert error["subject"] == option.split()[0]
+    if command == "run":
+        Path("program").mkdir()
+        error = answer(capsys, "run", "program", "--target", "tiny", *option.split(), code=2)["error"]
+        assert error["subject"] == option.split()[0]
+
+
 @pytest.mark.parametrize("option", ["--shape", "--dim"])
 def test_networks_by_name_have_no_names_inside(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "partition", "googlenet", option, "x=1", code=2)["error"]["subject"] == option
