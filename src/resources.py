@@ -59,6 +59,10 @@ class Resources(MutableMapping[str, Array]):
     def __len__(self) -> int:
         return len(self._arrays)
 
+    def __repr__(self) -> str:
+        size = sum(array.nbytes for array in self._arrays.values())
+        return f"<Resources: {len(self._arrays)} arrays, {size} bytes>"
+
     def add(self, name: str, array: Array) -> str:
         """Store `array` as `name`, or as `name.1`, `name.2`, ... where that holds other bytes; returns the name."""
         candidate, number = name, 0

@@ -70,6 +70,13 @@ class Program:
     regions: tuple[Region, ...] = ()
     layer_table: LayerTable = field(default_factory=LayerTable)
 
+    def __repr__(self) -> str:
+        count = sum(count for _, count in self.layer_table.runs)
+        known = len(self.layer_table.layers)
+        layers = f"{known} layer{'s' * (known != 1)}, {count} instructions, " if self.layer_table.known else ""
+        cycles = f", {self.predicted['cycles']:.0f} cycles predicted" if "cycles" in self.predicted else ""
+        return f"<Program for {self.machine.name}: {layers}{len(self.code)} bytes{cycles}>"
+
     @property
     def instruction_count(self) -> int:
         """Instructions in `code`."""

@@ -283,6 +283,10 @@ class RunResult:
     comparison: Comparison | None
     cpu_s: float
 
+    def __repr__(self) -> str:
+        agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
+        return f"<RunResult: {self.simulation!r}{agrees}{self.compared_with}>"
+
     @property
     def predicted_gap(self) -> dict[str, float]:
         """How far each prediction is from the run: 0.01 is 1 % more than happened."""

@@ -169,6 +169,10 @@ class PacketResult:
     comparison: Comparison | None = None
     expected: Mapping[str, Array] | None = None
 
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in self.outputs.items())
+        return f"<PacketResult: {self.simulated.packets} packets, {self.predicted.moved_bytes} bytes moved; {outputs}>"
+
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright run --json`; time is in packets.
 

@@ -291,6 +291,11 @@ class Machine:
         object.__setattr__(self, "computes", computes)
         object.__setattr__(self, "links", links)
 
+    def __repr__(self) -> str:
+        parts = ((self.memories, "memories"), (self.computes, "compute nodes"), (self.mnemonics, "mnemonics"))
+        counts = ", ".join(f"{len(found)} {what}" for found, what in parts)
+        return f"<Machine {self.name}: control {self.control}, {counts}>"
+
     @property
     def has_isa(self) -> bool:
         """Whether anything is said about instructions."""

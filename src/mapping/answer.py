@@ -36,6 +36,11 @@ class LayerMapping:
     request: Request
     mapped: Mapped
 
+    def __repr__(self) -> str:
+        prices, proven = self.prices, ", proven best" if self.mapped.proven else ""
+        figures = f"{prices.cycles} cycles, {prices.energy_pj:.6g} pJ"
+        return f"<LayerMapping of {self.layer.name} on {self.arch.name}: {figures}{proven}>"
+
     @cached_property
     def mapping(self) -> LoopMapping:
         """Loops and kept tensors of each memory, innermost first."""

@@ -69,6 +69,11 @@ class NetworkMapping:
     layers: tuple[LayerMapping, ...]
     wall_s: float
 
+    def __repr__(self) -> str:
+        cycles, energy = self.total("prices", "cycles"), self.total("prices", "energy_pj")
+        figures = f"{len(self.layers)} layers, {cycles:.0f} cycles, {energy:.6g} pJ"
+        return f"<NetworkMapping of {self.network} on {self.arch.name}: {figures}>"
+
     def total(self, which: str, key: str) -> float:
         """The sum over all layers of one figure (`energy_pj`, `cycles`) of `prices`, `exact_prices` or `bounds`."""
         return sum(layer.layer.repeats * getattr(getattr(layer, which), key) for layer in self.layers)

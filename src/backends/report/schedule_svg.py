@@ -1,13 +1,15 @@
 """The picture of a DRAM schedule: when the channel and the cores are busy, and what the buffer holds meanwhile.
 
-As Figure 8 of J. Cai et al., "SoMa", HPCA 2025: a DRAM row, a COMPUTE row, the use of the buffer, and the borders of
-tiles, fused groups and layer groups; several schedules of a network, as with prefetch and without, share the scale.
+As Figure 8 of J. Cai et al., "SoMa", HPCA 2025: a DRAM row, a COMPUTE row with the names of layers where there is room,
+the use of the buffer, and the borders of tiles, fused groups and layer groups; several schedules of a network, as with
+prefetch and without, share the scale.  Below are the layers of the fused groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise, zip_longest
+from operator import itemgetter
 
 from ...costs.dram.timetable import Timetable, Transfer
 from ...costs.soma.plan import INPUT, OUTPUT
@@ -15,7 +17,10 @@ from .svg import INK, LINE, PANEL, SOFT, Svg, short
 
 WIDTH, MARGIN, LEFT = 1200.0, 24.0, 96.0
 ROW, CURVE, GAP, GROUPS = 44.0, 120.0, 16.0, 20.0
-PANEL_HEIGHT = GROUPS + 16 + 2 * (ROW + GAP) + CURVE + 44
+PANEL_HEIGHT = GROUPS + 16 + 2 * (ROW + GAP) + CURVE + 60
+COLUMNS, LINE_HEIGHT, MOST_GROUPS = 3, 14.0, 60
+NAME_WIDTH, NAME_HEIGHT = 5.2, 10.0
+"""Of a character of a layer's name, and of a line of it."""
 MIN_WIDTH = 0.15
 COLOURS = {
     "input": "#3d7ea6",
@@ -37,9 +42,12 @@ def schedule_svg(panels: Mapping[str, Timetable], buffer_bytes: int | None = Non
     longest = max(1, *(table.latency_cycles for table in panels.values()))
     scale = (WIDTH - LEFT - MARGIN) / longest
     top = MARGIN
-    for name, table in panels.items():
+    following = [table.fusion.fused_groups for table in panels.values()][1:]
+    for (name, table), after in zip_longest(panels.items(), following):
         _draw_panel(svg, name, table, scale, top, buffer_bytes)
         top += PANEL_HEIGHT
+        if table.fusion.fused_groups != after:  # groups that are the same are told once
+            top += _draw_groups(svg, table, top - 12)
     _draw_legend(svg, top)
     network = next(iter(panels.values())).network.name
     return svg.document(WIDTH, top + 20, f"{network}: {', '.join(panels)}")
@@ -59,6 +67,7 @@ def _draw_panel(svg: Svg, name: str, table: Timetable, scale: float, top: float,
     svg.text(LEFT - 10, rows[2] + CURVE / 2, "BUFFER", text_anchor="end", fill=SOFT)
     _draw_transfers(svg, table, scale, rows[0])
     _draw_tiles(svg, table, scale, rows[1])
+    _draw_names(svg, table, scale, rows[1])
     _draw_usage(svg, table, scale, rows[2], buffer_bytes)
     _draw_borders(svg, table, scale, rows[0] - 6, rows[2] + CURVE)
     _draw_axis(svg, table, scale, rows[2] + CURVE)
@@ -89,6 +98,45 @@ def _draw_tiles(svg: Svg, table: Timetable, scale: float, y: float) -> None:
         svg.note(f"{name}, tile {index}: cycles {begin} to {begin + cycles}")
 
 
+def _draw_names(svg: Svg, table: Timetable, scale: float, y: float) -> None:
+    """The name of a layer in its tiles that follow each other, across or upright, where it fits."""
+    rows = zip(table.tile_layer, table.tile_begin, table.tile_cycles, strict=True)
+    for layer, tiles in groupby(
+        ((int(n), int(begin), int(begin + cycles)) for n, begin, cycles in rows), itemgetter(0)
+    ):
+        spans = list(tiles)
+        begin, end = spans[0][1], spans[-1][2]
+        name, width, x = table.network.layers[layer].name, (end - begin) * scale, LEFT + scale * (begin + end) / 2
+        look = {"text_anchor": "middle", "font_size": 9}
+        if width > NAME_WIDTH * len(name):
+            svg.text(x, y + ROW / 2 + 3, name, **look)
+        elif width > NAME_HEIGHT and NAME_WIDTH * len(name) <= ROW:
+            svg.text(x + 3, y + ROW / 2, name, transform=f"rotate(-90 {x + 3:g} {y + ROW / 2:g})", **look)
+
+
+def _draw_groups(svg: Svg, table: Timetable, y: float) -> float:
+    """The layers of the fused groups, by number, in columns; gives the height that this takes."""
+    names, groups = [layer.name for layer in table.network.layers], table.fusion.fused_groups
+    lines = [f"{number}: {_layers_text([names[n] for n in group.layers], group.tiles)}"
+             for number, group in enumerate(groups[:MOST_GROUPS], 1)]  # fmt: skip
+    if len(groups) > MOST_GROUPS:
+        lines.append(f"and {len(groups) - MOST_GROUPS} groups more, as --trace shows them")
+    count = -(-len(lines) // COLUMNS)
+    for place, line in enumerate(lines):
+        column, row = divmod(place, count)
+        x = LEFT + column * (WIDTH - LEFT - MARGIN) / COLUMNS
+        svg.text(x, y + LINE_HEIGHT * row, line, font_size=10, fill=SOFT)
+    return LINE_HEIGHT * count + 8
+
+
+def _layers_text(names: Sequence[str], tiles: int) -> str:
+    """Layers in as much room as a column has."""
+    few = names if len(names) <= 3 and sum(map(len, names)) < 40 else [names[0][:20], "...", names[-1][:20]]
+    return (
+        f"{', '.join(few)} ({len(names)} layer{'s' if len(names) > 1 else ''}, {tiles} tile{'s' if tiles > 1 else ''})"
+    )
+
+
 def _draw_usage(svg: Svg, table: Timetable, scale: float, y: float, buffer_bytes: int | None) -> None:
     most = max(table.max_buffer_bytes, buffer_bytes or 0, 1)
     edges = [0, *map(int, table.tile_begin), table.latency_cycles]
@@ -104,14 +152,15 @@ def _draw_borders(svg: Svg, table: Timetable, scale: float, top: float, bottom: 
     """Lines where groups begin, and each fused group's number of tiles where there is room for it."""
     position, last = 0, -1
     starts = [int(begin) for begin in table.tile_begin] + [table.latency_cycles]
-    for group in table.fusion.fused_groups:
+    for number, group in enumerate(table.fusion.fused_groups, 1):
         end = position + len(group.layers) * group.tiles
         x, wide = LEFT + starts[position] * scale, (starts[end] - starts[position]) * scale
         heavy = group.group != last
         look = {"stroke": COLOURS["group" if heavy else "fused"], "stroke_width": 1.6 if heavy else 0.7}
         svg.line(x, top - (GROUPS - 8 if heavy else 4), x, bottom, **look)
-        svg.note(f"{'layer' if heavy else 'fused'} group of {len(group.layers)} layers in {group.tiles} tiles")
-        label = f"{len(group.layers)}L x{group.tiles}"
+        names = [table.network.layers[layer].name for layer in group.layers]
+        svg.note(f"{'layer' if heavy else 'fused'} group {number}: {', '.join(names)} in {group.tiles} tiles")
+        label = f"{number}"
         if wide > 6 * len(label):
             svg.text(x + wide / 2, top - 1, label, text_anchor="middle", font_size=9, fill=SOFT)
         position, last = end, group.group
@@ -123,12 +172,13 @@ def _draw_axis(svg: Svg, table: Timetable, scale: float, y: float) -> None:
         cycles = table.latency_cycles * step // 8
         svg.line(LEFT + cycles * scale, y, LEFT + cycles * scale, y + 5, stroke=INK)
         svg.text(LEFT + cycles * scale, y + 18, short(cycles), text_anchor="middle", font_size=10, fill=SOFT)
+    svg.text(LEFT - 10, y + 18, "cycles", text_anchor="end", font_size=10, fill=SOFT)
 
 
 def _draw_legend(svg: Svg, y: float) -> None:
     x = LEFT
     names = {"input": "load of a map", "weights": "load of weights", "result": "store", "group": "layer group"}
-    for key, name in (names | {"fused": "fused group (layers x tiles)"}).items():
+    for key, name in (names | {"fused": "fused group, by number"}).items():
         svg.rect(x, y - 9, 12, 12, fill=COLOURS[key], stroke=LINE)
         svg.text(x + 18, y + 1, name, font_size=11)
         x += 40 + 7 * len(name)

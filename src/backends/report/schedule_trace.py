@@ -49,7 +49,8 @@ def _slice(row: int, name: str, begin: int, cycles: int, **facts: Any) -> Event:
 
 def _tiles(table: Timetable) -> Iterator[Event]:
     for layer, index, begin, cycles in _rows(table):
-        yield _slice(COMPUTE, table.network.layers[layer].name, begin, cycles, layer=layer, tile=index)
+        name = table.network.layers[layer].name
+        yield _slice(COMPUTE, name, begin, cycles, layer=name, number=layer, tile=index)
 
 
 def _rows(table: Timetable) -> list[tuple[int, int, int, int]]:
@@ -60,7 +61,14 @@ def _rows(table: Timetable) -> list[tuple[int, int, int, int]]:
 def _transfers(table: Timetable) -> Iterator[Event]:
     begins = {(layer, tile): begin for layer, tile, begin, _ in _rows(table)}
     for number, item in enumerate(table.transfers):
-        facts = {"layer": item.layer, "tile": item.tile, "bytes": item.size_bytes, "lives": [item.start, item.end]}
+        name = table.network.layers[item.layer].name
+        facts = {
+            "layer": name,
+            "number": item.layer,
+            "tile": item.tile,
+            "bytes": item.size_bytes,
+            "lives": [item.start, item.end],
+        }
         yield _slice(DRAM, _what(table, item), item.begin, item.cycles, **facts)
         ends = (DRAM, item.begin), (COMPUTE, begins[item.layer, item.tile])
         for (row, time), phase in zip(ends[::-1] if item.kind == OUTPUT else ends, "sf", strict=True):
@@ -80,7 +88,9 @@ def _groups(table: Timetable) -> Iterator[Event]:
     for group in table.fusion.fused_groups:
         last = position + len(group.layers) * group.tiles - 1
         begin, end = rows[position][2], rows[last][2] + rows[last][3]
-        yield _slice(FUSED, f"{len(group.layers)} layers in {group.tiles} tiles", begin, end - begin)
+        names = ", ".join(table.network.layers[layer].name for layer in group.layers)
+        what = f"{len(group.layers)} layers in {group.tiles} tiles"
+        yield _slice(FUSED, what, begin, end - begin, layers=names)
         spans[group.group] = spans.get(group.group, (begin, 0))[0], end
         position = last + 1
     for number, (begin, end) in spans.items():

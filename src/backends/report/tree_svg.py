@@ -21,7 +21,7 @@ from .traffic_table import TrafficRow, traffic_rows
 PALETTE = ("#2f6fb0", "#c8741a", "#7a52a8", "#b03a5b", "#4f7d8c", "#8a6d3b")
 OUTPUT = "#2f8f5b"
 LEFT, LABELS, LANE, LOOPS, BARS, BAR = 24, 178, 112, 300, 160, 140
-TOP, GAP, LINE_HEIGHT = 96, 44, 19
+TOP, GAP, LINE_HEIGHT = 112, 44, 19
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class _Picture:
     svg: Svg
     traffic: dict[tuple[str, str], TrafficRow]
     rows: tuple[_Row, ...]
+
+    def keeps(self, row: _Row) -> bool:
+        """Whether a memory keeps any tensor; the multiply-accumulators always do something."""
+        return row.level < 0 or any((row.name, tensor.name) in self.traffic for tensor in self.problem.tensors)
 
     def lane(self, tensor: int) -> float:
         return LEFT + LABELS + LANE * (tensor + 0.5)
@@ -104,6 +108,7 @@ def _title(picture: _Picture) -> None:
         f"{100 * prices.utilization:.1f} % of the multiply-accumulators at work"
     )
     svg.text(LEFT, 74, figures)
+    svg.text(LEFT + LABELS, TOP - 10, "tiles that are kept, and words that pass between", fill=SOFT, font_size=11)
     svg.text(picture.loops_x, TOP - 10, "loops, the outermost first", fill=SOFT, font_size=11)
     svg.text(picture.energy_x, TOP - 10, "energy", fill=SOFT, font_size=11)
 
@@ -112,7 +117,8 @@ def _band(picture: _Picture, row: _Row) -> None:
     svg = picture.svg
     svg.rect(LEFT, row.y, picture.width - 2 * LEFT, row.height, rx=6, fill=PANEL, stroke=LINE)
     svg.text(LEFT + 12, row.y + 22, row.name, font_size=14, font_weight="bold")
-    svg.text(LEFT + 12, row.y + 38, _copies(picture, row.level), fill=SOFT, font_size=11)
+    copies = _copies(picture, row.level) if picture.keeps(row) else "keeps nothing"
+    svg.text(LEFT + 12, row.y + 38, copies, fill=SOFT, font_size=11)
     if row.level >= 0:
         _filling(picture, row)
     for number, loop in enumerate(row.loops):
@@ -123,7 +129,8 @@ def _band(picture: _Picture, row: _Row) -> None:
         indent = "" if spread else "  " * min(number, 6)
         look = {"font_family": MONO, "fill": INK, "xml:space": "preserve"}
         svg.text(picture.loops_x, y, indent + loop, font_size=11.5, **look)
-    _energy_bar(picture, row)
+    if picture.keeps(row) or picture.prices.energy_by_component_pj.get(row.name):
+        _energy_bar(picture, row)
 
 
 def _copies(picture: _Picture, level: int) -> str:
@@ -136,10 +143,10 @@ def _copies(picture: _Picture, level: int) -> str:
 
 
 def _filling(picture: _Picture, row: _Row) -> None:
-    """How full an instance is."""
+    """How full an instance is; nothing for a memory that all tensors pass."""
     level = picture.arch.levels[row.level]
     entries = level.capacity_words
-    if entries is None:
+    if entries is None or not picture.keeps(row):
         return
     used = 0.0
     for tensor in picture.problem.tensors:
@@ -149,10 +156,10 @@ def _filling(picture: _Picture, row: _Row) -> None:
     share = min(1.0, used / entries)
     y = row.y + 46
     picture.svg.rect(LEFT + 12, y, 100, 6, rx=3, fill="#dfe6ee")
-    if share > 0:
-        picture.svg.rect(LEFT + 12, y, max(2.0, 100 * share), 6, rx=3, fill=SOFT)
-        picture.svg.note(f"{used:g} of {entries} words")
-    picture.svg.text(LEFT + 118, y + 6, f"{100 * share:.0f} % full", fill=SOFT, font_size=10)
+    picture.svg.rect(LEFT + 12, y, max(2.0, 100 * share), 6, rx=3, fill=SOFT)
+    picture.svg.note(f"{used:g} of {entries} words")
+    text = "under 1 % full" if share < 0.01 else f"{100 * share:.0f} % full"
+    picture.svg.text(LEFT + 118, y + 6, text, fill=SOFT, font_size=10)
 
 
 def _energy_bar(picture: _Picture, row: _Row) -> None:

@@ -44,6 +44,11 @@ class SimulationResult:
     regions: tuple[RegionUse, ...] = ()
     layers: tuple[LayerFigures, ...] = ()
 
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in self.outputs.items())
+        figures = f"{self.cycles} cycles, {self.energy_pj:.6g} pJ, {self.dram_bytes} DRAM bytes"
+        return f"<SimulationResult: {figures}, {self.instructions} instructions; {outputs or 'no outputs'}>"
+
     def tensor(self, name: str) -> NDArray[Any]:
         """The final value of any placed tensor; needs a functional run, means something if nothing overwrote it."""
         placement = self.placements.get(name)

@@ -93,6 +93,18 @@ def test_the_picture_names_memories_loops_and_words() -> None:
             assert float(node.attrib.get("y", 0)) + float(node.attrib["height"]) <= height
 
 
+def test_a_memory_that_keeps_nothing_is_not_called_used_or_full() -> None:
+    mapping = LoopMapping(
+        (MAPPING.levels[0], LevelMapping((Loop(1, 6),), (Loop(0, 4),), bypass=frozenset("ABC")), MAPPING.levels[2])
+    )
+    root = ElementTree.fromstring(mapping_svg(ARCH, GEMM, mapping, evaluate(ARCH, GEMM, mapping)))
+    texts = ["".join(node.itertext()).strip() for node in root.iter() if node.tag.endswith("text")]
+    after = texts[texts.index("L2") + 1 : texts.index("L1")]
+    assert after[0] == "keeps nothing"
+    assert not any("full" in text or "used" in text or "pJ" in text for text in after)
+    assert sum("% full" in text for text in texts) == 1  # of L1
+
+
 def test_text_is_escaped() -> None:
     svg = Svg()
     svg.text(1, 2, "<a & b>", fill='"x"')

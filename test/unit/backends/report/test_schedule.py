@@ -47,6 +47,21 @@ def test_trace():
     assert all(time <= arrows["f"][number] for number, time in arrows["s"].items())
 
 
+def test_traces_and_pictures_name_layers():
+    table = found().timetable
+    events: list[dict[str, Any]] = json.loads(schedule_trace(table))["traceEvents"]
+    layers = {layer.name for layer in table.network.layers}
+    assert {event["args"]["layer"] for event in events if event["ph"] == "X" and event["tid"] in (1, 2)} == layers
+    groups = [event["args"]["layers"] for event in events if event["ph"] == "X" and event["tid"] == 3]
+    assert {name for text in groups for name in text.split(", ")} == layers
+    root = ElementTree.fromstring(schedule_svg({"a": table, "b": table}))
+    texts = [item.text or "" for item in root.iter() if item.tag.endswith("}text")]
+    assert layers & set(texts)
+    legend = [text for text in texts if text.startswith("1: ")]
+    assert len(legend) == 1  # both schedules have the same groups
+    assert "stem" in legend[0]
+
+
 def test_heat_map():
     """Four machines, three of them within a tenth of the best: the red line goes round those."""
     maps = [HeatMap("a < b", ("8 MiB", "16 MiB"), ("2", "4"), ((400.0, 105.0), (102.0, 100.0)), 0.1)]
