@@ -21,6 +21,7 @@ from ...costs.mapping.tree import buffer_use
 from ...machine import Link
 from .grid import Grid
 from .leaves import preferred
+from .overlap import Transfer, pipelined_cycles
 
 Array = NDArray[Any]
 
@@ -138,14 +139,17 @@ def tile_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str, 
 
 @dataclass(frozen=True)
 class Moved:
-    """Bytes over each channel, in total and as whole bursts, and the number of transfers; arrays over the grid."""
+    """Bytes in total and as whole bursts, the number of transfers, and one of each; arrays over the grid.
 
-    channels: Mapping[str, Any]
-    bandwidth: Mapping[str, float]
+    `loops` are those that move anything, outermost first; `slowest` is the least bandwidth on the way.
+    """
+
+    loops: tuple[str, ...]
     total: Any
     bursts: Any
-    inner: Any  # of the total, what the anchor's reduction loops cut
-    transfers: Any
+    count: Any
+    each: tuple[Transfer, ...]
+    slowest: float
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,7 @@ class Flow:
     """A buffer that moves: by which links, cut along which dims, and bytes while each of those runs once; arrays."""
 
     links: tuple[Link, ...]
+    loads: bool
     cut: tuple[str, ...]
     sweep: Any
     bursts: Any
@@ -174,30 +179,26 @@ def flows(problem: Problem, grid: Grid, reductions: tuple[str, ...]) -> tuple[Fl
         bursts = sweep * _burst_factor(buffer, problem, grid, cut)
         for src, dst, moves in ((outside, memory, use.loaded), (memory, outside, use.stored)):
             if moves:
-                found.append(Flow(memory_path(machine, src, dst), cut, sweep, bursts))
+                found.append(Flow(memory_path(machine, src, dst), src == outside, cut, sweep, bursts))
     return tuple(found)
 
 
 def traffic(grid: Grid, moving: tuple[Flow, ...], order: tuple[str, ...], reductions: tuple[str, ...]) -> Moved:
     """What the flows come to with loops in this order."""
-    channels: dict[str, Any] = {}
-    bandwidth: dict[str, float] = {}
     total: Any = 0
     bursts: Any = 0
-    inner: Any = 0
-    transfers: Any = 0
+    count: Any = 0
+    each: list[Transfer] = []
     for flow in moving:
         reloads = _reloads(grid, flow.cut, order, reductions)
-        moved = flow.sweep * reloads
-        total = total + moved
+        tiles = _product(grid, flow.cut)
+        total = total + flow.sweep * reloads
         bursts = bursts + flow.bursts * reloads
-        inner = inner + (moved if any(d in reductions for d in flow.cut) else 0)
-        transfers = transfers + reloads * _product(grid, flow.cut)
-        for link in flow.links:
-            name = link.channel or f"{link.src}->{link.dst}"
-            channels[name] = channels.get(name, 0) + moved
-            bandwidth[name] = link.bandwidth_bytes_per_cycle
-    return Moved(channels, bandwidth, total, bursts, inner, transfers)
+        count = count + reloads * tiles
+        cycles = flow.sweep / tiles / min(link.bandwidth_bytes_per_cycle for link in flow.links)
+        each.append(Transfer(flow.loads, flow.cut, cycles))
+    slowest = min((link.bandwidth_bytes_per_cycle for flow in moving for link in flow.links), default=1.0)
+    return Moved((*order, *reductions), total, bursts, count, tuple(each), slowest)
 
 
 def _reloads(grid: Grid, cut: tuple[str, ...], order: tuple[str, ...], reductions: tuple[str, ...]) -> Any:
@@ -258,18 +259,9 @@ def _sweep_elements(problem: Problem, buffer: Buffer, grid: Grid, cut: tuple[str
     return total
 
 
-@dataclass(frozen=True)
-class Busy:
-    """Cycles of each queue over the whole group, and of the anchor alone; arrays over the grid."""
-
-    units: Mapping[str, Any]
-    anchor: Any
-
-
-def busy(problem: Problem, grid: Grid) -> Busy:
-    """See `Busy`; every tile is priced as one of average size."""
+def busy(problem: Problem, grid: Grid) -> Mapping[str, Any]:
+    """Cycles of each queue over the whole group, arrays over the grid; every tile is priced as one of average size."""
     units: dict[str, Any] = {}
-    anchor: Any = 0
     for kernel, chosen, bound in zip(problem.group.kernels, problem.places, problem.bound, strict=True):
         tile: dict[str, Any] = {d: problem.group.extents[d] for d in kernel.dims}
         repeats: Any = 1
@@ -283,28 +275,21 @@ def busy(problem: Problem, grid: Grid) -> Busy:
         cycles, issues = problem.pricer.tile_cycles(chosen.match, bound, tile)
         total = (cycles + ISSUE_CYCLES * issues) * repeats
         units[chosen.unit] = units.get(chosen.unit, 0) + total
-        anchor = total if kernel is problem.anchor else anchor
-    return Busy(units, anchor)
+    return units
 
 
-def cost(problem: Problem, grid: Grid, moved: Moved, queues: Busy) -> tuple[Any, Any]:
-    """Latency in cycles (queues and channels overlap, but for one tile that fills and drains them), and what to
-    minimise: latency times energy, with a little weight on work that is hidden now.
+def cost(problem: Problem, grid: Grid, moved: Moved, units: Mapping[str, Any], copies: int) -> tuple[Any, Any]:
+    """Latency in cycles, with several copies as transfers and work overlap, and what to minimise: latency times energy,
+    with a little weight on work that is hidden now.
     """
     memory = offchip(problem.pricer.machine)
-    slowest = min(moved.bandwidth.values(), default=1.0)
     energy = problem.energy_pj + moved.total * max(memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte, 1)
-    times = [*queues.units.values(), *(moved.channels[c] / moved.bandwidth[c] for c in moved.channels)]
-    longest: Any = 0
-    together: Any = 0
-    for time in times:
-        longest = np.maximum(longest, time)
-        together = together + time
-    tiles = _product(grid, [d for d in grid.dims if d not in problem.reductions])
-    steps = tiles * _product(grid, [d for d in grid.dims if d in problem.reductions])
-    inner = queues.anchor + moved.inner / slowest
-    latency = longest + inner / steps + (together - inner) / tiles + ISSUE_CYCLES * moved.transfers
-    return latency, (latency + TIDINESS * (together + moved.bursts / slowest)) * energy
+    together = sum(units.values(), start=moved.total / moved.slowest)
+    latency = together
+    if copies > 1:
+        latency = pipelined_cycles(grid, moved.loops, moved.each, list(units.values()))
+    latency = latency + ISSUE_CYCLES * moved.count
+    return latency, (latency + TIDINESS * (together + moved.bursts / moved.slowest)) * energy
 
 
 def _product(grid: Grid, dims: Sequence[str]) -> Any:

@@ -74,13 +74,13 @@ def _search(problem: Problem, loops: tuple[str, ...], reductions: tuple[str, ...
     good, held = fits(problem, grid, copies, reductions)
     if not good.any():
         return None
-    queues = busy(problem, grid)
+    units = busy(problem, grid)
     moving = flows(problem, grid, reductions)
     best: tuple[float, int, tuple[str, ...]] | None = None
     price: tuple[Array, Array] | None = None
     for order in _orders(problem, loops):
         moved = traffic(grid, moving, order, reductions)
-        latency, edp = cost(problem, grid, moved, queues)
+        latency, edp = cost(problem, grid, moved, units, copies)
         edp = np.where(good, np.broadcast_to(edp, good.shape), np.inf)
         at = int(np.argmin(edp))
         value = float(edp.reshape(-1)[at])
