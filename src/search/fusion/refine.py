@@ -45,7 +45,9 @@ class Refiner:
         """Begin with a partition in an order of execution."""
         self.groups = list(groups)
         self.prices = [self.evaluator.price(group) for group in groups]
-        self._renumber()
+        self.owner = [0] * self.space.size
+        for place, group in enumerate(groups):
+            self._own(place, group)
         self.cost = sum(self.prices)
         if self.cost < self.best_cost:
             self.best, self.best_cost = tuple(groups), self.cost
@@ -57,12 +59,6 @@ class Refiner:
                 break
             temperature = hot * (cold / hot) ** (step / moves)
             self._try(temperature)
-
-    def _renumber(self) -> None:
-        self.owner = [0] * self.space.size
-        for place, group in enumerate(self.groups):
-            for number in bits(group):
-                self.owner[number] = place
 
     def _try(self, temperature: float) -> None:
         number = self.random.randrange(self.space.size)
@@ -105,13 +101,16 @@ class Refiner:
         made = [joined] if target < 0 else []
         stay = [*parts, *made] if forward else [*made, *parts]
         groups: list[int] = []
+        prices: list[float] = []
         for place, group in enumerate(self.groups):
-            if place == home:
-                groups.extend(stay)
-            elif place == target:
-                groups.append(joined)
-            else:
-                groups.append(group)
-        self.groups = groups
-        self.prices = [self.evaluator.price(group) for group in groups]
-        self._renumber()
+            fresh = stay if place == home else [joined] if place == target else None
+            groups.extend([group] if fresh is None else fresh)
+            prices.extend([self.prices[place]] if fresh is None else map(self.evaluator.price, fresh))
+        before, self.groups, self.prices = self.groups, groups, prices
+        for place, group in enumerate(groups):
+            if place >= len(before) or before[place] != group:
+                self._own(place, group)
+
+    def _own(self, place: int, group: int) -> None:
+        for number in bits(group):
+            self.owner[number] = place

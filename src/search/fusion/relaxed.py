@@ -8,7 +8,7 @@ outside of the window cost nothing; so bounds of windows without common layers a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -65,6 +65,7 @@ class Chains:
     outside: Outside | None = None
     bounds: dict[tuple[int, ...], float] = field(default_factory=dict[tuple[int, ...], float])
     solved: set[tuple[int, ...]] = field(default_factory=set[tuple[int, ...]])
+    _segments: list[range] | None = None
 
     def within(
         self,
@@ -189,14 +190,26 @@ class Chains:
 
     def segments(self) -> list[range]:
         """Windows between units after which only their own result is live."""
-        units, space = self.units, self.units.space
-        ends, done = [0], 0
-        for i in range(len(units.heads)):
-            done |= units.layers(i)
-            live = space.sources(space.everything & ~done) & done
-            if live & (live - 1) == 0:
-                ends.append(i + 1)
-        return [range(a, b) for a, b in zip(ends, [*ends[1:], len(units.heads)], strict=True) if a < b]
+        if self._segments is None:
+            units = self.units
+            ends = [0, *(i + 1 for i, live in enumerate(_live_counts(units)) if live <= 1), len(units.heads)]
+            self._segments = [range(a, b) for a, b in pairwise(ends) if a < b]
+        return self._segments
+
+
+def _live_counts(units: Units) -> Iterator[int]:
+    """How many results are live after each unit."""
+    space, done = units.space, 0
+    live: set[int] = set()
+    for i in range(len(units.heads)):
+        layers = units.layers(i)
+        done |= layers
+        for v in bits((layers | space.sources(layers)) & done):
+            if space.after[v] & ~done:
+                live.add(v)
+            else:
+                live.discard(v)
+        yield len(live)
 
 
 def by_level(masks: Words, count: int) -> tuple[Words, NDArray[np.int64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from math import inf
 
 from .evaluate import Evaluator
@@ -46,33 +47,52 @@ def greedy(space: Space, evaluator: Evaluator) -> Groups:
 
     Ties go to the groups with the lowest layers.
     """
-    groups = {1 << number for number in range(space.size)}
-    gains: dict[tuple[int, int], float] = {}
-
-    def gain(a: int, b: int) -> float:
-        if (a, b) not in gains:
-            merged = evaluator.price(a | b) if space.convex(a | b) else inf
-            gains[a, b] = evaluator.price(a) + evaluator.price(b) - merged
-        return gains[a, b]
-
     owner = list(per_layer(space))
-    while True:
-        pairs = {
-            (owner[producer], owner[number])
-            for number, producers in enumerate(space.producers)
-            for producer in producers
-            if owner[producer] != owner[number]
-        }
-        saving = [(-gain(a, b), a & -a, b & -b, a, b) for a, b in pairs if gain(a, b) > 0]
-        for _, _, _, a, b in sorted(saving):
-            changed = [group for group in groups if group not in (a, b)] + [a | b]
-            if space.ordered(changed) is not None:
-                groups = set(changed)
-                for number in bits(a | b):
-                    owner[number] = a | b
-                break
-        else:
-            return _in_order(space, list(groups))
+    offers: list[tuple[float, int, int, int, int]] = []
+
+    def offer(a: int, b: int) -> None:
+        merged = evaluator.price(a | b) if space.convex(a | b) else inf
+        gain = evaluator.price(a) + evaluator.price(b) - merged
+        if gain > 0:
+            heappush(offers, (-gain, a & -a, b & -b, a, b))
+
+    for number, producers in enumerate(space.producers):
+        for producer in sorted(set(producers)):
+            offer(1 << producer, 1 << number)
+    while offers:
+        _, _, _, a, b = heappop(offers)
+        if a != _owner_of(owner, a) or b != _owner_of(owner, b) or _has_detour(space, owner, a, b):
+            continue  # a group that has grown was offered anew; a path between others stays while both are as they are
+        merged = a | b
+        for number in bits(merged):
+            owner[number] = merged
+        for source in sorted({owner[number] for number in bits(space.sources(merged) & ~merged)}):
+            offer(source, merged)
+        for reader in sorted({owner[number] for number in bits(space.readers(merged) & ~merged)}):
+            offer(merged, reader)
+    return _in_order(space, list(dict.fromkeys(owner)))
+
+
+def _owner_of(owner: Sequence[int], mask: int) -> int:
+    """The group of the lowest layer of a set."""
+    return owner[(mask & -mask).bit_length() - 1]
+
+
+def _has_detour(space: Space, owner: Sequence[int], a: int, b: int) -> bool:
+    """Whether a path leads from group `a` to group `b` through other groups, looked for from both ends at once."""
+    outside = ~(a | b)
+    ahead, behind = space.readers(a) & outside, space.sources(b) & outside
+    after = before = 0
+    while ahead and behind:
+        group = _owner_of(owner, ahead)
+        after |= group
+        ahead = (ahead | space.readers(group)) & outside & ~after
+        group = _owner_of(owner, behind)
+        before |= group
+        behind = (behind | space.sources(group)) & outside & ~before
+        if (after | ahead) & (before | behind):
+            return True
+    return False
 
 
 def depth_order(space: Space, evaluator: Evaluator) -> Groups:

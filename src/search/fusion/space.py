@@ -17,9 +17,11 @@ MOST_KEPT = 100_000
 
 def bits(mask: int) -> Iterator[int]:
     """The numbers in a set, ascending."""
+    first = (mask & -mask).bit_length() - 1
+    mask >>= max(0, first)  # a few late layers of a deep network become a small integer
     while mask:
         low = mask & -mask
-        yield low.bit_length() - 1
+        yield first + low.bit_length() - 1
         mask ^= low
 
 
