@@ -1,73 +1,217 @@
-"""Compilation and simulation of chains of 10, 50 and 150 layers: CPU time grows linearly with the layers.
+"""Time and peak memory of deep and wide networks: compile, run, partition, schedule, each in a process of its own.
 
-The slope from 50 to 150 layers may exceed the slope from 10 to 50 by the factor `SLOPE_RATIO` at most (noise of the
-machine included; quadratic growth would make it 3.3).
+`python bench/growth.py` prints a table: networks down, seconds of CPU, MiB, and the exponent of growth since the next
+smaller network of its kind (1 is linear).  Imports and reading the target are counted; weights are shared by blocks of
+GPT-2 XL.  Numba's kernels should have been compiled before.  Names on the command line choose networks: `chain`,
+`branches`, `gpt2`.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import onnx
-from measure import Report, cpu_seconds
 from onnx import TensorProto, helper, numpy_helper
 
-import tilewright
+LIMIT_S = 900
+SIZES = {"chain": (100, 500, 2000), "branches": (16, 64), "gpt2": (12, 24, 48)}
+WIDTH, HEADS, TOKENS = 1600, 25, 16
 
-LAYERS = (10, 50, 150)
-SLOPE_RATIO = 1.6
-OPS_MAX = 10_000
-SHAPE = (1, 32, 14, 14)
-REPEATS = 3
+
+@dataclass
+class Maker:
+    """Collects nodes and weights; weights of a name are made once."""
+
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
+    tensors: dict[str, onnx.TensorProto] = field(default_factory=dict[str, onnx.TensorProto])
+
+    def node(self, operator: str, inputs: list[str], name: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
+        return name
+
+    def constant(self, name: str, values: Any, kind: type[np.generic] = np.float32) -> str:
+        self.tensors.setdefault(name, numpy_helper.from_array(np.asarray(values, kind), name))
+        return name
+
+    def normal(self, name: str, shape: tuple[int, ...], fan_in: int) -> str:
+        if name not in self.tensors:
+            self.constant(name, self.random.standard_normal(shape, np.float32) / fan_in**0.5)
+        return name
+
+    def conv(self, x: str, name: str, channels: tuple[int, int]) -> str:
+        weight = self.normal(f"{name}.w", (channels[1], channels[0], 3, 3), channels[0] * 9 // 2)
+        return self.node("Relu", [self.node("Conv", [x, weight], f"{name}.c", pads=[1, 1, 1, 1])], name)
+
+    def linear(self, x: str, name: str, weight: str, sizes: tuple[int, int]) -> str:
+        product = self.node("MatMul", [x, self.normal(f"{weight}.w", sizes, sizes[0])], f"{name}.mm")
+        return self.node("Add", [product, self.normal(f"{weight}.b", sizes[1:], 400)], name)
+
+    def norm(self, x: str, name: str) -> str:
+        ends = [self.constant("scale", np.ones(WIDTH)), self.constant("shift", np.zeros(WIDTH))]
+        return self.node("LayerNormalization", [x, *ends], name, axis=-1)
+
+    def model(self, name: str, last: str, shape: tuple[int, ...]) -> onnx.ModelProto:
+        ends = [helper.make_tensor_value_info(value, TensorProto.FLOAT, shape) for value in ("x", last)]
+        graph = helper.make_graph(self.nodes, name, ends[:1], ends[1:], list(self.tensors.values()))
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        return model
 
 
 def chain(layers: int) -> onnx.ModelProto:
     """`layers` times a 3x3 convolution and Relu, between random numbers of channels: nearly all layers differ."""
-    random = np.random.default_rng(0)
-    channels = [32, *map(int, random.integers(16, 49, layers - 1)), 32]
-    nodes: list[onnx.NodeProto] = []
-    weights: list[onnx.TensorProto] = []
-    value = "x"
-    for index in range(layers):
-        weight = (random.standard_normal((channels[index + 1], channels[index], 3, 3)) / 12).astype(np.float32)
-        weights.append(numpy_helper.from_array(weight, f"w{index}"))
-        nodes.append(helper.make_node("Conv", [value, f"w{index}"], [f"c{index}"], pads=[1, 1, 1, 1]))
-        nodes.append(helper.make_node("Relu", [f"c{index}"], [f"y{index}"]))
-        value = f"y{index}"
-    graph = helper.make_graph(
-        nodes,
-        "chain",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE)],
-        [helper.make_tensor_value_info(value, TensorProto.FLOAT, SHAPE)],
-        weights,
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    maker, last = Maker(), "x"
+    channels = [32, *map(int, maker.random.integers(16, 49, layers - 1)), 32]
+    for number in range(layers):
+        last = maker.conv(last, f"y{number}", (channels[number], channels[number + 1]))
+    return maker.model("chain", last, (1, 32, 14, 14))
 
 
-def slope_ratio(times: list[float]) -> float:
-    """Seconds per layer from 50 to 150 layers over those from 10 to 50."""
-    early = (times[1] - times[0]) / (LAYERS[1] - LAYERS[0])
-    late = (times[2] - times[1]) / (LAYERS[2] - LAYERS[1])
-    return late / early
+def branches(count: int) -> onnx.ModelProto:
+    """`count` branches of two convolutions each, added up."""
+    maker = Maker()
+    ends = [maker.conv(maker.conv("x", f"a{k}", (16, 16)), f"b{k}", (16, 16)) for k in range(count)]
+    last = ends[0]
+    for number, end in enumerate(ends[1:]):
+        last = maker.node("Add", [last, end], f"sum{number}")
+    return maker.model("branches", last, (1, 16, 14, 14))
+
+
+def gpt2(blocks: int) -> onnx.ModelProto:
+    """Blocks of GPT-2 XL (1600 wide, 25 heads) on 16 tokens."""
+    maker, last = Maker(), "x"
+    maker.constant("split", (1, TOKENS, HEADS, WIDTH // HEADS), np.int64)
+    maker.constant("merge", (1, TOKENS, WIDTH), np.int64)
+    maker.constant("root", (WIDTH // HEADS) ** 0.5)
+    maker.constant("mask", np.triu(np.full((TOKENS, TOKENS), -1e4), 1))
+    for number in range(blocks):
+        last = _feed_forward(maker, _attention(maker, last, f"l{number}"), f"l{number}")
+    return maker.model("gpt2", last, (1, TOKENS, WIDTH))
+
+
+def _attention(maker: Maker, x: str, name: str) -> str:
+    normed, parts = maker.norm(x, f"{name}.n1"), list[str]()
+    for part, order in (("q", (0, 2, 1, 3)), ("k", (0, 2, 3, 1)), ("v", (0, 2, 1, 3))):
+        flat = maker.linear(normed, f"{name}.{part}", part, (WIDTH, WIDTH))
+        heads = maker.node("Reshape", [flat, "split"], f"{name}.{part}.s")
+        parts.append(maker.node("Transpose", [heads], f"{name}.{part}.h", perm=order))
+    scores = maker.node("Div", [maker.node("MatMul", parts[:2], f"{name}.qk"), "root"], f"{name}.d")
+    weights = maker.node("Softmax", [maker.node("Add", [scores, "mask"], f"{name}.m")], f"{name}.p", axis=-1)
+    mixed = maker.node("MatMul", [weights, parts[2]], f"{name}.pv")
+    back = maker.node("Transpose", [mixed], f"{name}.t", perm=(0, 2, 1, 3))
+    merged = maker.node("Reshape", [back, "merge"], f"{name}.r")
+    return maker.node("Add", [maker.linear(merged, f"{name}.o", "o", (WIDTH, WIDTH)), x], f"{name}.a")
+
+
+def _feed_forward(maker: Maker, x: str, name: str) -> str:
+    wide = maker.linear(maker.norm(x, f"{name}.n2"), f"{name}.up", "up", (WIDTH, 4 * WIDTH))
+    slope = maker.node("Mul", [wide, maker.constant("slope", 1.702)], f"{name}.s")
+    gelu = maker.node("Mul", [wide, maker.node("Sigmoid", [slope], f"{name}.g")], f"{name}.gelu")
+    return maker.node("Add", [maker.linear(gelu, f"{name}.down", "down", (4 * WIDTH, WIDTH)), x], f"{name}.y")
+
+
+def _compile(path: Path) -> None:
+    import tilewright
+
+    tilewright.compile(path)
+
+
+def _run(path: Path) -> None:
+    from tilewright.driver import run
+
+    run(path, folder=path.parent / "out")
+
+
+def _partition(path: Path) -> None:
+    from tilewright.costs.fusion.of_machine import platform_of
+    from tilewright.costs.fusion.pricer import SubgraphPricer
+    from tilewright.driver.partitions import find_work, partition_work
+    from tilewright.frontends.acg import load_target
+    from tilewright.search.fusion import PartitionOptions
+
+    work = find_work(str(path))
+    pricer = SubgraphPricer(work.graph, platform_of(load_target("cocco_npu")), batch=work.batch)
+    partition_work(work, pricer, PartitionOptions())
+
+
+def _schedule(path: Path) -> None:
+    from tilewright.driver.schedules import schedule_network_for
+
+    schedule_network_for(str(path), "soma_edge")
+
+
+NETWORKS: dict[str, Callable[[int], onnx.ModelProto]] = {"chain": chain, "branches": branches, "gpt2": gpt2}
+COMMANDS: dict[str, Callable[[Path], None]] = {
+    "compile": _compile,
+    "run": _run,
+    "partition": _partition,
+    "schedule": _schedule,
+}
+
+
+def measure(command: str, path: Path) -> tuple[float, float] | str:
+    """Seconds of CPU and MiB of a process that does it; why there are none, in a word."""
+    arguments = [sys.executable, __file__, "--child", command, str(path)]
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return "late"
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1][:60] if done.stderr else "failed"
+    seconds, mib = json.loads(done.stdout.splitlines()[-1])
+    return seconds, mib
+
+
+def child(command: str, path: Path) -> None:
+    """Do it here, and print seconds and MiB."""
+    COMMANDS[command](path)
+    print(json.dumps([time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 
 
 def main() -> None:
-    report = Report()
-    inputs = {"x": np.ones(SHAPE, np.float32)}
-    tilewright.simulate(tilewright.compile(chain(2)), inputs)
-    compile_times: list[float] = []
-    simulate_times: list[float] = []
-    for layers in LAYERS:
-        model = chain(layers)
-        seconds, program = cpu_seconds(lambda model=model: tilewright.compile(model), REPEATS)
-        compile_times.append(seconds)
-        seconds, _ = cpu_seconds(lambda program=program: tilewright.simulate(program, inputs), REPEATS)
-        simulate_times.append(seconds)
-        print(f"{layers} layers: {compile_times[-1]:.2f} s to compile, {seconds:.2f} s to simulate")
-        report.add(f"{layers} layers: most operations in a module", program.ops_max, OPS_MAX)
-    report.add("compile: slope 50..150 over slope 10..50", slope_ratio(compile_times), SLOPE_RATIO)
-    report.add("simulate: slope 50..150 over slope 10..50", slope_ratio(simulate_times), SLOPE_RATIO)
-    report.finish()
+    kinds = sys.argv[1:] or list(NETWORKS)
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in kinds:
+            before: dict[str, tuple[int, float]] = {}
+            for size in SIZES[kind]:
+                path = Path(folder) / f"{kind}{size}.onnx"
+                onnx.save(NETWORKS[kind](size), path)
+                for command in COMMANDS:
+                    found = measure(command, path)
+                    _print(kind, size, command, found, before)
+                os.remove(path)
+
+
+def _print(
+    kind: str, size: int, command: str, found: tuple[float, float] | str, before: dict[str, tuple[int, float]]
+) -> None:
+    name = f"{kind} {size}: {command}"
+    if isinstance(found, str):
+        print(f"{name:28} {found}", flush=True)
+        return
+    growth = ""
+    if command in before:
+        last_size, last_s = before[command]
+        growth = f"exponent {log(found[0] / last_s) / log(size / last_size):5.2f}"
+    before[command] = size, found[0]
+    print(f"{name:28} {found[0]:8.1f} s {found[1]:8.0f} MiB  {growth}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], Path(sys.argv[3]))
+    else:
+        main()
