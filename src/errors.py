@@ -25,6 +25,9 @@ class TilewrightError(Exception):
         self.lever = lever
         super().__init__(self.paragraph())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.__dict__)
+
     def paragraph(self) -> str:
         """The whole message as one paragraph of text."""
         text = f"{self.subject}: expected {self.expected}, found {self.found}"
@@ -57,6 +60,14 @@ def internal_error(error: BaseException) -> TilewrightError:
     except OSError:
         lever = "this is a fault of tilewright, not yours; there was no room for a file that tells more"
     return TilewrightError("internal", "tilewright", "no fault of its own", f"{type(error).__name__}: {error}", lever)
+
+
+def _again(kind: type[TilewrightError], fields: dict[str, object]) -> TilewrightError:
+    """An error as it was in another process."""
+    error = kind.__new__(kind)
+    error.__dict__.update(fields)
+    Exception.__init__(error, error.paragraph())
+    return error
 
 
 class InfeasibleError(TilewrightError):

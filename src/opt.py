@@ -23,6 +23,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from .errors import INTERNAL, TilewrightError, internal_error
 from .files import file_error
 from .frontends.mlir_text import check_strings
+from .interruption import finish, whole
 from .universe import TILEWRIGHT_UNIVERSE
 
 
@@ -86,8 +87,11 @@ class TilewrightOptMain(xDSLOptMain):
             from .resources import resources_of, save_module_resources
 
             if resources_of(prog):
-                save_module_resources(prog, Path(self.args.output_file).with_suffix(".npz"))
-        return super().output_resulting_program(prog)
+                with whole():
+                    save_module_resources(prog, Path(self.args.output_file).with_suffix(".npz"))
+        text = super().output_resulting_program(prog)
+        finish()  # what is left is to write it
+        return text
 
     def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
         text = io.read()

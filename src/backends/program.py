@@ -53,12 +53,27 @@ class TensorPlacement:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A way to run a network that `compile` compared: a method that groups layers, or layer by layer.
+
+    `cycles` and `energy_pj` are predicted; where there is no such program, `error` says why.
+    """
+
+    method: str
+    cycles: float | None = None
+    energy_pj: float | None = None
+    error: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
 class Program:
     """Everything that running a network on `machine` needs.
 
     `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
-    those of fused groups; `layer_table` says which instructions are of which layer.
+    those of fused groups; `layer_table` says which instructions are of which layer; `candidates` what the program was
+    chosen from, where there was a choice.
     """
 
     machine: Machine
@@ -69,6 +84,7 @@ class Program:
     ops_max: int = 0
     regions: tuple[Region, ...] = ()
     layer_table: LayerTable = field(default_factory=LayerTable)
+    candidates: tuple[Candidate, ...] = ()
 
     def __repr__(self) -> str:
         count = sum(count for _, count in self.layer_table.runs)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..interruption import as_program
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (0 done, 1 bad input or infeasible, 2 wrong usage)."""
-    from .command_line import run
+    """Run the command line; returns the exit code (0 done, 1 bad input or infeasible, 2 wrong usage).
 
-    return run(arguments)
+    Without `arguments` they are those of the process, which then ends with 130 on SIGINT and with 143 on SIGTERM.
+    """
+
+    def run() -> int:
+        from .command_line import run
+
+        return run(arguments)
+
+    return as_program(run) if arguments is None else run()

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import INTERNAL, TilewrightError, internal_error
 from ..files import file_error
+from ..interruption import finish, requested
 
 COMMANDS = (
     "compile",
@@ -117,7 +118,7 @@ def make_parser() -> tuple[ArgumentParser, dict[str, ArgumentParser]]:
         prog="tilewright",
         description="Compile networks and tensor kernels for spatial accelerators, and run them in simulation.",
         epilog="Exit codes: 0 done, 1 bad input, infeasible, or outputs other than expected, 2 wrong usage, "
-        "70 a fault of tilewright.",
+        "70 a fault of tilewright, 130 and 143 stopped by SIGINT or SIGTERM.",
     )
     parser.add_argument("--version", action="version", version=f"tilewright {version('tilewright')}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -197,10 +198,15 @@ def answer_command(arguments: Sequence[str]) -> int:
         raise TilewrightError("limit", name_of_input(namespace), expected, type(error).__name__) from error
     finally:
         logger.removeHandler(warned)
+    finish()
+    if requested():
+        answer["interrupted"] = True
     if namespace.json:
         print(json.dumps(finite(answer)))
     else:
         command.show(answer)
+        if requested():
+            print("interrupted: the best found until then")
     return 1 if answer.get("agrees") is False else 0
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
@@ -108,6 +110,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import compile
+    from ..driver.groups import BEST
     from ..frontends.acg import load_target
 
     folder = arguments.output or default_folder(arguments.model)
@@ -117,8 +120,11 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
 
         return compile_to_folder(arguments.model, machine, folder, shapes)
     options = compile_options(arguments)
-    with progress_bar(arguments.json) as progress:
+    if options.partition == BEST:
+        answer_with_best()
+    with progress_bar() as progress:
         program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
+    finish()
     program.save(folder)
     return {
         "dir": str(folder),
@@ -128,6 +134,7 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         "layers": [layer.as_dict() for layer in program.layers],
         "layouts": [{"name": t.name, "role": t.role, "layout": t.layout.text} for t in program.tensors if t.layout],
         **program.predicted,
+        **({"candidates": [asdict(way) for way in program.candidates]} if program.candidates else {}),
     }
 
 
@@ -143,3 +150,11 @@ def show(answer: dict[str, Any]) -> None:
     ]
     print_table(f"Compiled to {answer['dir']}", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers, by their instructions")
+    show_candidates(answer)
+
+
+def show_candidates(answer: dict[str, Any]) -> None:
+    """What `--partition best` chose from, and why not the others."""
+    for way in answer.get("candidates", ()):
+        found = way["error"] or f"{number(way['cycles'])} cycles, {energy(way['energy_pj'])}"
+        print(f"{way['method']}{' (chosen)' if way['chosen'] else ''}: {found}")

@@ -14,11 +14,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..interruption import answer_with_best
 from .command_line import UsageError
 from .model_options import model_shapes
 from .options import Number, add_count
 from .partition import add_machine, add_search, find_platform, metric_of, show_groups
-from .tables import number, print_table, size
+from .tables import number, print_table, progress_bar, search_progress, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         max(1, arguments.samples // 10),
         arguments.time_limit,
     )
-    return explore_work(work, pricer, options, arguments.jobs)
+    answer_with_best()
+    with progress_bar() as progress:
+        return explore_work(work, pricer, options, arguments.jobs, search_progress(progress))
 
 
 def show(answer: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import write_file
+from ..interruption import answer_with_best
 from ..search.mapping.registry import MAPPERS
 from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
@@ -120,7 +121,8 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     if several and (pictures or texts or arguments.write_timeloop):
         found = f"{len(layers)} layers"
         raise UsageError("usage", "--output, --write-timeloop", "one kernel", found, "name one of them")
-    with progress_bar(arguments.json) as progress:
+    answer_with_best()
+    with progress_bar() as progress:
         mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)
     if several:
         return mapped.as_dict()
@@ -194,7 +196,8 @@ def _cases(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.model == "exact" or arguments.factors == "imperfect" or arguments.method != "exact":
         expected = "--method exact --model timeloop --factors perfect"
         raise UsageError("usage", "--cases", expected, "other options", "leave them out")
-    with progress_bar(arguments.json) as progress:
+    answer_with_best()
+    with progress_bar() as progress:
         return cases_file(
             arguments.cases,
             arguments.objective,

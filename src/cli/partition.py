@@ -16,16 +16,15 @@ examples:
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..interruption import answer_with_best
 from .command_line import Unused, UsageError
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_count, add_effort, add_objective, add_tiles
-from .tables import energy, number, print_table, size
+from .tables import energy, number, print_table, progress_bar, search_progress, size
 
 if TYPE_CHECKING:
     from ..costs.fusion.platform import Platform
@@ -88,21 +87,6 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
     return replace(platform, buffers=chosen)
 
 
-@contextmanager
-def search_report(quiet: bool) -> Generator[Callable[[int, float, float], None] | None]:
-    """A line on stderr, where that is a terminal, with the best cost and the bound."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-
-    def tell(done: int, best: float, bound: float) -> None:
-        gap = f", at most {best / bound - 1:.2%} above the best" if bound > 0 else ""
-        print(f"\r\033[K{done} samples, best {number(best)}{gap}", end="", file=sys.stderr, flush=True)
-
-    yield tell
-    print("\r\033[K", end="", file=sys.stderr)
-
-
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.tile_rows is None:
         yield Unused(("tile_columns",), "without --tile-rows")
@@ -117,7 +101,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
     from ..driver.partitions import find_work, partition_work, program_partition
-    from ..search.fusion import METHODS, PartitionOptions
+    from ..search.fusion import METHODS, SAMPLES, PartitionOptions
 
     if arguments.method not in METHODS:
         raise UsageError("usage", "--method", f"one of {', '.join(METHODS)}", repr(arguments.method))
@@ -126,7 +110,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     options = PartitionOptions(
         arguments.method, metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
     )
-    with search_report(arguments.json) as report:
+    answer_with_best()
+    with progress_bar() as progress:
+        report = search_progress(progress, (arguments.samples or SAMPLES.get(arguments.method, 0)) * arguments.jobs)
         if arguments.tile_rows is None:
             work = find_work(arguments.network, shapes)
             pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=metric)

@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .command_line import Unused
-from .compile import WAYS_TO_COMPILE, add_compile_options, compile_options, default_folder, unused_compile_options
+from .compile import (
+    WAYS_TO_COMPILE,
+    add_compile_options,
+    compile_options,
+    default_folder,
+    show_candidates,
+    unused_compile_options,
+)
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_count
@@ -117,7 +124,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         from ..driver.packets import run_packets
 
         return run_packets(arguments.model, machine, folder=folder, shapes=shapes, options=options).as_dict()
-    with progress_bar(arguments.json) as progress:
+    with progress_bar() as progress:
         return run(
             arguments.model,
             arguments.target,
@@ -156,6 +163,7 @@ def show(answer: dict[str, Any]) -> None:
     ]
     print_table("Run", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers")
+    show_candidates(answer)
     counts, utilization = answer["counts"], answer["utilization"]
     _show_memories(counts["memories"])
     _show_nodes(counts["computes"] | counts["links"], utilization)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import write_file
+from ..interruption import answer_with_best
 from .command_line import Unused
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_alias, add_count, add_effort, add_objective
@@ -78,7 +79,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         latency_power = arguments.latency_power if arguments.latency_power is not None else 1.0
     objective = Objective(energy_power, latency_power)
     options = ScheduleOptions(arguments.model, arguments.method, shapes, arguments.tokens, objective, effort)
-    with progress_bar(arguments.json) as progress:
+    answer_with_best()
+    with progress_bar() as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
     if arguments.output is not None and arguments.output.suffix == ".mlir":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..driver import Progress
+    from ..search.fusion.progress import Report
 
 LARGE = ("", "K", "M", "G", "T", "P")
 SMALL = ("p", "n", "u", "m", "", "K")
@@ -60,9 +61,12 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Generator[Progress | None, None, None]:
-    """A progress bar on stderr where that is a terminal; gives the function that moves it."""
-    if quiet or not sys.stderr.isatty():
+def progress_bar() -> Generator[Progress | None, None, None]:
+    """A progress bar on stderr where that is a terminal; gives the function that moves it.
+
+    It tells the time that is left, but where nobody knows how much is to be done (a total of 0).
+    """
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -70,4 +74,16 @@ def progress_bar(quiet: bool) -> Generator[Progress | None, None, None]:
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None)
+
+
+def search_progress(progress: Progress | None, total: int = 0) -> Report | None:
+    """What tells a progress bar the best cost of a search, and the bound, at each of `total` samples."""
+    if progress is None:
+        return None
+
+    def tell(done: int, best: float, bound: float) -> None:
+        gap = f", at most {best / bound - 1:.2%} above the best" if bound > 0 else ""
+        progress(f"best {number(best)}{gap}", done, total)
+
+    return tell

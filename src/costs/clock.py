@@ -1,4 +1,4 @@
-"""Seconds of work, without those in which compiled code is made or read.
+"""Processor seconds of searches, without those in which compiled code is made or read, and limits of them.
 
 Else the first search on a machine would spend its time limit on compiling, and answer what it found in the rest.
 """
@@ -6,9 +6,13 @@ Else the first search on a machine would spend its time limit on compiling, and 
 from __future__ import annotations
 
 import logging
+from collections.abc import MutableSequence
+from math import inf
 from time import perf_counter, process_time
 
 from numba.core import event
+
+from ..interruption import requested
 
 LONG_S = 2.0
 """Seconds of compiling after which the log says why people wait."""
@@ -60,6 +64,53 @@ def processor_seconds() -> float:
     return process_time() - _compiling.spent[0]
 
 
-def wall_seconds() -> float:
-    """Time so far, from an arbitrary zero."""
-    return perf_counter() - _compiling.spent[1]
+class Team:
+    """Processes that search side by side within one limit; this one has `place` in their table of seconds spent."""
+
+    def __init__(self) -> None:
+        self.spent: MutableSequence[float] = [0.0]
+        self.place, self.began = 0, 0.0
+
+    def join(self, spent: MutableSequence[float], place: int) -> None:
+        """Count the seconds of all from now on; `spent` is a table that they share."""
+        self.spent, self.place, self.began = spent, place, processor_seconds()
+
+    def seconds(self) -> float:
+        """What all have spent."""
+        self.spent[self.place] = processor_seconds() - self.began
+        return sum(self.spent)
+
+
+team = Team()
+
+
+class Limit:
+    """When a search ends: after some processor seconds (None: never) of all its threads, and of all processes of its
+    team, or when the process is asked to stop.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = inf if seconds is None else seconds + (team.seconds() if len(team.spent) == 1 else 0.0)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left, less than 0 where it is over."""
+        if requested():
+            return -inf
+        return inf if self._end == inf else self._end - team.seconds()
+
+    @property
+    def late(self) -> bool:
+        """Whether it is over."""
+        return self.left_s <= 0
+
+    def part(self, share: float) -> Limit:
+        """A limit after this share of what is left."""
+        part = Limit(None)
+        if self._end < inf:
+            part._end = team.seconds() + share * self.left_s
+        return part
+
+
+NO_LIMIT = Limit(None)
+"""Ends when the process is asked to stop."""

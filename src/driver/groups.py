@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..backends.program import Candidate
 from ..costs.fusion import platform_of
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
+from ..interruption import requested, stop_unless, stoppable
 from .models import CompileOptions, Progress, compile_module, load_model, lower, pipeline_text
 
 if TYPE_CHECKING:
@@ -20,6 +25,9 @@ BEST = "best"
 
 CANDIDATES = ("ours", "greedy")
 """Methods that are compared with each other and with layer by layer: groups that move less may still run longer."""
+
+LAYER_BY_LAYER = "layer by layer"
+"""What answers call a program without groups."""
 
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
@@ -46,18 +54,54 @@ def best_groups(
     """The program of fewest predicted cycles, then least energy; only that one is proven and dumped.
 
     A way that the machine has no room for, or cannot run, is left out; where all are, the error is layer by layer's.
+    The program's `candidates` tell of each.  A request to stop ends it with the best so far, which is not proven.
     """
-    errors: list[TilewrightError] = []
-    found: dict[str, tuple[float, float]] = {}
-    for method in ("", *CANDIDATES):
-        try:
+    choice = _Choice()
+    with stoppable():
+        for method in ("", *CANDIDATES):
+            tell = None if progress is None else partial(_named, progress, method or LAYER_BY_LAYER)
             tried = replace(options, partition=method, prove=False, dump=None)
-            predicted = compile_module(load_model(module), target, tried, progress, name).predicted
+            choice.compare(method, partial(compile_module, load_model(module), target, tried, tell, name))
+    stop_unless(choice.best)
+    if choice.best is None:
+        raise choice.errors[0]
+    program = choice.best
+    with stoppable():
+        if not requested():
+            program = compile_module(module, target, replace(options, partition=choice.method), progress, name)
+    return replace(program, candidates=choice.candidates)
+
+
+def _named(progress: Progress, name: str, what: str, done: int, total: int) -> None:
+    progress(f"{name}: {what}", done, total)
+
+
+class _Choice:
+    """Programs of several methods: the best, what was tried, and why some are none."""
+
+    def __init__(self) -> None:
+        self.tried: list[Candidate] = []
+        self.errors: list[TilewrightError] = []
+        self.least = inf, inf
+        self.method = ""
+        self.best: Program | None = None
+
+    def compare(self, method: str, make: Callable[[], Program]) -> None:
+        """Try one more."""
+        name = method or LAYER_BY_LAYER
+        try:
+            program = make()
         except TilewrightError as error:
-            errors.append(error)
-        else:
-            found[method] = predicted["cycles"], predicted["energy_pj"]
-    if not found:
-        raise errors[0]
-    chosen = min(found, key=lambda method: found[method])
-    return compile_module(module, target, replace(options, partition=chosen), progress, name)
+            self.errors.append(error)
+            self.tried.append(Candidate(name, error=error.paragraph()))
+            return
+        cost = program.predicted["cycles"], program.predicted["energy_pj"]
+        if self.best is None or cost < self.least:
+            self.least, self.method, self.best = cost, method, program
+        self.tried.append(Candidate(name, *cost))
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All that were tried, with the chosen one marked."""
+        chosen = self.method or LAYER_BY_LAYER
+        return tuple(replace(way, chosen=way.method == chosen) for way in self.tried)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from .watch import Watch
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from ..backends.program import Program
+    from ..backends.program import Candidate, Program
     from ..backends.simulator import SimulationResult
 
 Progress = Callable[[str, int, int], None]
@@ -282,6 +282,7 @@ class RunResult:
     compared_with: str
     comparison: Comparison | None
     cpu_s: float
+    candidates: tuple[Candidate, ...] = ()
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -310,6 +311,7 @@ class RunResult:
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,
             **verdict(self.comparison),
+            **({"candidates": [asdict(way) for way in self.candidates]} if self.candidates else {}),
             "cpu_s": self.cpu_s,
         }
 
@@ -355,7 +357,8 @@ def run(
     write_arrays(outputs, result.outputs)
     compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
     comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
-    return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, time.process_time() - start)
+    spent = time.process_time() - start
+    return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates)
 
 
 def choose_inputs(

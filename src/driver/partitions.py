@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +14,7 @@ from ..costs.fusion.pricer import SubgraphPricer
 from ..costs.fusion.values import Metric, SubgraphCost
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.input_shapes import InputShapes
+from ..interruption import requested, stop_unless
 from ..search.fusion import (
     SEEDED,
     ExploreOptions,
@@ -28,6 +26,7 @@ from ..search.fusion import (
 )
 from ..search.fusion.progress import Report
 from ..search.fusion.scene import scene_of
+from ..search.processes import in_processes
 from ..zoo.paper_networks import NAMES, network
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from ..passes.row_groups import RowGroups
 
 Options = TypeVar("Options", PartitionOptions, ExploreOptions)
-Result = TypeVar("Result")
+Result = TypeVar("Result", PartitionResult, ExploreResult)
 
 
 @dataclass(frozen=True)
@@ -167,6 +166,8 @@ def program_partition(
         pricer, layers = program.pricer, program.pricer.graph
         result = partition(layers, pricer, options, report, scene_of(pricer))
         answer = _answer(program.work, pricer, options, result)
+        if requested():
+            return _with_copies(answer, program.copied_bytes)
         try:
             program.lower(result)
         except InfeasibleError as error:
@@ -190,9 +191,10 @@ def partition_work(
     work: Work, pricer: SubgraphPricer, options: PartitionOptions, report: Report | None = None, jobs: int = 1
 ) -> dict[str, Any]:
     """The answer of `tilewright partition --json`; `jobs` processes search from that many seeds, the best answers."""
-    result = (
-        partition(work.graph, pricer, options, report, scene_of(pricer)) if jobs == 1 else _best(pricer, options, jobs)
-    )
+    if jobs == 1:
+        result = partition(work.graph, pricer, options, report, scene_of(pricer))
+    else:
+        result = _best(pricer, options, jobs, report)
     return _answer(work, pricer, options, result)
 
 
@@ -207,11 +209,11 @@ Machine = tuple[LayerGraph, Platform, int, int]
 """A network, and what it runs on: platform, samples, cores."""
 
 
-def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int) -> PartitionResult:
+def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int, report: Report | None) -> PartitionResult:
     """The cheapest partition of `jobs` searches with seeds from that of `options` on, with the best of their bounds."""
     if options.state is not None:
         raise TilewrightError("usage", "--state", "one process", f"{jobs} of them", "leave out --jobs or --state")
-    results = _in_processes(_search, pricer, options, jobs if options.method in SEEDED else 1)
+    results = _in_processes(_search, pricer, options, jobs if options.method in SEEDED else 1, report)
     best = min(results, key=lambda result: result.cost)
     bound = min(max(result.lower_bound for result in results), best.cost)
     return replace(
@@ -224,9 +226,9 @@ def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int) -> Parti
     )
 
 
-def _best_explored(pricer: SubgraphPricer, options: ExploreOptions, jobs: int) -> ExploreResult:
+def _best_explored(pricer: SubgraphPricer, options: ExploreOptions, jobs: int, report: Report | None) -> ExploreResult:
     """The best buffers of `jobs` searches with seeds from that of `options` on."""
-    results = _in_processes(_explore, pricer, options, jobs)
+    results = _in_processes(_explore, pricer, options, jobs, report)
     return replace(
         min(results, key=lambda result: result.cost),
         evaluations=sum(result.evaluations for result in results),
@@ -236,13 +238,25 @@ def _best_explored(pricer: SubgraphPricer, options: ExploreOptions, jobs: int) -
 
 
 def _in_processes(
-    search: Callable[[Machine, Options], Result], pricer: SubgraphPricer, options: Options, jobs: int
+    search: Callable[[Machine, Options], Result],
+    pricer: SubgraphPricer,
+    options: Options,
+    jobs: int,
+    report: Report | None,
 ) -> list[Result]:
-    """What `search` finds with each of `jobs` seeds."""
+    """What `search` finds with each of `jobs` seeds, in the order of these."""
     machine = (pricer.graph, pricer.platform, pricer.batch, pricer.cores)
     seeded = [replace(options, seed=options.seed + place) for place in range(jobs)]
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        return list(pool.map(search, repeat(machine), seeded))
+    found: dict[int, Result] = {}
+
+    def note(place: int, result: Result) -> None:
+        found[place] = result
+        if report is not None:
+            report(sum(each.samples for each in found.values()), min(each.cost for each in found.values()), 0.0)
+
+    in_processes(partial(search, machine), seeded, jobs, note, together=True)
+    stop_unless(found)
+    return [found[place] for place in sorted(found)]
 
 
 def _pricer(machine: Machine, metric: Metric) -> SubgraphPricer:
@@ -285,9 +299,14 @@ def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[Subgrap
     }
 
 
-def explore_work(work: Work, pricer: SubgraphPricer, options: ExploreOptions, jobs: int = 1) -> dict[str, Any]:
+def explore_work(
+    work: Work, pricer: SubgraphPricer, options: ExploreOptions, jobs: int = 1, report: Report | None = None
+) -> dict[str, Any]:
     """The answer of `tilewright explore --json`; `jobs` processes search from that many seeds, the best answers."""
-    result = explore(scene_of(pricer), pricer, options) if jobs == 1 else _best_explored(pricer, options, jobs)
+    if jobs == 1:
+        result = explore(scene_of(pricer), pricer, options, report=report)
+    else:
+        result = _best_explored(pricer, options, jobs, report)
     size = {"global_bytes": result.buffers.global_bytes, "weight_bytes": result.buffers.weight_bytes}
     front = [
         {"global_bytes": point.buffers.global_bytes, "weight_bytes": point.buffers.weight_bytes, "metric": point.metric}

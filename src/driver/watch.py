@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
+from ..interruption import Interrupted, requested
 
 if TYPE_CHECKING:
     from .models import CompileOptions, Progress
@@ -39,6 +40,8 @@ class Watch:
         self.ops_limit = 0
 
     def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        if requested():  # a search in a pass ended early
+            raise Interrupted
         self._count(module, previous)
         if self.options.verify_each:
             module.verify()

@@ -31,9 +31,10 @@ class MapOptions:
     `mapper` searches (`search.mapping`); `factors` may be perfect (loop bounds that divide) or imperfect (a last,
     shorter tile).  `model` prices: `exact`, or `timeloop` with that tool's simplifications (perfect factors only).
     Without `bypass` every memory keeps all that it may; without `split_axes` a dimension is spread over columns or over
-    rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer; the exact
-    mapper may end as soon as it is within `gap` (0.01 for 1 %) of the best.  `jobs` processes map layers side by side.
-    `types` gives element types of an einsum's tensors, `shapes` the batch of a network and what a model leaves open.
+    rows of an array, not both (as Timeloop's files can say).  `time_limit_s` is processor time per layer, whatever
+    `jobs`, which is how many processes map layers side by side; the exact mapper may end as soon as it is within `gap`
+    (0.01 for 1 %) of the best.  `types` gives element types of an einsum's tensors, `shapes` the batch of a network and
+    what a model leaves open.
     """
 
     objective: Objective = "edp"
@@ -62,12 +63,16 @@ class MapOptions:
 
 @dataclass(frozen=True)
 class NetworkMapping:
-    """Mappings of all layers of a network; totals count each layer as often as it occurs."""
+    """Mappings of all layers of a network; totals count each layer as often as it occurs.
+
+    Layers `unmapped` had no mapping yet when the process was asked to stop; they are in no total.
+    """
 
     network: str
     arch: Architecture
     layers: tuple[LayerMapping, ...]
     wall_s: float
+    unmapped: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         cycles, energy = self.total("prices", "cycles"), self.total("prices", "energy_pj")
@@ -97,12 +102,13 @@ class NetworkMapping:
             "objective": objective,
             **self.totals("prices"),
             "valid": all(layer.prices.valid for layer in self.layers),
-            "proven": all(layer.mapped.proven for layer in self.layers),
+            "proven": not self.unmapped and all(layer.mapped.proven for layer in self.layers),
             "lower_bound": bounds,
             "exact": exact,
             "gap": relative_gap(exact[key], bounds[key]),
             "evaluated": sum(mapped.evaluated for mapped in solved),
             "solved": len(solved),
+            **({"unmapped": list(self.unmapped)} if self.unmapped else {}),
             "layers": [layer.as_dict() | {"repeats": layer.layer.repeats} for layer in self.layers],
             "cpu_s": sum(mapped.cpu_s for mapped in solved),
             "wall_s": self.wall_s,
@@ -174,9 +180,10 @@ def map_layers(
     if len(layers) == 1 and progress is not None:
         request = replace(request, report=_reporter(progress, request.objective))
     mapped = map_problems(arch, problems, options.mapper, request, options.jobs, tell)
-    pairs = zip(layers, mapped, strict=True)
-    found = tuple(LayerMapping(layer, arch, options.mapper, request, answer) for layer, answer in pairs)
-    return NetworkMapping(name, arch, found, time.perf_counter() - start)
+    pairs = list(zip(layers, mapped, strict=True))
+    found = tuple(LayerMapping(layer, arch, options.mapper, request, answer) for layer, answer in pairs if answer)
+    unmapped = tuple(layer.name for layer, answer in pairs if answer is None)
+    return NetworkMapping(name, arch, found, time.perf_counter() - start, unmapped)
 
 
 def _reporter(progress: Progress, objective: Objective) -> Callable[[float, float], None]:

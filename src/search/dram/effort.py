@@ -23,7 +23,8 @@ class Objective:
 class Effort:
     """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
 
-    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`.  It ends early after `time_limit_s` seconds.
+    The answer depends on `seed`, `chains` and `rounds`, not on `jobs`.  It ends early after `time_limit_s`
+    processor seconds of all threads together.
     """
 
     seed: int = 0

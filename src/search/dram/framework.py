@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from ...costs.clock import wall_seconds
+from ...costs.clock import Limit
 from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
@@ -26,6 +26,7 @@ from ...costs.dram.workspace import (
     Workspace,
 )
 from ...costs.soma.blocks import splits
+from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, start_chain
 from .effort import Effort, Found, Objective, Progress
@@ -37,7 +38,7 @@ from .starts import alone, uniform_state
 FIRST_ROUNDS, SECOND_ROUNDS, MOST_SECOND = 100, 1000, 3_000_000
 """Candidates of the first stage for each layer and square root of a sample, of the second for each transfer."""
 
-SHRINK, PASSES, STEPS = 0.9, 5, 8
+SHRINK, PASSES, STEPS = 0.9, 5, 128
 """By how much each pass cuts what the first stage may use, how many there are, and looks at the clock in each stage."""
 
 
@@ -49,11 +50,7 @@ class _Run:
     task: Task
     effort: Effort
     cocco: bool
-    deadline: float | None
-
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return self.deadline is not None and wall_seconds() > self.deadline
+    limit: Limit
 
 
 def framework(
@@ -74,8 +71,7 @@ def framework(
     net = net_tables(network)
     powers = float(objective.energy_power), float(objective.latency_power)
     task = Task(net, model, splits(model.array.side), batch, model.buffer_bytes, *powers, DOUBLE_BUFFER)
-    deadline = None if effort.time_limit_s is None else wall_seconds() + effort.time_limit_s
-    run = _Run(network, task, effort, cocco, deadline)
+    run = _Run(network, task, effort, cocco, Limit(effort.time_limit_s))
     work = workspace(net, max(4096, 128 * len(network.layers)))
     best: Found | None = None
     limit, cost, idle, evaluations = model.buffer_bytes, FAR, 0, 0
@@ -92,7 +88,7 @@ def framework(
         limit = int((peak if number == 0 else limit) * SHRINK)
         if progress is not None:
             progress(number + 1, 1 if cocco else PASSES)
-        if idle == 2 or run.late():
+        if idle == 2 or run.limit.late:
             break
     assert best is not None
     return Found(best.timetable, best.double_buffered, evaluations)
@@ -112,10 +108,11 @@ def _first_stage(run: _Run, work: Workspace, limit: int, number: int) -> Chain |
             return None
         chain = _chain(alone(run.network, task), seeded(run.effort.seed, number))
         start_chain(task, chain, work)
+    hold()
     rounds = run.effort.rounds or int(FIRST_ROUNDS * len(run.network.layers) * task.batch**0.5)
     for step in range(STEPS):
         anneal_fusion(task, chain, work, (rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds), run.cocco)
-        if run.late():
+        if run.limit.late:
             break
     return chain
 
@@ -146,7 +143,7 @@ def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tupl
     for step in range(STEPS):
         span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
         anneal_lives(given, best, cumulative, task.limit, ideal, span, random, costs, undo)
-        if run.late():
+        if run.limit.late:
             break
     if costs[1] > plain.latency_cycles:
         return plain.max_buffer_bytes, Found(plain, plain, 0)

@@ -6,10 +6,11 @@ from itertools import product
 
 import numpy as np
 
+from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram.tables import HEIGHT, Ints
 from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
 from .anneal import Chain, Task
-from .starts import MOST_JOINED, cheapest, late
+from .starts import MOST_JOINED, cheapest
 
 SPANS = 2, 3, 4, 5, 6
 """Layers of the groups that are tried."""
@@ -21,14 +22,14 @@ MOST_SOFTENED = 40
 """DRAM cuts that are looked at."""
 
 
-def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = None) -> None:
+def polish(task: Task, chain: Chain, work: Workspace, limit: Limit = NO_LIMIT) -> None:
     """Go on from the best state of `chain`, with each short group that makes it better; counts what is scored.
 
-    Random walks find such a group rarely where only one number of tiles will do.  Ends at `deadline`.
+    Random walks find such a group rarely where only one number of tiles will do.  Ends at `limit`.
     """
-    state, best = _softened(task, chain, work, deadline)
+    state, best = _softened(task, chain, work, limit)
     for low in range(state.shape[1] - 1 if state.shape[1] <= MOST_JOINED else 0):
-        if late(deadline):
+        if limit.late:
             break
         for span in SPANS:
             if low + span > state.shape[1] or (state[CUT, low + 1 : low + span] == LAYER_GROUP).any():
@@ -42,7 +43,7 @@ def polish(task: Task, chain: Chain, work: Workspace, deadline: float | None = N
     chain.costs[:] = best
 
 
-def _softened(task: Task, chain: Chain, work: Workspace, deadline: float | None) -> tuple[Ints, float]:
+def _softened(task: Task, chain: Chain, work: Workspace, limit: Limit) -> tuple[Ints, float]:
     """The best state of `chain` without the DRAM cuts that it does better without, and its cost.
 
     What then stays in the buffer may need other tiles on both sides, which random walks seldom change at once.
@@ -50,7 +51,7 @@ def _softened(task: Task, chain: Chain, work: Workspace, deadline: float | None)
     state, best = chain.best.copy(), float(chain.costs[1])
     counts = sorted({*COUNTS, task.batch})
     for place in np.flatnonzero(state[CUT] == LAYER_GROUP)[1 : MOST_SOFTENED + 1].tolist():
-        if late(deadline):
+        if limit.late:
             break
         before = head_before(state, place)
         trials: list[Ints] = []

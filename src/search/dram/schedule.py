@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
-from ...costs.clock import wall_seconds
+from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram import Model, Timetable, net_tables, score, state_of, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
@@ -18,12 +18,13 @@ from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_CYCLES, LATENCY, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
+from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, start_chain
 from .effort import Effort, Found, Objective, Progress
 from .polish import polish
 from .random_numbers import seeded
-from .starts import cheapest, cost, late, starts
+from .starts import cheapest, cost, starts
 
 HEAT = (0.002, 0.0001), (0.01, 0.0001)
 """Temperatures at the beginning and the end, as parts of the objective, in SoMa's model and in the exact one."""
@@ -58,12 +59,15 @@ def schedule(
     """
     objective, effort = objective or Objective(), effort or Effort()
     powers = float(objective.energy_power), float(objective.latency_power)
-    end = None if effort.time_limit_s is None else wall_seconds() + effort.time_limit_s
-    scenes = _scenes(network, model, batch, powers, effort.time_limit_s, known)
+    limit = Limit(effort.time_limit_s)
+    scenes = _scenes(network, model, batch, powers, limit, known)
     count = effort.chains or CHAINS[model.exact]
-    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), end, progress) for i in range(count)]
+    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), limit, progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
-        chains = list(pool.map(_Walk.run, walks))
+        running = [pool.submit(walk.run) for walk in walks]
+        with stoppable():
+            wait(running)
+        chains = [walk.result() for walk in running]
     best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
     evaluations = sum(int(chain.counts[0]) for chain in chains)
     scene = walks[best].scene
@@ -91,28 +95,29 @@ def _scenes(
     model: Model,
     batch: int,
     powers: tuple[float, float],
-    seconds: float | None = None,
+    limit: Limit = NO_LIMIT,
     known: Sequence[Timetable] = (),
 ) -> list[_Scene]:
     """The variants that fit; where none does, the error of the one that needs least."""
-    begun = wall_seconds()
     found: list[_Scene] = []
     failed: list[InfeasibleError] = []
     all_variants = list(variants(network, model))
-    for number, variant in enumerate(all_variants, 1):
-        deadline = None if seconds is None else begun + START_SHARE * seconds * number / len(all_variants)
-        try:
-            found.append(_with_known(_scene(variant, model, batch, powers, deadline), known))
-        except InfeasibleError as error:
-            failed.append(error)
+    limits = [limit.part(START_SHARE * number / len(all_variants)) for number in range(1, len(all_variants) + 1)]
+    with stoppable():
+        for variant, end in zip(all_variants, limits, strict=True):
+            try:
+                found.append(_with_known(_scene(variant, model, batch, powers, end), known))
+            except InfeasibleError as error:
+                failed.append(error)
+    stop_unless(found)
     if not found:
         raise min(failed, key=lambda error: error.demand)
     return found
 
 
-def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float], deadline: float | None) -> _Scene:
+def _scene(network: Network, model: Model, batch: int, powers: tuple[float, float], limit: Limit) -> _Scene:
     task = Task(net_tables(network), model, splits(model.array.side), batch, model.buffer_bytes, *powers, OVERTAKE)
-    return _Scene(network, task, starts(network, task, room(task), deadline))
+    return _Scene(network, task, starts(network, task, room(task), limit))
 
 
 def _with_known(scene: _Scene, known: Sequence[Timetable]) -> _Scene:
@@ -137,7 +142,7 @@ class _Walk:
     scene: _Scene
     effort: Effort
     number: tuple[int, int]
-    end: float | None
+    limit: Limit
     progress: Progress | None
 
     def run(self) -> Chain:
@@ -147,30 +152,28 @@ class _Walk:
         number, count = self.number
         chain = new_chain(self.scene.first, self.effort.seed, number)
         start_chain(task, chain, work)
-        deadline, rounds = self.deadline(), self.effort.rounds
+        limit, rounds = self.share(), self.effort.rounds
         if rounds is None:
             short = self.scene.first.shape[1]
-            _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), deadline)
+            _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), limit)
             if _near(task, chain, work):
                 return chain
             rounds = _rounds(task)
         for step in range(STEPS):
             if step in POLISHED[task.model.exact] and rounds >= 20 * self.scene.first.shape[1]:
-                polish(task, chain, work, deadline)
+                polish(task, chain, work, limit)
             span = rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds
-            _anneal(task, chain, work, span, heat, deadline)
+            _anneal(task, chain, work, span, heat, limit)
             if self.progress is not None:
                 self.progress(step + 1 + STEPS * number, STEPS * count)
-            if late(deadline):
+            if limit.late:
                 break
         return chain
 
-    def deadline(self) -> float | None:
+    def share(self) -> Limit:
         """When this walk is to be over: what is left is shared by the walks that its thread still has before it."""
-        if self.end is None:
-            return None
-        now, (number, count) = wall_seconds(), self.number
-        return now + (self.end - now) / -(-(count - number) // self.effort.jobs)
+        number, count = self.number
+        return self.limit.part(1 / -(-(count - number) // self.effort.jobs))
 
 
 def _anneal(
@@ -179,15 +182,14 @@ def _anneal(
     work: Workspace,
     rounds: tuple[int, int, int],
     heat: tuple[float, float],
-    deadline: float | None,
+    limit: Limit,
 ) -> None:
-    """`anneal`, in pieces with a look at the clock between them where there is a deadline."""
+    """`anneal`, in pieces with a look at the clock between them."""
     first, last, total = rounds
-    piece = max(1, last - first) if deadline is None else PIECE
-    for low in range(first, last, piece):
-        if late(deadline):
+    for low in range(first, last, PIECE):
+        if limit.late:
             return
-        anneal(task, chain, work, (low, min(low + piece, last), total), heat)
+        anneal(task, chain, work, (low, min(low + PIECE, last), total), heat)
 
 
 def _rounds(task: Task) -> int:

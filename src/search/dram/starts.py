@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...costs.clock import wall_seconds
+from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import (
     CUT,
@@ -49,10 +49,10 @@ def cheapest(task: Task, states: list[Ints], work: Workspace, most: float = FAR)
     return (states[number] if number >= 0 else None), found
 
 
-def starts(network: Network, task: Task, work: Workspace, deadline: float | None = None) -> Ints:
+def starts(network: Network, task: Task, work: Workspace, limit: Limit = NO_LIMIT) -> Ints:
     """The best of a few regular fusions; where none fits, every layer by itself in as few tiles as fit.
 
-    What is then tried to join them ends at `deadline`, a value of `wall_seconds`.
+    What is then tried to join them ends at `limit`.
     """
     layers = len(task.net.layers)
     counts = sorted({1, 2, 4, 8, 16, task.batch, 4 * task.batch})
@@ -66,15 +66,15 @@ def starts(network: Network, task: Task, work: Workspace, deadline: float | None
     for share in SHARES:
         state = alone(network, task, int(share * task.limit))
         if cost(task, state, work) < FAR:
-            return segmented(task, joined(task, state, work, deadline), work, deadline)
+            return segmented(task, joined(task, state, work, limit), work, limit)
     return alone(network, task)
 
 
-def joined(task: Task, state: Ints, work: Workspace, deadline: float | None = None) -> Ints:
+def joined(task: Task, state: Ints, work: Workspace, limit: Limit = NO_LIMIT) -> Ints:
     """`state` with DRAM cuts taken away, or softened, from first to last wherever that is better."""
     best = cost(task, state, work)
     for place in range(1, state.shape[1]):
-        if late(deadline):
+        if limit.late:
             break
         soft, gone = state.copy(), state.copy()
         soft[CUT, place] = FUSED_GROUP
@@ -83,11 +83,6 @@ def joined(task: Task, state: Ints, work: Workspace, deadline: float | None = No
         found, best = cheapest(task, [soft, gone], work, best)
         state = state if found is None else found
     return state
-
-
-def late(deadline: float | None) -> bool:
-    """Whether the time is over."""
-    return deadline is not None and wall_seconds() > deadline
 
 
 MOST_JOINED, PLACES = 400, (40, 96)
@@ -100,14 +95,14 @@ SPANS, COUNTS = (2, 4, 8, 16, 27, 40, 60), (1, 4, 8, 16)
 """Layers and tiles of the groups that are tried in place of others, the latter for each sample."""
 
 
-def segmented(task: Task, state: Ints, work: Workspace, deadline: float | None = None) -> Ints:
+def segmented(task: Task, state: Ints, work: Workspace, limit: Limit = NO_LIMIT) -> Ints:
     """`state` with neighbouring layers made one layer group, from first to last, wherever that is better.
 
     In the exact model its weights may come for each tile, so that they need not be in the buffer together.
     """
     best, grain = cost(task, state, work), -(-state.shape[1] // PLACES[task.model.exact])
     for low in range(0, state.shape[1], grain):
-        if late(deadline):
+        if limit.late:
             break
         for span in (grain * span for span in SPANS):
             if low + span > state.shape[1]:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from math import exp
 from random import Random
 
-from ...costs.clock import processor_seconds
+from ...costs.clock import NO_LIMIT, Limit
+from ...interruption import stoppable
 from .capacity import Choices
 from .genetic import Genetic, GeneticOptions, selected
 from .genome import Variation
+from .progress import Report
 from .space import Groups
 
 
@@ -44,7 +46,7 @@ class Best:
 class Plan:
     """What is explored: the choices, `alpha`, points to score in all, and in a two-step scheme per candidate.
 
-    No point is scored after `deadline`, in CPU seconds of this process.
+    No point is scored after `limit`; `report` is told what was scored, and the best cost.
     """
 
     choices: Choices
@@ -52,12 +54,13 @@ class Plan:
     samples: int = 50_000
     per_candidate: int = 5_000
     seed: int = 0
-    deadline: float = float("inf")
+    limit: Limit = NO_LIMIT
+    report: Report | None = None
 
-    @property
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return processor_seconds() >= self.deadline
+    def tell(self, best: Best) -> None:
+        """Tell how far the search is."""
+        if self.report is not None and best.groups:
+            self.report(best.samples, best.cost, 0.0)
 
     def cost(self, candidate: int, groups: Groups) -> float:
         """Formula 2."""
@@ -68,18 +71,21 @@ class Plan:
 def two_step(plan: Plan, candidates: Iterator[int]) -> Best:
     """For one candidate after another, the genetic partition; the best of all."""
     best = Best()
-    while best.samples < plan.samples and not (plan.late and best.groups):
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
-        samples = min(plan.per_candidate, plan.samples - best.samples)
-        search = Genetic(
-            plan.choices.space, plan.choices.at(candidate), GeneticOptions(samples), plan.seed + best.samples
-        )
-        while not search.finished and not plan.late:
-            search.step()
-        best.samples += search.samples
-        best.keep(plan.cost(candidate, search.best), candidate, search.best)
+    with stoppable():
+        while best.samples < plan.samples and not (plan.limit.late and best.groups):
+            candidate = next(candidates, None)
+            if candidate is None:
+                break
+            samples = min(plan.per_candidate, plan.samples - best.samples)
+            search = Genetic(
+                plan.choices.space, plan.choices.at(candidate), GeneticOptions(samples), plan.seed + best.samples
+            )
+            with stoppable():
+                while not search.finished and not plan.limit.late:
+                    search.step()
+            best.samples += search.samples
+            best.keep(plan.cost(candidate, search.best), candidate, search.best)
+            plan.tell(best)
     return best
 
 
@@ -119,13 +125,21 @@ def middle(plan: Plan, a: int, b: int) -> int:
 
 def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
     """Simulated annealing over both (SA of section 5.1.3)."""
-    random, best = Random(plan.seed), Best()
+    best = Best()
+    with stoppable():
+        _anneal(plan, best, hot, cold)
+    return best
+
+
+def _anneal(plan: Plan, best: Best, hot: float, cold: float) -> None:
+    random = Random(plan.seed)
     candidate = random.randrange(len(plan.choices.candidates))
     groups = Variation(plan.choices.space, plan.choices.at(candidate), random).initial()
     cost = plan.cost(candidate, groups)
     scale = cost
     best.offer(cost, candidate, groups)
-    while best.samples < plan.samples and not plan.late:
+    while best.samples < plan.samples and not plan.limit.late:
+        plan.tell(best)
         temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
         moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
         variation = Variation(plan.choices.space, plan.choices.at(moved), random)
@@ -134,7 +148,6 @@ def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
         best.offer(price, moved, changed)
         if price <= cost or random.random() < exp((cost - price) / temperature):
             candidate, groups, cost = moved, changed, price
-    return best
 
 
 Genome = tuple[float, int, Groups]
@@ -152,13 +165,18 @@ class _Genetic:
         self.random, self.best = Random(plan.seed), Best()
 
     def run(self) -> Best:
+        with stoppable():
+            self._generations()
+        return self.best
+
+    def _generations(self) -> None:
         count = len(self.plan.choices.candidates)
         drawn = [self.random.randrange(count) for _ in range(self.options.population)]
         people = [self._scored(candidate, self._variation(candidate).initial()) for candidate in drawn]
-        while self.best.samples < self.plan.samples and not self.plan.late:
+        while self.best.samples < self.plan.samples and not self.plan.limit.late:
             children = [self._child(people) for _ in range(self.options.population)]
             people = selected([*people, *children], self.options.population, self.options, self.random)
-        return self.best
+            self.plan.tell(self.best)
 
     def _variation(self, candidate: int) -> Variation:
         return Variation(self.plan.choices.space, self.plan.choices.at(candidate), self.random)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...costs.clock import processor_seconds
+from ...costs.clock import Limit, processor_seconds
 from ...costs.fusion.graph import nodes_of
 from ...costs.fusion.values import Buffers, Metric, SubgraphCost
 from ...errors import TilewrightError
+from ...interruption import stop_unless
 from .capacity import Choices, WaysPricer, separate_buffers, shared_buffers
 from .codesign import Best, Plan, annealing, genetic, grid_candidates, random_candidates, two_step
 from .floors import Scene
 from .front import Front, ours
+from .progress import Report
 
 EXPLORERS = ("ours", "genetic", "annealing", "random+genetic", "grid+genetic")
 """Ours; Cocco's co-optimisation; annealing of both; random and grid search of capacities with genetic partitions."""
@@ -23,7 +25,7 @@ class ExploreOptions:
     """What is explored: formula 2, bytes of buffers plus `alpha` times the metric.
 
     Up to `samples` points are scored, of which two-step schemes give `per_candidate` to each capacity; ours prices a
-    tenth as many groups.  A search ends soon after `time_limit_s` CPU seconds.
+    tenth as many groups.  A search ends soon after `time_limit_s` CPU seconds of all processes.
     """
 
     method: str = "ours"
@@ -68,7 +70,11 @@ class ExploreResult:
 
 
 def explore(
-    scene: Scene, pricer: WaysPricer, options: ExploreOptions, candidates: tuple[Buffers, ...] | None = None
+    scene: Scene,
+    pricer: WaysPricer,
+    options: ExploreOptions,
+    candidates: tuple[Buffers, ...] | None = None,
+    report: Report | None = None,
 ) -> ExploreResult:
     """Choose buffers among `candidates` (None: those of Cocco, section 5.3.1) and a partition for them."""
     if options.method not in EXPLORERS:
@@ -82,9 +88,10 @@ def explore(
     choices = Choices(scene.space, pricer, options.metric, candidates, regions)
     pricer.ways((0,))
     start = processor_seconds()
-    deadline = float("inf") if options.time_limit_s is None else start + options.time_limit_s
-    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, deadline)
+    limit = Limit(options.time_limit_s)
+    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, limit, report)
     best, front = _search(plan, scene, options)
+    stop_unless(best.groups)
     if not best.groups:
         raise TilewrightError(
             "infeasible", scene.graph.name, "capacities that some layer fits", "none", "try larger ones"

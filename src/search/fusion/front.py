@@ -16,6 +16,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from ...interruption import stoppable
 from .capacity import CapacityEvaluator, Floats
 from .codesign import Best, Plan
 from .extensions import extensions
@@ -88,8 +89,8 @@ class Front:
         stretches = Stretches(self.plan.choices, order, self._live(order), most, self.possible)
         costs, came = stretches.shortest()
         for candidate in map(int, np.flatnonzero(costs < self.costs * (1 - 1e-12))):
-            self.groups[candidate] = stretches.groups(came[:, candidate])
-            self.costs[candidate] = costs[candidate]
+            groups = stretches.groups(came[:, candidate])
+            self.costs[candidate], self.groups[candidate] = costs[candidate], groups
 
     def _live(self, order: Sequence[int]) -> list[float]:
         """What it costs to load what is live at each place of an order."""
@@ -245,22 +246,23 @@ def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[
     """
     space, budget = plan.choices.space, plan.samples // 10
     front, random, best = Front(plan, tolls, possible, cores), Random(plan.seed), Best()
-    depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
-    kinds = len({plan.choices.structure(1 << number) for number in range(space.size)})
-    for order, most, singles in ((list(range(space.size)), budget // 3, kinds), (depth, budget // 6, 0)):
-        front.cuts(order, min(most, singles + budget // CUTS))
-        _note(best, front)
-    idle = 0
-    while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.late and not front.proven:
-        before = best.cost
-        _refine(front, random, budget, idle)
-        if idle >= STUCK and front.groups[front.best]:
-            front.window(front.best, random, min(budget - 1, plan.choices.evaluations + WINDOW_PRICES))
-        _note(best, front)
-        idle = 0 if best.cost < before else idle + 1
-        if idle in PROOFS:
-            with suppress(TooLargeError):
-                front.exact(min(budget // EXACT, budget - plan.choices.evaluations) - 1)
+    with stoppable():
+        depth = sorted(range(space.size), key=lambda number: (space.depth[number], number))
+        kinds = len({plan.choices.structure(1 << number) for number in range(space.size)})
+        for order, most, singles in ((list(range(space.size)), budget // 3, kinds), (depth, budget // 6, 0)):
+            front.cuts(order, min(most, singles + budget // CUTS))
+            _note(best, front)
+        idle = 0
+        while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.limit.late and not front.proven:
+            before = best.cost
+            _refine(front, random, budget, idle)
+            if idle >= STUCK and front.groups[front.best]:
+                front.window(front.best, random, min(budget - 1, plan.choices.evaluations + WINDOW_PRICES))
+            _note(best, front)
+            idle = 0 if best.cost < before else idle + 1
+            if idle in PROOFS:
+                with suppress(TooLargeError):
+                    front.exact(min(budget // EXACT, budget - plan.choices.evaluations) - 1)
     _note(best, front)
     return best, front
 
@@ -319,3 +321,4 @@ def _note(best: Best, front: Front) -> None:
     best.samples = front.plan.choices.evaluations
     candidate = front.best
     best.keep(float(front.totals[candidate]), candidate, front.groups[candidate])
+    front.plan.tell(best)

@@ -9,12 +9,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from ...costs.clock import processor_seconds
+from ...costs.clock import Limit, processor_seconds
 from ...costs.fusion.graph import LayerGraph, nodes_of
 from ...costs.fusion.values import Metric
 from ...costs.json_fields import object_of, read_json
 from ...errors import TilewrightError
 from ...files import write_file
+from ...interruption import stoppable
 from .annealing import Annealing, AnnealingOptions
 from .anytime import Anytime, AnytimeOptions
 from .evaluate import Evaluator, Pricer
@@ -88,8 +89,8 @@ class Search(Protocol):
 class PartitionOptions:
     """How to search; `samples` None: as `SAMPLES` has it.
 
-    The search ends after `time_limit_s` CPU seconds, else its result depends on `seed` only.  With `state` it goes on
-    from that file, where it exists, and leaves its state there.
+    The search ends after `time_limit_s` CPU seconds of all processes, else its result depends on `seed` only.  With
+    `state` it goes on from that file, where it exists, and leaves its state there.
     """
 
     method: str = "ours"
@@ -131,7 +132,7 @@ class _Run:
         self.evaluator = Evaluator(self.space, pricer, options.metric)
         self.scene = scene
         pricer.cost((0,))
-        self.start = processor_seconds()
+        self.start, self.limit = processor_seconds(), Limit(options.time_limit_s)
         self.history: list[tuple[int, float]] = []
         self.tolls = scene.tolls_of(self.evaluator)
         self.bound = scene.bound(self.evaluator)
@@ -146,9 +147,10 @@ class _Run:
             return self._answer(groups, bound, 1)
         self._load(search)
         self._note(search)
-        while not search.finished and not self._late():
-            search.step()
-            self._note(search)
+        with stoppable():
+            while not search.finished and not self.limit.late:
+                search.step()
+                self._note(search)
         self._save(search)
         bound = search.lower_bound if isinstance(search, Anytime) else self.bound
         return self._answer(search.best, bound, search.samples)
@@ -168,7 +170,7 @@ class _Run:
                     self.bound,
                     chains,
                     possible,
-                    self._left_s,
+                    lambda: self.limit.left_s,
                 )
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
@@ -195,14 +197,6 @@ class _Run:
             raise TilewrightError(
                 "limit", f"enumeration of {self.graph.name}", f"at most {steps} steps", found, lever
             ) from error
-
-    def _late(self) -> bool:
-        return self._left_s() <= 0
-
-    def _left_s(self) -> float:
-        """CPU seconds before the limit."""
-        limit = self.options.time_limit_s
-        return inf if limit is None else limit - (processor_seconds() - self.start)
 
     def _note(self, search: Search) -> None:
         if not self.history or search.best_cost < self.history[-1][1]:

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem
+from ...interruption import stop_unless, stoppable
 from .draw import Sampler, fits_arrays, joined, with_orders
 from .pricing import Bools, Ints, Pricer, nothing_fits
 from .values import Mapped, Request
@@ -33,19 +34,21 @@ def solve(
     bypasses = sampler.bypasses()
     best: tuple[float, LoopMapping] | None = None
     stale = misses = 0
-    while stale < victory and misses < timeout and not (pricer.late and best is not None):
-        drawn = fits_arrays(arch, sampler.draw(BATCH))
-        fitting = np.flatnonzero(np.isfinite(pricer.values(drawn)))
-        misses = 0 if len(fitting) else misses + BATCH
-        for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting.tolist()):
-            values = pricer.values(batch)
-            index = int(values.argmin())
-            stale += int(np.isfinite(values).sum())
-            if values[index] < (np.inf if best is None else best[0]):
-                best, stale = (float(values[index]), batch.mapping(index, problem)), 0
-                pricer.report(best[0])
-            if stale >= victory or (pricer.late and best is not None):
-                break
+    with stoppable():
+        while stale < victory and misses < timeout and not (pricer.late and best is not None):
+            drawn = fits_arrays(arch, sampler.draw(BATCH))
+            fitting = np.flatnonzero(np.isfinite(pricer.values(drawn)))
+            misses = 0 if len(fitting) else misses + BATCH
+            for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting.tolist()):
+                values = pricer.values(batch)
+                index = int(values.argmin())
+                stale += int(np.isfinite(values).sum())
+                if values[index] < (np.inf if best is None else best[0]):
+                    best, stale = (float(values[index]), batch.mapping(index, problem)), 0
+                    pricer.report(best[0])
+                if stale >= victory or (pricer.late and best is not None):
+                    break
+    stop_unless(best)
     if best is None:
         raise nothing_fits(arch, problem, "hybrid")
     return pricer.answer(best[1])

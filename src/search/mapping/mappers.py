@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
+from functools import partial
 
 from ...costs.bounds import bounds_of
 from ...costs.hierarchy import Architecture, Problem
 from ...costs.model import evaluate_with
 from ...errors import TilewrightError
+from ...interruption import requested, stop_unless, stoppable
+from ..processes import in_processes
 from .registry import find_mapper
 from .values import Mapped, Request
 
@@ -59,10 +60,11 @@ def map_problems(
     request: Request | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> tuple[Mapped, ...]:
+) -> tuple[Mapped | None, ...]:
     """The mappings of many problems in their order; those that differ in nothing but their name are solved once.
 
     `jobs` processes work side by side; the answers do not depend on how many, as long as no time limit is reached.
+    None stands for problems that no mapping was found for before the process was asked to stop.
     """
     request = request or Request()
     alike = [replace(problem, name="") for problem in problems]
@@ -79,15 +81,19 @@ def map_problems(
             progress(len(found), len(todo))
 
     if jobs <= 1 or len(todo) <= 1:
-        for key in todo:
-            note(key, map_problem(arch, first[key], mapper, request))
+        with stoppable():
+            for key in todo:
+                if not requested():
+                    note(key, map_problem(arch, first[key], mapper, request))
     else:
-        request = replace(request, report=None)
-        with ProcessPoolExecutor(min(jobs, len(todo)), get_context("spawn")) as pool:
-            waiting = [(key, pool.submit(map_problem, arch, first[key], mapper, request)) for key in todo]
-            for key, future in waiting:
-                note(key, future.result())
-    return tuple(found[key] for key in alike)
+        work = partial(_map_one, arch, mapper, replace(request, report=None))
+        in_processes(work, [first[key] for key in todo], jobs, lambda place, mapped: note(todo[place], mapped))
+    stop_unless(found)
+    return tuple(found.get(key) for key in alike)
+
+
+def _map_one(arch: Architecture, mapper: str, request: Request, problem: Problem) -> Mapped:
+    return map_problem(arch, problem, mapper, request)
 
 
 def check_energies(arch: Architecture, request: Request) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...costs import exact, timeloop
 from ...costs.bounds import bounds_of
-from ...costs.clock import processor_seconds
+from ...costs.clock import Limit, processor_seconds
 from ...costs.exact.batch import MAX_MACS as EXACT_MACS
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ...costs.timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
@@ -44,7 +44,7 @@ class Pricer:
         self.arch, self.problem, self.request = arch, problem, request
         self.evaluated = 0
         self._model = timeloop if request.model == "timeloop" else exact
-        self._start = processor_seconds()
+        self._start, self._limit = processor_seconds(), Limit(request.time_limit_s)
         self.kept = kept_tensors(arch, problem)
 
     @property
@@ -54,9 +54,8 @@ class Pricer:
 
     @property
     def late(self) -> bool:
-        """Whether the time limit has passed."""
-        limit = self.request.time_limit_s
-        return limit is not None and self.seconds > limit
+        """Whether the time limit has passed, or the process was asked to stop."""
+        return self._limit.late
 
     def report(self, best: float) -> None:
         """Tell the request's listener about a better mapping."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
+from ...interruption import stop_unless, stoppable
 from .draw import Sampler, fits_arrays
 from .pricing import Pricer, nothing_fits
 from .values import Mapped, Request
@@ -24,17 +25,19 @@ def solve(
     sampler = Sampler(arch, problem, request.space, request.seed)
     best: tuple[float, LoopMapping] | None = None
     stale = misses = 0
-    while stale < victory and misses < timeout and not (pricer.late and best is not None):
-        batch = fits_arrays(arch, sampler.draw(BATCH))
-        values = pricer.values(batch)
-        valid = int(np.isfinite(values).sum())
-        stale, misses = stale + valid, 0 if valid else misses + BATCH
-        if not valid:
-            continue
-        index = int(values.argmin())
-        if values[index] < (np.inf if best is None else best[0]):
-            best, stale = (float(values[index]), batch.mapping(index, problem)), 0
-            pricer.report(best[0])
+    with stoppable():
+        while stale < victory and misses < timeout and not (pricer.late and best is not None):
+            batch = fits_arrays(arch, sampler.draw(BATCH))
+            values = pricer.values(batch)
+            valid = int(np.isfinite(values).sum())
+            stale, misses = stale + valid, 0 if valid else misses + BATCH
+            if not valid:
+                continue
+            index = int(values.argmin())
+            if values[index] < (np.inf if best is None else best[0]):
+                best, stale = (float(values[index]), batch.mapping(index, problem)), 0
+                pricer.report(best[0])
+    stop_unless(best)
     if best is None:
         raise nothing_fits(arch, problem, "random")
     return pricer.answer(best[1])

@@ -42,5 +42,5 @@ def test_lines_of_a_table_that_no_terminal_shows_are_whole(capsys: pytest.Captur
 
 
 def test_no_progress_bar_without_a_terminal():
-    with progress_bar(quiet=False) as progress:
+    with progress_bar() as progress:
         assert progress is None

@@ -9,7 +9,7 @@ import pytest
 SOURCES = Path(__file__).parents[3] / "src"
 
 LAYERS = (
-    {"errors"},
+    {"errors", "interruption"},
     {"files"},
     {"algebra"},
     {"machine"},

@@ -28,5 +28,5 @@ class Incumbent:
     def offer(self, value: float, energy: float, cycles: int, mapping: Callable[[], LoopMapping]) -> None:
         """Take over a mapping if it is better."""
         if value < self.value * (1 - ROUNDING):
-            self.value, self.energy, self.cycles = value, energy, cycles
-            self.mapping = mapping()
+            found = mapping()  # first, as a request to stop may come there
+            self.value, self.energy, self.cycles, self.mapping = value, energy, cycles, found

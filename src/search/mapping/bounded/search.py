@@ -11,6 +11,7 @@ import numpy as np
 from ....costs.bounds import Bounds
 from ....costs.clock import processor_seconds
 from ....costs.hierarchy import Architecture, LoopMapping, Problem
+from ....interruption import requested
 from ..values import OBJECTIVES, Mapped, Request
 from .alike import Kept, Places, Spread, symmetries
 from .arrays import chain_arrays, reduced
@@ -306,4 +307,4 @@ class Search:
         """Whether it is time to stop."""
         now = processor_seconds()
         over = now > self.until and (now > self.last or self.best.value > self.near * self.low)
-        return over or self.nodes > self.patience
+        return over or self.nodes > self.patience or requested()

@@ -12,6 +12,7 @@ from ....costs.clock import processor_seconds
 from ....costs.exact.axes import axes_of
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....errors import InfeasibleError
+from ....interruption import stop_unless, stoppable
 from ..exact.solve import solve as three_memories
 from ..refine import solve as refine
 from ..values import Mapped, Request
@@ -96,7 +97,11 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         share = PERFECT_SHARE if slides else PLAIN_SHARE
         first = _searched(arch, problem, perfect, limits, clock, share, None, HELP)
         far = first.best.value > FAR * max(first.low, floor)
-        search = _searched(arch, problem, request, limits, clock, 1.0, first, FAR_HELP if far else (HELP[0], LATE_HELP))
+        helps = FAR_HELP if far else (HELP[0], LATE_HELP)
+        with stoppable():
+            search = _searched(arch, problem, request, limits, clock, 1.0, first, helps)
+        if search is None:  # stopped before it began
+            return first.answer(min(floor, first.best.value), clock.began)
         evaluated = first.settling.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
@@ -118,30 +123,37 @@ def _searched(
     search = Search(arch, problem, request, limits)
     if first is not None and first.best.value < inf:
         search.take(first.best.mapping, first.best.energy, first.best.cycles)
+    with stoppable():
+        _go_on(search, clock, share, helps)
+    stop_unless(search.best.value < inf)
+    return search
+
+
+def _go_on(search: Search, clock: _Clock, share: float, helps: Sequence[Help]) -> None:
+    """Search up to a share of the time."""
     begun = processor_seconds()
     if clock.limit_s is None:
         if not search.run(inf, HELP_NODES):
             _help(search, None)
             search.wide = True
             search.run(inf)
-        return search
+        return
     last = clock.after(share)
     left, low, since = max(0.0, last - begun), inf, begun
     for stage in helps:
         if search.run(begun + stage.after * left, near=stage.near, last=last):
-            return search
+            return
         now = processor_seconds()
         soon = _soon(search, low, (last - now) / max(now - since, 1e-9))
         if search.best.value > stage.near * search.low and not soon:
             _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
         low, since = search.low, processor_seconds()
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
-        return search
+        return
     if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
         _help(search, last - processor_seconds())
     search.wide = True
     search.run(last if search.best.value < inf else inf)
-    return search
 
 
 def _soon(search: Search, low: float, times: float) -> bool:

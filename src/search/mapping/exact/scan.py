@@ -38,10 +38,13 @@ class Field(NamedTuple):
 
 
 @bare_entry
-def scan(best: Best, task: Task, field: Field) -> None:
-    """Search all inner tiles of `field`."""
+def scan(best: Best, task: Task, field: Field, first: int, last: int) -> bool:
+    """Search the inner tiles [first, last) of `field`, by their bounds; whether others may hold something better.
+
+    The first call, with `first` 0, puts them in that order.
+    """
     model, lattice = task.model, task.lattice
-    for n in range(field.tiles.shape[0]):
+    for n in range(field.tiles.shape[0] if first == 0 else 0):
         field.lowest[n] = np.inf
         number: int = field.tiles[n]
         together = _together(task, number)
@@ -50,15 +53,17 @@ def scan(best: Best, task: Task, field: Field) -> None:
         set_inner(task.inner, model, task.spread, lattice.tile[number], task.room)
         energy, cycles = least(task, FREE, 0, task.inner.left)
         field.lowest[n] = value_of(task.objective, energy + field.any[together], cycles)
-    rank(field.lowest, field.tiles.shape[0], field.ranked[0], field.ranked[2])
-    for i in range(field.tiles.shape[0]):
+    if first == 0:
+        rank(field.lowest, field.tiles.shape[0], field.ranked[0], field.ranked[2])
+    for i in range(first, min(last, field.tiles.shape[0])):
         best_first: int = field.ranked[0, i]
         if field.lowest[best_first] >= best.value[0]:
-            break
+            return False
         tile: int = field.tiles[best_first]
         set_inner(task.inner, model, task.spread, lattice.tile[tile], task.room)
         waiting = _scan_middle(best, task, field, _together(task, tile))
         _visit_waiting(best, task, field, waiting)
+    return last < field.tiles.shape[0]
 
 
 @bare

@@ -10,10 +10,11 @@ from math import prod
 
 import numpy as np
 
-from ....costs.clock import processor_seconds
+from ....costs.clock import Limit, processor_seconds
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....costs.timeloop import evaluate
 from ....errors import InfeasibleError, TilewrightError
+from ....interruption import stop_unless, stoppable
 from ..refine import solve as refine
 from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
@@ -35,6 +36,10 @@ ROUNDING = 1e-9
 HELP_PRICES, HELP_AFTER_S, HELP_MOST_S, HELP_SHARE = 30_000, 2.0, 0.5, 0.3
 """Mappings priced, or processor seconds, before `refine` is asked for a good one; the most for that; and the part of a
 time limit that neither exceeds."""
+
+
+LOOK_S = 0.1
+"""Processor seconds between two looks at the limit, about."""
 
 
 class _Search:
@@ -65,7 +70,7 @@ class _Search:
         self.tiles, self.order = np.zeros((5, self.dim_count), np.int64), np.zeros((3, self.dim_count), np.int64)
         self.beyond: dict[Kept, tuple[Floats, Floats]] = {}
         self.least: dict[Kept, Ints] = {}
-        self.helped = False
+        self.helped, self.low = False, 0.0
         self.known: tuple[float, LoopMapping] | None = None
         self.fixed: dict[Kept, Floats] = {}
         self.fitting: dict[Kept, Ints] = {}
@@ -108,8 +113,23 @@ class _Search:
         beyond: dict[Kept, float] = {kept: float(self.tables(kept)[0].min()) for kept in self.kept}
         return spreads.ranked(self.objective, self.kept, beyond, self.least)
 
-    def explore(self, candidate: Candidate) -> None:
-        """Search one spread to the end."""
+    def run(self, arch: Architecture, problem: Problem, request: Request, limit: Limit) -> None:
+        """Search spread by spread until the limit; `low` bounds those that are left from below."""
+        start, seconds = processor_seconds(), request.time_limit_s or np.inf
+        for candidate in self.candidates():
+            self.low = candidate.low
+            if candidate.low * (1 + ROUNDING) >= self.best.value[0]:
+                break
+            spent = processor_seconds() - start
+            late = self.best.counts[0] > HELP_PRICES or spent > min(HELP_AFTER_S, HELP_SHARE * seconds)
+            if late and not self.helped:
+                self.help(arch, problem, request)
+            if not self.explore(candidate, limit):
+                return
+        self.low = np.inf
+
+    def explore(self, candidate: Candidate, limit: Limit) -> bool:
+        """Search one spread; whether to the end, before the limit or the first mapping."""
         kept0, kept1 = candidate.kept
         near, far = self.links
         self._place_near(near, candidate.near)
@@ -124,7 +144,14 @@ class _Search:
             self._fitting(kept0), table, lowest, self._fixed(kept1), self.cross,
             self._ordered(candidate.near, candidate.far), *self.lists,
         )  # fmt: skip
-        scan(self.best, task, field)
+        first, step, more = 0, 1, True
+        while more:
+            if limit.late and self.best.value[0] < np.inf:
+                return False
+            begun = processor_seconds()
+            more = bool(scan(self.best, task, field, first, first + step))
+            first, step = first + step, 2 * step if processor_seconds() - begun < LOOK_S else step
+        return True
 
     def _place_near(self, near: Links, factors: Factors) -> None:
         near.active[:] = 1 if prod(factors) > 1 else 0
@@ -186,28 +213,19 @@ def solve(
 ) -> Mapped:
     """The best mapping of `problem` on `arch` (Timeloop's model) in `space`, and whether that is proven.
 
-    A search that takes long goes on below what `refine` finds.  `time_limit_s` is processor time; it is looked at
-    between spreads, so it may be overrun by one of them.
+    A search that takes long goes on below what `refine` finds.  `time_limit_s` is processor time.
     """
     if objective not in OBJECTIVES[:3]:
         raise TilewrightError("usage", "objective", "edp, energy or latency", objective)
     start = processor_seconds()
     space = space or Space()
+    limit = Limit(time_limit_s)
     search = _Search(arch, problem, objective, space)
-    limit = np.inf if time_limit_s is None else time_limit_s
-    low = np.inf
-    for candidate in search.candidates():
-        if candidate.low * (1 + ROUNDING) >= search.best.value[0]:
-            break
-        seconds = processor_seconds() - start
-        late = search.best.counts[0] > HELP_PRICES or seconds > min(HELP_AFTER_S, HELP_SHARE * limit)
-        if late and not search.helped:
-            search.help(arch, problem, Request(objective, "timeloop", space, time_limit_s=time_limit_s))
-        if processor_seconds() - start > limit and search.best.value[0] < np.inf:
-            low = candidate.low
-            break
-        search.explore(candidate)
-    return _answer(arch, problem, search, low, processor_seconds() - start)
+    request = Request(objective, "timeloop", space, time_limit_s=time_limit_s)
+    with stoppable():
+        search.run(arch, problem, request, limit)
+    stop_unless(search.best.value[0] < np.inf)
+    return _answer(arch, problem, search, search.low, processor_seconds() - start)
 
 
 def _answer(arch: Architecture, problem: Problem, search: _Search, low: float, seconds: float) -> Mapped:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ....errors import InfeasibleError
+from ....interruption import stop_unless, stoppable
 from ..cosa import solve as cosa
 from ..draw import Sampler, fits_arrays
 from ..pricing import Pricer, nothing_fits
@@ -56,9 +57,11 @@ def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequen
     InfeasibleError if nothing that fits was found.
     """
     search = _Refinement(arch, problem, request)
-    for mapping in starts:
-        search.offer(pack(arch, problem, [mapping]))
-    search.rounds()
+    with stoppable():
+        for mapping in starts:
+            search.offer(pack(arch, problem, [mapping]))
+        search.rounds()
+    stop_unless(search.best)
     return search.answer()
 
 

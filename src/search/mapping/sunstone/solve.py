@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ....interruption import stop_unless, stoppable
 from ..pricing import Floats, Ints, Pricer, nothing_fits
 from ..room import Room
 from ..values import Mapped, Request
@@ -42,7 +43,9 @@ def solve(
     `pricer` may price what is compared, and the answer.  Raises InfeasibleError if nothing fits.
     """
     search = _Search(pricer or Pricer(arch, problem, request), direction, intra, widths)
-    search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
+    with stoppable():
+        search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
+    stop_unless(search.best)
     return search.answer()
 
 
@@ -75,8 +78,8 @@ class _Search:
             if not last:
                 self.expand(extended(partial, choices, row, step), number + 1)
                 continue
-            self.value = float(values[row])
-            self.best = self._batch(partial, choices.part(np.array([row])), step)
+            found = self._batch(partial, choices.part(np.array([row])), step)
+            self.value, self.best = float(values[row]), found
             self.pricer.report(self.value)
 
     def _choices(self, partial: Partial, step: Step, number: int) -> Choices:

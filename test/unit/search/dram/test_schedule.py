@@ -1,11 +1,11 @@
 """The scheduler: the best of all fusions on small networks, the same on any number of threads, legal on large ones."""
 
-import sys
 from itertools import count, permutations, product
 
 import numpy as np
 import pytest
 
+from tilewright.costs.clock import Limit, team
 from tilewright.costs.dram import Model, net_tables, score, transfers_of, workspace
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.slices import sliced
@@ -13,7 +13,7 @@ from tilewright.costs.dram.workspace import FUSED_GROUP
 from tilewright.costs.soma import evaluate, hardware, plan
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
-from tilewright.search.dram import Effort, Objective, schedule, starts
+from tilewright.search.dram import Effort, Objective, schedule
 from tilewright.search.dram.anneal import Task, start_chain
 from tilewright.search.dram.polish import polish
 from tilewright.search.dram.schedule import new_chain, room
@@ -79,8 +79,7 @@ def test_jobs_do_not_change_the_answer():
 def test_a_time_limit_is_for_all_walks_together(limit: int, monkeypatch: pytest.MonkeyPatch):
     """By a clock that goes on by a second at each look."""
     seconds = count()
-    for module in (sys.modules[schedule.__module__], starts):
-        monkeypatch.setattr(module, "wall_seconds", lambda: float(next(seconds)))
+    monkeypatch.setattr(team, "seconds", lambda: float(next(seconds)))
     found = schedule(diamond(), model(), 1, effort=Effort(chains=4, rounds=10**6, time_limit_s=limit))
     assert next(seconds) <= limit + 20
     assert found.timetable.latency_cycles > 0
@@ -179,7 +178,7 @@ def test_short_groups_are_found():
     assert (chain.now == chain.best).all()
     again = new_chain(first, 0, 0)
     start_chain(task, again, work)
-    polish(task, again, work, deadline=0.0)
+    polish(task, again, work, Limit(0.0))
     assert (again.best == first).all()
 
 

@@ -1,0 +1,176 @@
+"""Work in several processes that end with this one, however it ends, and answer with their best when it is stopped."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection, get_context, parent_process, process
+from threading import Thread
+from time import monotonic
+from typing import Any, Generic, TypeVar, cast
+
+from ..costs.clock import team
+from ..interruption import Interrupted, answer_with_best, listen, requested, stoppable, whole
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+GRACE_S = 5.0
+"""Seconds that processes have to answer with their best after they are asked to stop."""
+
+PR_SET_PDEATHSIG = 1
+"""Of Linux's prctl: the signal that a process gets when its parent ends."""
+
+_CONTEXT = get_context("spawn")
+
+
+@dataclass
+class _Worker(Generic[Item]):
+    """A process, the pipe to it, and the number of the item that it works on."""
+
+    process: process.BaseProcess
+    pipe: connection.Connection
+    place: int = -1
+
+
+def in_processes(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int,
+    note: Callable[[int, Result], None],
+    *,
+    together: bool = False,
+) -> None:
+    """Call `note(place, result)` with `work(items[place])` as each ends, of `jobs` processes side by side.
+
+    `work` and `items` are pickled.  With `together` the time limits (`clock.Limit`) of all are one limit: what they
+    spend is added up.  When this process is asked to stop, so are they; what they answer with then is noted, too.  An
+    error in a process is raised here, after all were ended.
+    """
+    count = min(jobs, len(items))
+    spent = _CONTEXT.RawArray("d", count) if together else None
+    workers: list[_Worker[Item]] = []
+    waiting = iter(range(len(items)))
+    try:
+        with stoppable():
+            for place in range(count):
+                with whole():
+                    workers.append(_start(work, spent, place))
+            busy = [worker for worker in workers if _give(worker, items, waiting)]
+            while busy:
+                busy = _collect(busy, items, waiting, note)
+        if requested():
+            _stop(workers, note)
+    finally:
+        for worker in workers:
+            worker.process.kill()
+        for worker in workers:
+            worker.process.join()
+            worker.pipe.close()
+
+
+def _start(work: Callable[..., Any], spent: Any, place: int) -> _Worker[Any]:
+    """A process that hears no SIGINT, which a terminal sends to all processes: the parent asks it to stop."""
+    here, there = _CONTEXT.Pipe()
+    child = _CONTEXT.Process(target=_serve, args=(work, there, spent, place, os.getpid()), daemon=True)
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        child.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+    there.close()
+    return _Worker(child, here)
+
+
+def _give(worker: _Worker[Item], items: Sequence[Item], waiting: Any) -> bool:
+    """Give a process the next item; whether there was one."""
+    worker.place = next(waiting, -1)
+    if worker.place >= 0:
+        worker.pipe.send(items[worker.place])
+    return worker.place >= 0
+
+
+def _collect(
+    busy: list[_Worker[Item]], items: Sequence[Item], waiting: Any, note: Callable[[int, Any], None]
+) -> list[_Worker[Item]]:
+    """Note what is ready; the processes that go on."""
+    ready = connection.wait([worker.pipe for worker in busy])
+    done = [worker for worker in busy if worker.pipe in ready]
+    for worker in done:
+        place, worker.place = worker.place, -1
+        note(place, _answer_of(worker))
+    return [worker for worker in busy if worker not in done or _give(worker, items, waiting)]
+
+
+def _answer_of(worker: _Worker[Any]) -> Any:
+    """What a process answers; raises its error."""
+    try:
+        good, answer = worker.pipe.recv()
+    except (EOFError, OSError):
+        worker.process.join()
+        raise RuntimeError(f"a worker process ended with {worker.process.exitcode}") from None
+    if not good:
+        raise cast(BaseException, answer)
+    return answer
+
+
+def _stop(workers: Sequence[_Worker[Any]], note: Callable[[int, Any], None]) -> None:
+    """Ask processes to stop, and note what they have found."""
+    busy = [worker for worker in workers if worker.place >= 0 and worker.process.is_alive()]
+    for worker in busy:
+        worker.process.terminate()
+    end = monotonic() + GRACE_S
+    while busy and (left := end - monotonic()) > 0:
+        ready = connection.wait([worker.pipe for worker in busy], left)
+        for worker in [worker for worker in busy if worker.pipe in ready]:
+            busy.remove(worker)
+            try:
+                note(worker.place, _answer_of(worker))
+            except RuntimeError:
+                continue  # it had found nothing
+
+
+def _serve(work: Callable[[Any], Any], pipe: connection.Connection, spent: Any, place: int, parent: int) -> None:
+    """The life of a process: items come in, answers go out, until nobody sends any more."""
+    _end_with(parent)
+    try:
+        listen()
+        answer_with_best()
+        if spent is not None:
+            team.join(spent, place)
+        while not requested():
+            item, answer = pipe.recv(), None
+            with stoppable():
+                answer = _try(work, item)
+            if answer is not None:
+                pipe.send(answer)
+    except (EOFError, OSError, Interrupted):
+        pass  # the parent has gone, or asks to stop before anything was found
+
+
+def _try(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
+    try:
+        return True, work(item)
+    except Exception as error:
+        return False, error
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent ends, also when that is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
+    if os.getppid() != parent:
+        os._exit(1)
+    Thread(target=_watch_parent, daemon=True).start()
+
+
+def _watch_parent() -> None:
+    """For systems that do not tell: the parent's end of a pipe closes."""
+    above = parent_process()
+    if above is not None:
+        above.join()
+        os._exit(1)

@@ -1,0 +1,280 @@
+"""Signals to real processes: exit codes, what they answer, what they leave behind.
+
+Nothing waits for a time: a process is asked to stop when it has shown that it is where the test wants it, by the
+signals that it listens to, the libraries that it has loaded, its children, files, or the progress on its terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.interruption import SIGNALS
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
+
+GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
+CONV = "resnet18:conv2_1"
+PATIENCE_S = 120.0
+INTERRUPTED = "tilewright: interrupted"
+
+POOLS = """
+func.func @main(%x : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %a = graph.pool max %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  func.return %a : tensor<1x4x8x8xf32>
+}
+"""  # noqa: E501
+
+
+@dataclass
+class Process:
+    """A command with a terminal as its stderr; all that runs in its session is its own."""
+
+    started: subprocess.Popen[str]
+    terminal: int
+    said: str = ""
+    seen: list[int] = field(default_factory=list[int])
+
+    @property
+    def pid(self) -> int:
+        return self.started.pid
+
+    def wait_until(self, there: Callable[[Process], bool]) -> None:
+        """Wait until it is at some point; fails where it ends before."""
+        end = time.monotonic() + PATIENCE_S
+        while not there(self):
+            assert self.started.poll() is None, f"ended before the point: {self.listen()}"
+            assert time.monotonic() < end, "the point was never reached"
+            time.sleep(0.002)
+
+    def listen(self) -> str:
+        """All that it has said on its terminal so far."""
+        os.set_blocking(self.terminal, False)
+        while True:
+            try:
+                text = os.read(self.terminal, 1 << 16)
+            except OSError:  # nothing new, or the other end is closed
+                return self.said
+            if not text:
+                return self.said
+            self.said += text.decode(errors="replace")
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code and output."""
+        output, _ = self.started.communicate(timeout=PATIENCE_S)
+        return self.started.returncode, output
+
+
+@pytest.fixture
+def begin() -> Iterator[Callable[..., Process]]:
+    """Starts commands, and ends what is left of them."""
+    running: list[Process] = []
+
+    def start(*arguments: str, tool: str = "tilewright", **others: Any) -> Process:
+        ours, theirs = os.openpty()
+        command = [str(Path(sys.executable).with_name(tool)), *arguments]
+        usual: dict[str, Any] = {
+            "stdout": subprocess.PIPE,
+            "start_new_session": True,
+            "text": True,
+            "preexec_fn": _hear,
+        }
+        running.append(Process(subprocess.Popen(command, stderr=theirs, **(usual | others)), ours))
+        os.close(theirs)
+        return running[-1]
+
+    yield start
+    for process in running:
+        for left in alive(process.pid):
+            os.kill(left, signal.SIGKILL)
+        process.started.wait()
+        os.close(process.terminal)
+
+
+def _hear() -> None:
+    """Whatever the tests were started by, their processes hear SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def alive(session: int) -> list[int]:
+    """Processes of a session that have not ended."""
+    found: list[int] = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, own = path.read_text().rpartition(")")[2].split()[:4]
+        except OSError:  # it has gone
+            continue
+        if int(own) == session and state not in "ZX":
+            found.append(int(path.parent.name))
+    return found
+
+
+def listening(pid: int, number: signal.Signals = signal.SIGTERM) -> bool:
+    """Whether a process has a handler for a signal."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    caught = re.search(r"SigCgt:\s*([0-9a-f]+)", status)
+    return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+def workers(process: Process) -> list[int]:
+    """Other processes of its session that have asked to hear when it ends."""
+    return [pid for pid in alive(process.pid) if pid != process.pid and listening(pid)]
+
+
+# where a process is
+
+
+def at_the_start(process: Process) -> bool:
+    return listening(process.pid)
+
+
+def importing(process: Process) -> bool:
+    return "llvmlite" in Path(f"/proc/{process.pid}/maps").read_text()
+
+
+def said(text: str) -> Callable[[Process], bool]:
+    return lambda process: re.search(text, process.listen()) is not None
+
+
+def at_work(process: Process) -> bool:
+    return len(workers(process)) == 2
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "there"),
+    [
+        (("compile", GEMM, "--target", "tiny", "-o", "OUT"), at_the_start),
+        (("map", CONV, "--target", "eyeriss_like", "--svg", "OUT/x.svg"), importing),
+        (("compile", "MODEL", "--target", "cocco_npu", "-o", "OUT"), said("graph-|convert-|codelet-")),
+    ],
+    ids=["start", "import", "pass"],
+)
+@pytest.mark.parametrize("number", SIGNALS, ids=["sigint", "sigterm"])
+def test_without_a_best_a_line_and_nothing_else(
+    arguments: tuple[str, ...],
+    there: Callable[[Process], bool],
+    number: signal.Signals,
+    begin: Callable[..., Process],
+    tmp_path: Path,
+):
+    model, folder = tmp_path / "pools.mlir", tmp_path / "out"
+    model.write_text(POOLS)
+    process = begin(*(word.replace("OUT", str(folder)).replace("MODEL", str(model)) for word in arguments))
+    process.wait_until(there)
+    process.started.send_signal(number)
+    code, output = process.end()
+    assert (code, output) == (128 + number, "")
+    assert INTERRUPTED in process.listen()
+    assert "Traceback" not in process.said
+    assert "Exception" not in process.said
+    assert left(folder) == []
+    assert alive(process.pid) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "there", "number"),
+    [
+        (
+            ("map", CONV, "--target", "conventional", "--method", "random", "--time-limit", "1000"),
+            said("best"),
+            signal.SIGTERM,
+        ),
+        (("partition", "nasnet", "--method", "annealing", "--samples", "1000000000"), said("best"), signal.SIGTERM),
+        (("explore", "googlenet", "--method", "annealing", "--samples", "1000000000"), said("best"), signal.SIGINT),
+        (("schedule", "resnet50", "--rounds", "1000000000", "--jobs", "2"), importing, signal.SIGTERM),
+    ],
+    ids=["map", "partition", "explore", "schedule"],
+)
+def test_the_best_so_far_is_answered_and_marked(
+    arguments: tuple[str, ...], there: Callable[[Process], bool], number: int, begin: Callable[..., Process]
+):
+    process = begin(*arguments, "--json")
+    process.wait_until(there)
+    process.started.send_signal(number)
+    code, output = process.end()
+    assert code == 128 + number
+    assert "Traceback" not in process.listen()
+    if not output:  # before there was a schedule
+        assert there is importing
+        assert INTERRUPTED in process.said
+        return
+    answer = json.loads(output)
+    assert answer["interrupted"] is True
+    assert answer.get("proven") is not True
+    assert alive(process.pid) == []
+
+
+def test_a_table_says_so(begin: Callable[..., Process]):
+    process = begin("map", CONV, "--target", "conventional", "--method", "random", "--time-limit", "1000")
+    process.wait_until(said("best"))
+    process.started.send_signal(signal.SIGINT)
+    code, output = process.end()
+    assert code == 130
+    assert output.endswith("interrupted: the best found until then\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(number: signal.Signals, begin: Callable[..., Process]):
+    process = begin("map", "resnet18", "--target", "eyeriss_like", "--time-limit", "1000", "--jobs", "2", "--json")
+    process.wait_until(at_work)
+    if number == signal.SIGINT:  # as a terminal does
+        os.killpg(process.pid, number)
+    else:
+        process.started.send_signal(number)
+    code, output = process.end()
+    assert code == (-number if number == signal.SIGKILL else 128 + number)
+    if output:
+        assert json.loads(output)["interrupted"] is True
+    assert "Traceback" not in process.listen()
+    end = time.monotonic() + PATIENCE_S
+    while alive(process.pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert alive(process.pid) == []
+
+
+def test_signals_while_files_are_written_leave_them_whole_or_not_at_all(begin: Callable[..., Process], tmp_path: Path):
+    folder = tmp_path / "out"
+    process = begin("compile", GEMM, "--target", "tiny", "-o", str(folder), "--json")
+    process.wait_until(lambda _: folder.exists())
+    process.started.send_signal(signal.SIGTERM)
+    code, _ = process.end()
+    assert code in (0, 143)  # 0: it was done already
+    files = [name for name in left(folder) if name != "program"]
+    assert files in ([], ["program.bin", "program.json", "target.acg", "weights.npz"])
+
+
+def test_the_optimizer_is_stopped_too(begin: Callable[..., Process]):
+    process = begin(tool="tilewright-opt", stdin=subprocess.PIPE)
+    process.wait_until(lambda found: listening(found.pid))
+    process.started.send_signal(signal.SIGTERM)
+    code, output = process.end()
+    assert (code, output) == (143, "")
+    assert INTERRUPTED in process.listen()
+    assert "Traceback" not in process.said
+
+
+def test_a_process_that_was_started_deaf_stays_so(begin: Callable[..., Process]):
+    process = begin("networks", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    process.wait_until(at_the_start)
+    process.started.send_signal(signal.SIGINT)
+    code, output = process.end()
+    assert code == 0
+    assert "resnet50" in output
