@@ -150,7 +150,7 @@ def _partition(path: Path) -> None:
 def _schedule(path: Path) -> None:
     from tilewright.driver.schedules import schedule_network_for
 
-    schedule_network_for(str(path), "soma_edge")
+    schedule_network_for(str(path), "edge16")
 
 
 NETWORKS: dict[str, Callable[[int], onnx.ModelProto]] = {"chain": chain, "branches": branches, "gpt2": gpt2}
