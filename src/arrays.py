@@ -162,7 +162,8 @@ def _make_input(random: np.random.Generator, shape: tuple[int, ...], dtype: np.d
 
 def compare(found: Mapping[str, Array], expected: Mapping[str, Array], tolerance: float | None = None) -> Comparison:
     """Compare arrays name by name; raises where a name is missing or a shape differs."""
-    parts = [_compare_one(name, found, array, tolerance) for name, array in expected.items()]
+    check_shapes({name: array.shape for name, array in found.items()}, expected)
+    parts = [_compare_one(name, found[name], array, tolerance) for name, array in expected.items()]
     if not parts:
         return Comparison(0.0, 0.0, True, True)
     worst = max(parts, key=lambda part: (part.max_rel_error, part.worst is not None))
@@ -175,12 +176,19 @@ def compare(found: Mapping[str, Array], expected: Mapping[str, Array], tolerance
     )
 
 
-def _compare_one(name: str, found: Mapping[str, Array], expected: Array, tolerance: float | None) -> Comparison:
-    if name not in found:
-        raise TilewrightError("expect", name, f"an output named one of {', '.join(found)}", f"'{name}'", "rename it")
-    array = found[name]
-    if array.shape != expected.shape:
-        raise TilewrightError("expect", name, f"shape {array.shape}, as the output has it", f"shape {expected.shape}")
+def check_shapes(shapes: Mapping[str, tuple[int, ...]], expected: Mapping[str, Array]) -> None:
+    """Raise `TilewrightError` (kind `expect`) for expected arrays that no output has the name or the shape of."""
+    for name, array in expected.items():
+        if name not in shapes:
+            raise TilewrightError(
+                "expect", name, f"an output named one of {', '.join(shapes)}", f"'{name}'", "rename it"
+            )
+        if array.shape != shapes[name]:
+            told = f"shape {shapes[name]}, as the output has it"
+            raise TilewrightError("expect", name, told, f"shape {array.shape}", "give an array of that shape")
+
+
+def _compare_one(name: str, array: Array, expected: Array, tolerance: float | None) -> Comparison:
     same = (array == expected) | ((array != array) & (expected != expected))
     differences = _differences(array, expected, same)
     error = float(differences.max(initial=0.0))

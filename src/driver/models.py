@@ -16,7 +16,7 @@ from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..arrays import Array, Comparison, compare, make_inputs, read_arrays, verdict, write_arrays
+from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read_arrays, verdict, write_arrays
 from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.input_shapes import InputShapes
@@ -350,12 +350,13 @@ def run(
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = choose_inputs(signature, options)
+    given = read_expected(options, {t.name: t.shape for t in program.tensors if t.role == "output"})
     folder = make_folder(folder)
     trace = folder / "trace.json" if options.trace else None
     result = simulate(program, inputs, trace=trace, progress=progress)
     outputs = folder / "outputs.npz"
     write_arrays(outputs, result.outputs)
-    compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
+    compared_with, expected = expected_outputs(module, inputs, given, options)
     comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
     spent = time.process_time() - start
     return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates)
@@ -369,16 +370,23 @@ def choose_inputs(
     given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
     unknown = [name for name in given if name not in signature]
     if unknown:
-        raise TilewrightError("inputs", str(options.inputs), f"inputs named {list(signature)}", f"'{unknown[0]}'")
+        raise TilewrightError("inputs", str(options.inputs), f"inputs named {', '.join(signature)}", f"'{unknown[0]}'")
     return made | given
 
 
+def read_expected(options: RunOptions, shapes: Mapping[str, tuple[int, ...]]) -> Mapping[str, Array] | None:
+    """Outputs of these names and shapes from the file of `options`, where it names one; read before a run."""
+    given = read_arrays(options.expect, shapes) if options.expect is not None else None
+    check_shapes(shapes, given or {})
+    return given
+
+
 def expected_outputs(
-    module: ModuleOp | None, inputs: Mapping[str, Array], names: list[str], options: RunOptions
+    module: ModuleOp | None, inputs: Mapping[str, Array], given: Mapping[str, Array] | None, options: RunOptions
 ) -> tuple[str, Mapping[str, Array] | None]:
-    """What the outputs are compared with, and where that comes from."""
-    if options.expect is not None:
-        return str(options.expect), read_arrays(options.expect, names)
+    """What the outputs are compared with, and where that comes from; `given` is what a file has."""
+    if given is not None:
+        return str(options.expect), given
     if module is None or not options.check:
         return "", None
     return "NumPy", reference(module, inputs)

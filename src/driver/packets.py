@@ -44,6 +44,7 @@ from .models import (
     load_model,
     make_context,
     parse_passes,
+    read_expected,
 )
 from .packet_steps import program_of
 
@@ -302,10 +303,11 @@ def run_packets(
     module, lowered = packet_module(model, shapes)
     compiled = compile_packets(machine, lowered)
     inputs = choose_inputs(compiled.inputs, options)
+    given = read_expected(options, compiled.outputs)
     result = execute(machine, compiled, inputs)
     make_folder(folder)
     write_arrays(folder / "outputs.npz", result.outputs)
-    compared_with, expected = expected_outputs(module, inputs, list(result.outputs), options)
+    compared_with, expected = expected_outputs(module, inputs, given, options)
     comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
     spent = time.process_time() - start
     return replace(
