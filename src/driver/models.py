@@ -23,6 +23,7 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
+from .model_kinds import MODEL_KINDS, check_kind
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -111,9 +112,6 @@ def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
 
 
-MODEL_KINDS = "an .onnx file, a .mlir file, einsum text with bounds, or the name of a network or layer"
-
-
 def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None = None) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
@@ -143,25 +141,10 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
         return _with_fixed_shapes(parse_mlir(Path(model)), str(model), shapes)
     if isinstance(model, str | Path):
-        _check_kind(Path(model))
+        check_kind(Path(model))
     from ..frontends.onnx import import_onnx
 
     return import_onnx(model, shapes=shapes)
-
-
-def _check_kind(path: Path) -> None:
-    """Raise `TilewrightError` (kind `model`) for a path that names no file, or one that is no model."""
-    try:
-        found = "a folder" if path.is_dir() else "no such file or name" if not path.exists() else ""
-    except OSError as error:
-        raise file_error(error, path) from error
-    if not found and path.suffix != ".onnx":
-        with path.open("rb") as stream:
-            start = stream.read(512)
-        found = "a file of text" if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in start) else ""
-    if found:
-        lever = "check the name; `tilewright networks` lists those of networks"
-        raise TilewrightError("model", str(path)[:200], MODEL_KINDS, found, lever)
 
 
 def _with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
