@@ -26,14 +26,14 @@ from tilewright import load_target
 from tilewright.algebra.evaluate import run_statement
 from tilewright.arrays import Array
 from tilewright.backends.hexagon import missing_tools, run_program
-from tilewright.backends.packets.generate import Switches, generate
-from tilewright.backends.packets.isa import Isa
-from tilewright.backends.packets.program import PacketProgram, Stored, executed_packets
-from tilewright.backends.packets.storage import contiguous_strides
 from tilewright.backends.packets.text import assembly
 from tilewright.driver import reference
 from tilewright.driver.packets import compile_packets, execute, integer_types, packet_module
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import PacketProgram, Stored, executed_packets
+from tilewright.machine.packet_storage import contiguous_strides
+from tilewright.passes.nest_to_packets.generate import Switches, generate
 from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
 
 COMPILE = (

@@ -1,7 +1,7 @@
 """What tilewright adds to xDSL, by name: dialects, passes and targets, each imported when it is first used.
 
-A pass `a-b` is class `ABPass` of `passes/a_b.py`; a dialect `x` is the `Dialect` object `X` of `dialects/x`;
-a target `x` is class `XTarget` of `backends/text.py`.
+A pass `a-b` is class `ABPass` of `a_b.py` in its folder of `passes`; a dialect `x` is the `Dialect` object `X` of
+`dialects/x`; a target `x` is class `XTarget` of `backends/text.py`.
 `TILEWRIGHT_UNIVERSE` is the `xdsl.universe` entry point, so plain `xdsl-opt` sees the same names.
 """
 
@@ -18,34 +18,30 @@ from xdsl.utils.target import Target
 
 DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic")
 
-PASSES = (
-    "load-target",
-    "graph-normalize",
-    "graph-quantize",
-    "graph-integers",
-    "graph-fuse",
-    "graph-partition",
-    "graph-verify",
-    "convert-graph-to-nest",
-    "nest-tile",
-    "nest-permute",
-    "nest-unroll",
-    "nest-map",
-    "nest-verify",
-    "convert-nest-to-codelet",
-    "dram-schedule",
-    "dram-allocate",
-    "dram-verify",
-    "codelet-unroll",
-    "codelet-parallelize",
-    "codelet-pipeline",
-    "codelet-allocate",
-    "codelet-verify",
-    "convert-codelet-to-mnemonic",
-    "mnemonic-pack",
-    "convert-dram-to-mnemonic",
-    "convert-nest-to-loops",
-)
+PASSES_BY_FOLDER = {
+    "": ("load-target",),
+    "graph": (
+        "graph-normalize",
+        "graph-quantize",
+        "graph-integers",
+        "graph-fuse",
+        "graph-partition",
+        "graph-verify",
+    ),
+    "graph_to_nest": ("convert-graph-to-nest",),
+    "nest": ("nest-tile", "nest-permute", "nest-unroll", "nest-map", "nest-verify"),
+    "nest_to_codelet": ("convert-nest-to-codelet",),
+    "dram": ("dram-schedule", "dram-allocate", "dram-verify"),
+    "codelet": ("codelet-unroll", "codelet-parallelize", "codelet-pipeline", "codelet-allocate", "codelet-verify"),
+    "codelet_to_queues": ("convert-codelet-to-mnemonic",),
+    "mnemonic": ("mnemonic-pack",),
+    "dram_to_mnemonic": ("convert-dram-to-mnemonic",),
+    "nest_to_loops": ("convert-nest-to-loops",),
+}
+"""Passes by the folder of `passes/` that they are in."""
+
+PASSES = {name: folder for folder, names in PASSES_BY_FOLDER.items() for name in names}
+"""The folder of each pass."""
 
 TARGETS = ("acg", "assembly")
 
@@ -59,7 +55,7 @@ def _dialect(name: str) -> Callable[[], Dialect]:
 
 
 def _pass(name: str) -> Callable[[], type[ModulePass]]:
-    module = f"passes.{name.replace('-', '_')}"
+    module = ".".join(filter(None, ("passes", PASSES[name], name.replace("-", "_"))))
     class_name = "".join(word.capitalize() for word in name.split("-")) + "Pass"
     return lambda: cast(type[ModulePass], _attribute(module, class_name))
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from ..arrays import Array, write_arrays
 from ..backends.hexagon import linked_bytes, missing_tools
-from ..backends.packets.isa import Isa
-from ..backends.packets.program import PacketProgram, Stored, packets_of
-from ..backends.packets.storage import initial_memory
 from ..backends.packets.text import assembly
 from ..files import replacing_all, sealed_table
 from ..frontends.acg import print_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
+from ..machine.packet_isa import Isa
+from ..machine.packet_program import PacketProgram, Stored, packets_of
+from ..machine.packet_storage import initial_memory
 from .packets import compile_packets, figures_of, host_layouts, packet_module
 
 LINKERS = {"hexagon": (missing_tools, linked_bytes)}

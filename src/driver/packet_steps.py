@@ -11,12 +11,12 @@ from xdsl.ir import SSAValue
 
 from ..algebra.statement import dims_of, substitute_statement
 from ..arrays import Array
-from ..backends.packets.kernels import Program, Step, Value
 from ..dialects import nest
 from ..dialects.graph import WeightOp
 from ..dialects.types import element_of, element_type_name, shape_of
 from ..errors import TilewrightError
 from ..interpreters.graph import argument_names, find_function, result_names
+from ..passes.nest_to_packets.kernels import Program, Step, Value
 from ..resources import resources_of, weight_array
 
 

@@ -21,11 +21,6 @@ from ..algebra.statement import accesses_of
 from ..arrays import Array, Comparison, compare, verdict, write_arrays
 from ..backends.hexagon import QemuResult, missing_tools, run_program
 from ..backends.packets.figures import energy_pj, executed, moved_bytes, words_of
-from ..backends.packets.generate import Switches, generate
-from ..backends.packets.isa import Isa
-from ..backends.packets.kernels import Value
-from ..backends.packets.network import generate_network
-from ..backends.packets.program import PacketProgram, executed_packets, packets_of
 from ..backends.packets.simulator import PacketRun, simulate_packets
 from ..backends.packets.text import assembly
 from ..dialects import nest
@@ -36,6 +31,11 @@ from ..frontends.einsum import einsum_module, parse_einsum
 from ..frontends.input_shapes import InputShapes
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..machine import Machine
+from ..machine.packet_isa import Isa
+from ..machine.packet_program import PacketProgram, executed_packets, packets_of
+from ..passes.nest_to_packets.generate import Switches, generate
+from ..passes.nest_to_packets.kernels import Value
+from ..passes.nest_to_packets.network import generate_network
 from .models import (
     RunOptions,
     choose_inputs,

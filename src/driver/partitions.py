@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.func import FuncOp
 
     from ..costs.fusion.program_pricer import ProgramPricer
-    from ..passes.fusion_layers import FusionLayers
-    from ..passes.row_groups import RowGroups
+    from ..passes.graph.fusion_layers import FusionLayers
+    from ..passes.graph.row_groups import RowGroups
 
 Options = TypeVar("Options", PartitionOptions, ExploreOptions)
 Result = TypeVar("Result", PartitionResult, ExploreResult)
@@ -75,7 +75,7 @@ def _from_file(path: Path, shapes: InputShapes) -> Work:
 
 
 def _layers_of(module: ModuleOp, name: str) -> FusionLayers:
-    from ..passes.fusion_layers import fusion_layers
+    from ..passes.graph.fusion_layers import fusion_layers
 
     return fusion_layers(_function_of(module, name))
 
@@ -110,7 +110,7 @@ class ProgramWork:
 
     def lower(self, result: PartitionResult) -> None:
         """Lower the groups of `result` in the module; `InfeasibleError` where they leave too little room."""
-        from ..passes.graph_partition import outline
+        from ..passes.graph.graph_partition import outline
         from .models import parse_passes
 
         layers = self.rows.layers
@@ -133,8 +133,8 @@ def program_work(
 
     `tile` is the most rows of a tile, and the most columns of those that are not full rows.
     """
-    from ..passes.fusion_platform import platform_in
-    from ..passes.row_groups import RowGroups
+    from ..passes.graph.fusion_platform import platform_in
+    from ..passes.graph.row_groups import RowGroups
     from .groups import GROUP_SHARES
     from .models import load_model, make_context, parse_passes
 

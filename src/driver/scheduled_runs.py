@@ -20,9 +20,9 @@ from ..files import make_folder, replacing
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
-from ..passes.dram_allocate import allocate
-from ..passes.dram_schedule import add_schedule
-from ..passes.dram_schedules import Schedule, model_of_numbers, schedule_of, schedule_op, schedule_value
+from ..passes.dram.dram_allocate import allocate
+from ..passes.dram.dram_schedule import add_schedule
+from ..passes.dram.schedules import Schedule, model_of_numbers, schedule_of, schedule_op, schedule_value
 from ..search.dram import Effort, Objective, schedule
 from ..zoo.schedule_networks import Network
 from .models import RunOptions, RunResult, choose_inputs, load_model
@@ -149,7 +149,7 @@ def find_schedule(name: str, machine: Machine, options: ScheduledOptions) -> Sch
 def lower_to_program(machine: Machine, value: Schedule, weights: dict[str, Array]) -> Program:
     """A program of a schedule, with its weights."""
     from ..backends.program import Program
-    from ..passes.convert_dram_to_mnemonic import lower_schedule, predicted_of
+    from ..passes.dram_to_mnemonic.convert_dram_to_mnemonic import lower_schedule, predicted_of
     from ..resources import Resources
 
     lowered = lower_schedule(machine, value)

@@ -86,7 +86,7 @@ def _from_file(path: Path, shapes: InputShapes) -> tuple[Network, int]:
 def _layers_of(module: ModuleOp, path: Path) -> tuple[Network, int]:
     from xdsl.dialects.func import FuncOp
 
-    from ..passes.schedule_layers import schedule_layers
+    from ..passes.graph.schedule_layers import schedule_layers
     from .models import make_context, parse_passes
 
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)

@@ -113,7 +113,7 @@ class LayerMapping:
     def mlir(self) -> str:
         """The mapped kernel as text of the nest dialect, a function of the kernel's tensors."""
         from ..frontends.einsum import einsum_module
-        from ..passes.nest_problems import WORDS, put_mapping
+        from ..passes.nest.problems import WORDS, put_mapping
 
         module = einsum_module(text_of_problem(self.layer.problem), self.layer.types)
         (group,) = (op for op in module.walk() if isinstance(op, GroupOp))

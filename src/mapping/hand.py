@@ -12,8 +12,8 @@ from ..dialects import nest
 from ..dialects.acg import GraphOp, machine_of
 from ..driver import parse_mlir
 from ..errors import TilewrightError
-from ..passes.nest_problems import only_kernel, problem_of, read_mapping
-from ..passes.nest_trees import in_group
+from ..passes.nest.problems import only_kernel, problem_of, read_mapping
+from ..passes.nest.trees import in_group
 from .machines import find_architecture
 
 

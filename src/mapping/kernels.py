@@ -15,7 +15,7 @@ from ..dialects import nest
 from ..driver import is_kernel, load_model, make_context, parse_passes
 from ..errors import TilewrightError
 from ..frontends.input_shapes import InputShapes
-from ..passes.nest_problems import problem_of, types_of
+from ..passes.nest.problems import problem_of, types_of
 
 FORMS = (
     "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import TilewrightError
-from ..packets.program import PacketProgram
-from ..packets.storage import initial_memory, outputs_of
+from ...machine.packet_program import PacketProgram
+from ...machine.packet_storage import initial_memory, outputs_of
 from .stub import PACKETS_OF_CALL, whole_program
 
 TOOLS = ("llvm-mc", "ld.lld", "qemu-hexagon")

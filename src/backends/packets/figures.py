@@ -8,9 +8,9 @@ from math import prod
 
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.formula import evaluate_formula
+from ...machine.packet_isa import Isa
+from ...machine.packet_program import Code, Loop
 from ...machine.packets import PackedMnemonic, Place
-from .isa import Isa
-from .program import Code, Loop
 
 
 def executed(code: Code) -> Counter[str]:

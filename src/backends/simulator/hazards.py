@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.byte_regions import regions_meet
 from .plan import Touch
-from .regions import regions_meet
 from .stream import Stream
 from .traps import Trap
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.byte_regions import BLOCK, Blocks, Region, lowest_bit
 from ...errors import InfeasibleError
 from ...machine import Memory
-from .regions import BLOCK, Blocks, Region, lowest_bit
 
 Array = NDArray[Any]
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...algebra.byte_regions import MAX_MEETING_BYTES, Region, make_region
 from ...algebra.expr import Strided
 from ...algebra.kernel import Kernel, make_kernel
 from ...algebra.layout import Layout, Operand
@@ -15,7 +16,6 @@ from ...errors import TilewrightError
 from ...machine import Link, Machine, Mnemonic
 from .binding import Binder, Bound, Fields, IllegalFieldsError
 from .copying import make_copy
-from .regions import MAX_MEETING_BYTES, Region, make_region
 
 Buffers = Sequence[Any]
 Runner = Callable[[Buffers, Sequence[int]], None]

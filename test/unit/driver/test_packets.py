@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright import load_target
 from tilewright.arrays import make_inputs
 from tilewright.backends.hexagon import missing_tools, run_program
-from tilewright.backends.packets.isa import Isa
-from tilewright.backends.packets.program import executed_packets
 from tilewright.backends.packets.text import assembly
 from tilewright.cli import main
 from tilewright.driver import RunOptions, reference
 from tilewright.driver.packets import compile_packets, kernel_of, packet_module, run_packets
 from tilewright.errors import TilewrightError
+from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import executed_packets
 from tilewright.zoo.covenant_layers import LAYERS
 
 HVX = load_target("hvx")

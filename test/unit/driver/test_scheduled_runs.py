@@ -18,7 +18,7 @@ from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.input_shapes import InputShapes
-from tilewright.passes.dram_schedules import network_op, network_value, schedule_of, schedule_value
+from tilewright.passes.dram.schedules import network_op, network_value, schedule_of, schedule_value
 from tilewright.search.dram import Effort
 from tilewright.zoo.schedule_networks import NAMES, Network, schedule_network
 

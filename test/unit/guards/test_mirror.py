@@ -19,7 +19,7 @@ def lit_text(folder: Path, needle: str) -> str:
 
 @pytest.mark.parametrize("name", PASSES)
 def test_every_pass_has_a_lit_test(name: str):
-    own = [path.read_text() for path in (LIT / "passes").glob(f"{name.replace('-', '[-_]')}*.mlir")]
+    own = [path.read_text() for path in (LIT / "passes").rglob(f"{name.replace('-', '[-_]')}*.mlir")]
     assert any(re.search(rf"RUN: .*-p .*{name}\b", text) for text in own)
 
 

@@ -11,9 +11,9 @@ from ....algebra.element import ELEMENT_TYPES
 from ....algebra.expr import Call, Expr, Name, Num, Strided
 from ....arrays import Array
 from ....errors import TilewrightError
+from ....machine.packet_isa import Isa
+from ....machine.packet_program import Code, Instruction, Loop
 from ....machine.packets import PackedMnemonic, Place
-from ..isa import Isa
-from ..program import Code, Instruction, Loop
 from . import execute as x
 
 FUNCTIONS = {

@@ -9,9 +9,9 @@ import numpy as np
 
 from ....arrays import Array
 from ....errors import TilewrightError
-from ..isa import Isa
-from ..program import PacketProgram, packets_of
-from ..storage import initial_memory, outputs_of
+from ....machine.packet_isa import Isa
+from ....machine.packet_program import PacketProgram, packets_of
+from ....machine.packet_storage import initial_memory, outputs_of
 from ..text import packet_text
 from . import execute as x
 from .encode import Encoder

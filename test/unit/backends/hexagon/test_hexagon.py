@@ -11,16 +11,16 @@ import pytest
 from tilewright import load_target
 from tilewright.backends.hexagon import missing_tools, run_program
 from tilewright.backends.hexagon.run import ASSEMBLE, link
-from tilewright.backends.packets.emit import Emitter
-from tilewright.backends.packets.generate import generate
-from tilewright.backends.packets.isa import Isa
-from tilewright.backends.packets.program import Instruction, PacketProgram, executed_packets
 from tilewright.backends.packets.simulator import simulate_packets
-from tilewright.backends.packets.storage import Storage
 from tilewright.backends.packets.text import assembly, packet_text
 from tilewright.driver.packets import integer_types
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import Instruction, PacketProgram, executed_packets
+from tilewright.machine.packet_storage import Storage
+from tilewright.passes.nest_to_packets.emit import Emitter
+from tilewright.passes.nest_to_packets.generate import generate
 
 MISSING = missing_tools()
 needs_tools = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")

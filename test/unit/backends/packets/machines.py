@@ -10,12 +10,12 @@ import numpy as np
 from tilewright import load_target
 from tilewright.algebra.evaluate import run_statement
 from tilewright.algebra.expr import Access
-from tilewright.backends.packets.generate import Switches, generate
-from tilewright.backends.packets.isa import Isa
-from tilewright.backends.packets.program import PacketProgram
 from tilewright.driver.packets import integer_types
 from tilewright.frontends.acg import parse_target
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import PacketProgram
+from tilewright.passes.nest_to_packets.generate import Switches, generate
 
 PAIR = (Path(__file__).parents[3] / "data/pair.acg").read_text()
 

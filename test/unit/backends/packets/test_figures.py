@@ -1,8 +1,8 @@
 """Bytes and energy of programs of packets, counted by hand."""
 
 from tilewright.backends.packets.figures import energy_pj, executed, moved_bytes, words_of
-from tilewright.backends.packets.isa import Isa
 from tilewright.frontends.acg import parse_target
+from tilewright.machine.packet_isa import Isa
 
 from .machines import PAIR, isa_of, make
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.backends.packets.generate import Switches
-from tilewright.backends.packets.program import executed_packets
 from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.errors import TilewrightError
+from tilewright.machine.packet_program import executed_packets
+from tilewright.passes.nest_to_packets.generate import Switches
 
 from .machines import isa_of, make
 

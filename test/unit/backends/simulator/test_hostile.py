@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tilewright.algebra.byte_regions import make_region
 from tilewright.backends.assembler import encode
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import Trap, simulate
-from tilewright.backends.simulator.regions import make_region
 from tilewright.errors import TilewrightError
 from tilewright.resources import Resources
 

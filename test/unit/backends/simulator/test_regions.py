@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.backends.simulator.regions import BLOCK, Region, make_region, regions_meet
+from tilewright.algebra.byte_regions import BLOCK, Region, make_region, regions_meet
 
 
 def exact(itemsize: int, dims: list[tuple[int, int]]) -> set[int]:

@@ -9,7 +9,7 @@ from tilewright.costs.mapping.binding import Pricer
 from tilewright.dialects import nest
 from tilewright.driver import load_model, make_context, parse_passes
 from tilewright.errors import TilewrightError
-from tilewright.passes.nest_trees import group_of
+from tilewright.passes.nest.trees import group_of
 from tilewright.search.mapping.tiling import tile_group
 from tilewright.search.mapping.validation import (
     Move,

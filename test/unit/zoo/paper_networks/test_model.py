@@ -37,7 +37,7 @@ def test_an_imported_model_has_the_layers_of_its_table():
     from xdsl.dialects.func import FuncOp
 
     from tilewright.driver import load_model, make_context, parse_passes
-    from tilewright.passes.fusion_layers import fusion_layers
+    from tilewright.passes.graph.fusion_layers import fusion_layers
 
     table = small().network()
     module = load_model(onnx_model(table, seed=3))

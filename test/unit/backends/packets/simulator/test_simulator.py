@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tilewright.backends.packets.program import Instruction, Loop, PacketProgram, Stored
 from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.errors import TilewrightError
+from tilewright.machine.packet_program import Instruction, Loop, PacketProgram, Stored
 
 from ..machines import isa_of, make
 

@@ -5,10 +5,10 @@ import pytest
 
 from tilewright import load_target, simulate
 from tilewright.backends.assembler import assemble, disassemble
-from tilewright.backends.loops.emitter import Emitter
-from tilewright.backends.loops.vector_code import Place, emit_nest
 from tilewright.backends.program import Program, TensorPlacement
 from tilewright.backends.simulator import Trap
+from tilewright.passes.nest_to_loops.emitter import Emitter
+from tilewright.passes.nest_to_loops.vector_code import Place, emit_nest
 from tilewright.resources import Resources
 
 ROWS, LANES = 6, 16

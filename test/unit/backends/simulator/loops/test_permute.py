@@ -5,10 +5,10 @@ import pytest
 
 from tilewright import load_target, simulate
 from tilewright.backends.assembler import assemble, disassemble
-from tilewright.backends.loops.emitter import LOAD, STORE, Emitter
-from tilewright.backends.loops.permute_code import RowWalk, emit_permute
 from tilewright.backends.program import Program, TensorPlacement
 from tilewright.backends.simulator import SimulationResult, Trap
+from tilewright.passes.nest_to_loops.emitter import LOAD, STORE, Emitter
+from tilewright.passes.nest_to_loops.permute_code import RowWalk, emit_permute
 from tilewright.resources import Resources
 
 LANES = 64

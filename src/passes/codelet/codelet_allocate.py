@@ -1,0 +1,136 @@
+"""`codelet-allocate`: byte addresses of tensors and locals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from ...dialects.acg import machine_of
+from ...dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
+from ...dialects.codelet_fused import FusedOp
+from ...dialects.codelet_rules import surrogate
+from ...dialects.roles import Role
+from ...errors import InfeasibleError
+from ...machine import Machine, Memory
+from ..codelet_to_queues.allocation import Placement, Request, align_up, copies_bytes, place_locals, share, stack
+from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
+from ..codelet_to_queues.tree import Codelet
+
+
+@dataclass(frozen=True)
+class CodeletAllocatePass(ModulePass):
+    """Give every tensor and local of a program its addresses, in bytes, by lifetimes.
+
+    Off chip: inputs, outputs and weights have bytes of their own; a temporary tensor may share bytes with those that
+    are dead when it is written, unless `keep_intermediates` is set (then each can be read after a run).  On chip: the
+    locals of a codelet side by side, or, where that does not fit, sharing bytes by lifetimes; consecutive codelets
+    begin at opposite ends of a memory so that one's loads can overlap the other's work.  All addresses are multiples of
+    the memory's alignment.  In a fused group, whose tensors on chip have addresses already, locals lie above those.
+
+        %0 = codelet.local "X[p]" buffers 2 : ...   ->   %0 = codelet.local "X[p]" buffers 2 at [0, 1024] : ...
+
+    Raises `InfeasibleError` where a memory is too small.  Greedy, largest first (ours).
+    """
+
+    name = "codelet-allocate"
+    keep_intermediates: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            allocate_tensors(machine, program, self.keep_intermediates)
+            allocate_locals(machine, program)
+
+
+def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
+    """Addresses of the off-chip tensors."""
+    tensors = read_tensors(program)
+    ops = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
+    lives = tensor_lives(program, tensors)
+    for memory in machine.memories:
+        own = [op for op in ops if surrogate(op.result).memory == memory.name and not _is_placed(op, memory)]
+        lasting = [op for op in own if keep or op.role.data != Role.TEMP]
+        passing = [op for op in own if op not in lasting]
+        bottom = stack([Request(tensor_bytes(op), 0, 0) for op in lasting], memory.align_bytes)
+        top = share([Request(tensor_bytes(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
+        size = bottom.size + top.size
+        if size > memory.capacity_bytes:
+            lever = (
+                f"{memory.name} of {size} B would hold {bottom.size} B of inputs, outputs and weights and {top.size} B "
+                f"of temporary tensors{'; do not keep intermediates' if keep else ''}"
+            )
+            subject = f"program @{program.sym_name.data}"
+            raise InfeasibleError(memory.name, size, memory.capacity_bytes, "B", lever, subject)
+        for op, address in zip(lasting, bottom.addresses, strict=True):
+            op.address = IntegerAttr(address, i64)
+        for op, address in zip(passing, top.addresses, strict=True):
+            op.address = IntegerAttr(bottom.size + address, i64)
+
+
+def _is_placed(op: TensorOp, memory: Memory) -> bool:
+    return not memory.offchip and op.address is not None
+
+
+def allocate_locals(machine: Machine, program: ProgramOp) -> None:
+    """Addresses of the locals of each codelet."""
+    tensors = read_tensors(program)
+    bases: dict[CodeletOp, dict[str, int]] = {}
+    for fused in [op for op in program.body.block.ops if isinstance(op, FusedOp)]:
+        inside = [op for op in fused.codelets if isinstance(op, CodeletOp)]
+        ends = _ends(machine, [tensors.roots[value] for op in inside for value in op.tensors])
+        bases |= dict.fromkeys(inside, ends)
+    for number, op in enumerate(program.codelets):
+        codelet, locals_ = read_codelet(op, tensors, allocated=False)
+        first = len(codelet.surrogates) - len(locals_)
+        for memory in machine.memories:
+            base = bases.get(op, {}).get(memory.name, 0)
+            placed = place_locals(codelet, memory.name, memory.capacity_bytes - base, memory.align_bytes)
+            if isinstance(placed, Placement):
+                raise _too_large(codelet, memory, placed, base)
+            _assign(codelet, memory, placed, locals_, first, base, at_top=number % 2 == 1)
+
+
+def _ends(machine: Machine, roots: list[TensorOp]) -> dict[str, int]:
+    """Where the free bytes of each memory on chip begin."""
+    ends: dict[str, int] = {}
+    for memory in machine.memories:
+        own = [op for op in roots if surrogate(op.result).memory == memory.name and op.address is not None]
+        if not memory.offchip and own:
+            end = max(op.address.value.data + tensor_bytes(op) for op in own if op.address is not None)
+            ends[memory.name] = align_up(end, memory.align_bytes)
+    return ends
+
+
+def _assign(
+    codelet: Codelet,
+    memory: Memory,
+    placed: dict[int, tuple[int, ...]],
+    locals_: list[LocalOp],
+    first: int,
+    base: int,
+    *,
+    at_top: bool,
+) -> None:
+    end = max((slots[-1] + codelet.surrogates[i].size_bytes for i, slots in placed.items()), default=0)
+    room = memory.capacity_bytes - end
+    shift = room // memory.align_bytes * memory.align_bytes if at_top else base
+    for index, slots in placed.items():
+        locals_[index - first].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
+
+
+def _too_large(codelet: Codelet, memory: Memory, placed: Placement, base: int) -> InfeasibleError:
+    own = [s for s in codelet.surrogates if s.axes is not None and s.memory == memory.name]
+    largest = max(own, key=lambda s: copies_bytes(s, memory.align_bytes))
+    excess = base + placed.size - memory.capacity_bytes
+    lever = (
+        f"make the tiles {excess} B smaller (the largest local is {largest.name}, {len(largest.addresses)} copies of "
+        f"{align_up(largest.size_bytes, memory.align_bytes)} B)"
+    )
+    if base:
+        lever += f", beside {base} B of its group"
+    return InfeasibleError(
+        memory.name, base + placed.size, memory.capacity_bytes, "B", lever, f"codelet @{codelet.name}"
+    )

@@ -1,0 +1,118 @@
+"""`convert-codelet-to-mnemonic`: codelets become instruction words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+
+from ...backends.layer_attributes import set_layers
+from ...dialects import mnemonic
+from ...dialects.acg import machine_of
+from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp
+from ...dialects.codelet_fused import FusedOp
+from ...dialects.codelet_rules import surrogate
+from ...dialects.roles import Role
+from ...machine import Machine
+from .binary import pack
+from .emit import Emitter
+from .read import Tensors, read_codelet, read_tensors, tensor_bytes
+
+
+@dataclass(frozen=True)
+class ConvertCodeletToMnemonicPass(ModulePass):
+    """Emit the instructions of allocated codelets through the target's bindings of mnemonics to capabilities.
+
+    Loops are run; a transfer becomes the fewest strided blocks that the copying mnemonic can say, plus fills where a
+    padded read leaves the tensor; a compute becomes one instruction.  Every unit counts its instructions on a tag of
+    its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
+    imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
+    stretch.  The result is packed bytes, a table of tensors, the layers that instructions are of (attributes `layers`
+    and `layer_runs`), and the regions of fused groups (attribute `regions`).
+    What is predicted are cycles, energy and DRAM bytes of these instructions by the machine's formulas; what the cost
+    model said before is kept as `model_cycles` and `model_energy_pj`.
+
+        codelet.program @main { ... }   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
+
+    Precondition: addresses (`codelet-allocate`).  Raises `TilewrightError` (kind `target` or `program`) where the
+    machine has no instruction for something, or a value does not fit its field.
+    """
+
+    name = "convert-codelet-to-mnemonic"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            block = program.parent_block()
+            assert block is not None
+            block.insert_op_before(convert(machine, program), program)
+            program.detach()
+            program.erase()
+
+
+def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
+    """The instructions and tensors of a program."""
+    tensors = read_tensors(program)
+    emitter = Emitter(machine)
+    table: list[mnemonic.TensorOp] = []
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    regions: list[DictionaryAttr] = []
+    groups = 0
+    for op in program.body.block.ops:
+        if isinstance(op, CodeletOp):
+            emitter.codelet(read_codelet(op, tensors)[0])
+        elif isinstance(op, FusedOp):
+            first = len(emitter.code.order)
+            inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
+            groups += 1
+            emitter.turns(f"group {groups}", [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
+            regions += _regions(tensors, inside, first, len(emitter.code.order))
+        elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
+            table.append(_tensor(op))
+    predicted = _modelled(program) | emitter.clock.predicted()
+    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), predicted)
+    set_layers(made, emitter.layers.table())
+    if regions:
+        made.attributes["regions"] = ArrayAttr(regions)
+    return made
+
+
+def _regions(tensors: Tensors, codelets: list[CodeletOp], first: int, last: int) -> list[DictionaryAttr]:
+    """The tensors on chip of a fused group, which instructions `first` to `last` (exclusive) run."""
+    roots = dict.fromkeys(tensors.roots[value] for codelet in codelets for value in codelet.tensors)
+    found: list[DictionaryAttr] = []
+    for op in roots:
+        if op.role.data != Role.TEMP or op.address is None or op.ring is None:
+            continue
+        numbers = {"start": op.address.value.data, "bytes": tensor_bytes(op), "first": first, "last": last}
+        entry: dict[str, Attribute] = {key: IntegerAttr(value, i64) for key, value in numbers.items()}
+        memory = StringAttr(surrogate(op.result).memory)
+        found.append(DictionaryAttr({"name": op.tensor_name, "memory": memory} | entry))
+    return found
+
+
+def _tensor(op: TensorOp) -> mnemonic.TensorOp:
+    type_ = surrogate(op.result)
+    assert op.address is not None
+    tensor = TensorType(type_.element, type_.sizes)
+    return mnemonic.TensorOp(op.tensor_name.data, op.role.data, tensor, type_.memory, op.address.value.data)
+
+
+def _modelled(program: ProgramOp) -> dict[str, float]:
+    """What the cost model of the mapper or of groups said, its cycles and energy by names of their own."""
+    figures = program.attributes.get("predicted")
+    found = figures.data.items() if isinstance(figures, DictionaryAttr) else ()
+    own = {"cycles": "model_cycles", "energy_pj": "model_energy_pj"}
+    return {own.get(key, key): value.value.data for key, value in found if isinstance(value, FloatAttr)}

@@ -1,0 +1,245 @@
+"""Instructions of codelets: loops are run, transfers cut into pieces, computes bound to fields, all ordered by waits.
+
+The work that depends only on shapes is done once per node and tile shape; per instruction there remain addresses,
+dependences and waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...algebra.window import Range, narrowed
+from ...backends.layers import LayerRecorder
+from ...errors import TilewrightError
+from ...machine import Machine
+from .clock import Clock
+from .held import Box, Cutter, spread_dims
+from .isa import Binding, Isa
+from .order import BLOCK_BYTES, Order, Span
+from .plan_compute import ComputePlan, cannot_continue, plan_compute
+from .plan_transfer import Part as Piece
+from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Transfer
+
+MAX_STEPS = 1 << 22
+"""Nodes of codelets that are run at most, each iteration of each loop counted."""
+
+
+@dataclass
+class Code:
+    """Instructions in program order: `order[i]` is the mnemonic of instruction `i`; rows of fields per mnemonic."""
+
+    order: list[int] = field(default_factory=list[int])
+    rows: list[list[list[int]]] = field(default_factory=list[list[list[int]]])
+
+
+@dataclass
+class State:
+    """Where a codelet stands: ranges of its dims, and the address and origin that each surrogate stands for."""
+
+    ranges: dict[str, Range]
+    addresses: list[int]
+    origins: list[tuple[int, ...]]
+    runs: list[int]
+    plans: dict[tuple[object, ...], TransferPlan] = field(default_factory=dict[tuple[object, ...], TransferPlan])
+    computes: dict[int, tuple[ComputePlan, Cutter]] = field(default_factory=dict[int, tuple[ComputePlan, Cutter]])
+
+    @classmethod
+    def of(cls, codelet: Codelet) -> State:
+        """The beginning of a codelet."""
+        return cls(
+            {dim: Range(0, extent) for dim, extent in codelet.dims},
+            [s.addresses[0] for s in codelet.surrogates],
+            [(0,) * len(s.shape) for s in codelet.surrogates],
+            [0] * len(codelet.surrogates),
+        )
+
+
+class Emitter:
+    """Emits codelets one after another; `clock` knows what that costs."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.isa = Isa(machine)
+        self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
+        blocks = [min(memory.align_bytes, BLOCK_BYTES) for memory in machine.memories]
+        self.order = Order(len(self.isa.units), len(machine.memories), blocks)
+        self.clock = Clock(self.isa)
+        self.steps = 0
+        self.layers = LayerRecorder()
+        self.code = Code([], [[] for _ in machine.mnemonics])
+
+    def codelet(self, codelet: Codelet) -> None:
+        """Emits one codelet."""
+        self._run(codelet, State.of(codelet), self._layer(codelet))
+
+    def turns(self, group: str, codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]) -> None:
+        """Emits codelets of a group by turns: each is one of them, by number, and what its dims then range over."""
+        states = [State.of(codelet) for codelet in codelets]
+        layers = [self._layer(codelet, group) for codelet in codelets]
+        for number, ranges in turns:
+            state = states[number]
+            state.ranges.update(ranges)
+            self._run(codelets[number], state, layers[number])
+
+    def _layer(self, codelet: Codelet, group: str = "") -> int:
+        return self.layers.layer(codelet.nodes or (codelet.name,), group)
+
+    def _run(self, codelet: Codelet, state: State, layer: int) -> None:
+        """Emits a codelet from a state on; what it emits is of `layer`."""
+        before = len(self.code.order)
+        self._body(codelet, codelet.body, state)
+        self.layers.took(layer, len(self.code.order) - before)
+
+    def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
+        for node in body:
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise TilewrightError(
+                    "unsupported",
+                    f"codelet @{codelet.name}",
+                    f"at most {MAX_STEPS} steps of all loops",
+                    "more",
+                    "use larger tiles",
+                )
+            match node:
+                case Loop():
+                    self._loop(codelet, node, state)
+                case Part(dim, start):
+                    whole = state.ranges[dim]
+                    state.ranges[dim] = Range(start, node.step)
+                    self._body(codelet, node.body, state)
+                    state.ranges[dim] = whole
+                case Fill():
+                    self._fill(codelet, node, state)
+                case Define(local):
+                    self._define(codelet, local, state)
+                case Transfer():
+                    self._transfer(codelet, node, state)
+                case Issue():
+                    self._issue(codelet, node, state)
+
+    def _loop(self, codelet: Codelet, loop: Loop, state: State) -> None:
+        whole = state.ranges[loop.dim]
+        end = whole.start + whole.extent
+        pieces = [Range(start, min(loop.step, end - start)) for start in range(whole.start, end, loop.step)]
+        if loop.ahead:
+            self._ahead(codelet, loop, pieces, state)
+        else:
+            for piece in pieces:
+                state.ranges[loop.dim] = piece
+                self._body(codelet, loop.body, state)
+        state.ranges[loop.dim] = whole
+
+    def _ahead(self, codelet: Codelet, loop: Loop, pieces: Sequence[Range], state: State) -> None:
+        """The loop with the head of each piece before the rest of the piece before it."""
+
+        def head(piece: Range) -> tuple[list[int], list[tuple[int, ...]]]:
+            state.ranges[loop.dim] = piece
+            self._body(codelet, loop.body[: loop.ahead], state)
+            return state.addresses.copy(), state.origins.copy()
+
+        following = head(pieces[0])
+        for piece, after in zip(pieces, (*pieces[1:], None), strict=True):
+            here = following
+            if after is not None:
+                following = head(after)
+            state.ranges[loop.dim] = piece
+            state.addresses[:], state.origins[:] = here
+            self._body(codelet, loop.body[loop.ahead :], state)
+
+    def _define(self, codelet: Codelet, local: int, state: State) -> None:
+        surrogate = codelet.surrogates[local]
+        assert surrogate.axes is not None
+        state.addresses[local] = surrogate.addresses[state.runs[local] % len(surrogate.addresses)]
+        state.runs[local] += 1
+        state.origins[local] = tuple(axis.low(state.ranges) for axis in surrogate.axes)
+
+    def _fill(self, codelet: Codelet, node: Fill, state: State) -> None:
+        plan = state.plans.get((id(node),))
+        if plan is None:
+            plan = state.plans[(id(node),)] = plan_fill(self.isa, codelet, node)
+        address = state.addresses[node.target]
+        for part in plan.parts:
+            self._part(part, (address, address))
+
+    def _transfer(self, codelet: Codelet, node: Transfer, state: State) -> None:
+        for box in unrolled(codelet, node, box_of(codelet, node, state.ranges)):
+            key = (id(node), box.counts, box.clips)
+            plan = state.plans.get(key)
+            if plan is None:
+                plan = state.plans[key] = plan_transfer(self.isa, codelet, node, box)
+            bases = [
+                state.addresses[side.surrogate] + side.offset(box.lows, state.origins[side.surrogate])
+                for side in plan.sides
+            ]
+            for part in plan.parts:
+                self._part(part, bases)
+
+    def _part(self, part: Piece, bases: Sequence[int]) -> None:
+        row = part.row.copy()
+        spans: list[Span] = []
+        for operand in part.operands:
+            base = bases[operand.side] + operand.offset
+            row[operand.index] = base
+            spans.append((operand.memory, base + operand.low, base + operand.high))
+        target, *sources = spans
+        self._emit(
+            part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target]
+        )
+
+    def _issue(self, codelet: Codelet, node: Issue, state: State) -> None:
+        known = state.computes.get(id(node))
+        if known is None:
+            plan = plan_compute(self.isa, codelet, node)
+            known = state.computes[id(node)] = plan, Cutter(codelet, plan, spread_dims(node))
+        plan, cutter = known
+        ranges = narrowed(state.ranges, node.share)
+        for box in cutter.boxes(ranges) if ranges is not None else ():
+            self._box(codelet, node, state, plan, box)
+
+    def _box(self, codelet: Codelet, node: Issue, state: State, plan: ComputePlan, box: Box) -> None:
+        ranges = box.ranges
+        shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound), box.outside)
+        keep = node.keep or any(ranges[dim].start for dim in plan.reduced)
+        chosen = shape.kept if keep else shape.fresh
+        if chosen is None:
+            raise cannot_continue(codelet, node, shape.binding)
+        row = chosen.copy()
+        spans: list[Span] = []
+        for operand in plan.operands:
+            if operand.position in box.outside:
+                base = state.addresses[operand.border]
+            else:
+                base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
+            row[operand.index] = base
+            low, high = shape.reach[operand.position]
+            spans.append((operand.memory, base + low, base + high))
+        target, *sources = spans
+        self._emit(
+            shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target]
+        )
+
+    def _emit(self, binding: Binding, row: list[int], reads: list[Span], writes: list[Span]) -> None:
+        if binding.expansion is not None:
+            for one, fields, (target, *sources) in binding.expansion.instructions(row, self.memories):
+                self._emit(one, fields, sources, [target])
+            return
+        unit = binding.unit
+        waits = self.order.issue(unit, reads, writes)
+        self.clock.issue(binding, row, waits)
+        control = self.isa.control
+        if control.signal >= 0:
+            row[control.signal] = unit + 1
+            if len(waits) > len(control.waits):
+                raise TilewrightError(
+                    "target",
+                    f"machine {self.isa.machine.name}",
+                    f"at least {len(waits)} waits in an instruction's header",
+                    f"{len(control.waits)}",
+                )
+            for (tag, count), (other, done) in zip(control.waits, waits, strict=False):
+                row[tag] = other + 1
+                row[count] = done
+        self.code.order.append(binding.number)
+        self.code.rows[binding.number].append(row)

@@ -1,0 +1,235 @@
+"""The `codelet` dialect as the frozen data of `tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, SSAValue
+
+from ...backends.layer_attributes import nodes_of
+from ...dialects.codelet import (
+    CodeletOp,
+    ComputeOp,
+    LocalOp,
+    LoopOp,
+    ProgramOp,
+    SurrogateType,
+    TensorOp,
+    TransferOp,
+    ViewOp,
+)
+from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
+from ...dialects.codelet_rules import access_axes, local_axes, surrogate
+from ...dialects.codelet_schedule import leading, share_of
+from ...dialects.types import dtype_of, element_type_name
+from ...errors import TilewrightError
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """The off-chip tensors of a program: each value's tensor (views resolved), and those that codelets write."""
+
+    roots: Mapping[SSAValue, TensorOp]
+    written: frozenset[TensorOp]
+
+    def constant(self, value: SSAValue) -> bool:
+        """Whether nothing writes the tensor of a value."""
+        return self.roots[value] not in self.written
+
+
+def read_tensors(program: ProgramOp) -> Tensors:
+    """The tensors of a program."""
+    roots: dict[SSAValue, TensorOp] = {}
+    written: set[TensorOp] = set()
+    for op in program.body.block.ops:
+        if isinstance(op, TensorOp):
+            roots[op.result] = op
+        elif isinstance(op, ViewOp):
+            roots[op.result] = roots[op.source]
+    for op in program.codelets:
+        values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
+        written |= {roots[values[value]] for value in written_arguments(op) if value in values}
+    return Tensors(roots, frozenset(written))
+
+
+def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
+    """First and last moment at which each tensor is in use; a moment is a codelet, or a turn of a fused group.
+
+    In a fused group what has a ring is in use between its first and its last turn of a sample, all else all the time.
+    """
+    lives: dict[TensorOp, tuple[int, int]] = {}
+    time = 0
+    for op in program.body.block.ops:
+        if isinstance(op, CodeletOp):
+            _extend(lives, [tensors.roots[value] for value in op.tensors], time, time)
+            time += 1
+        elif isinstance(op, FusedOp):
+            end = time + len(op.turns) - 1
+            for number, inner in enumerate(op.codelets):
+                assert isinstance(inner, CodeletOp)
+                roots = [tensors.roots[value] for value in inner.tensors]
+                _extend(lives, [root for root in roots if root.ring is None], time, end)
+                turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == 0]
+                if turns:
+                    _extend(lives, [r for r in roots if r.ring is not None], time + turns[0], time + turns[-1])
+            time = end + 1
+    return lives
+
+
+def _extend(lives: dict[TensorOp, tuple[int, int]], roots: Sequence[TensorOp], first: int, last: int) -> None:
+    for root in roots:
+        before = lives.get(root, (first, last))
+        lives[root] = min(before[0], first), max(before[1], last)
+
+
+def tensor_bytes(op: TensorOp) -> int:
+    """Bytes of what is kept of a tensor."""
+    type_ = surrogate(op.result)
+    return prod(kept_sizes(op)) * dtype_of(type_.element).itemsize
+
+
+def kept_sizes(op: TensorOp) -> tuple[int, ...]:
+    """How much of each axis is kept at a time."""
+    sizes = surrogate(op.result).sizes
+    ring = (0,) * len(sizes) if op.ring is None else op.ring.get_values()
+    return tuple(held or size for held, size in zip(ring, sizes, strict=True))
+
+
+def written_arguments(op: CodeletOp) -> list[SSAValue]:
+    """What transfers and computes of a codelet write, locals included."""
+    found: list[SSAValue] = []
+    for inner in op.walk():
+        if isinstance(inner, TransferOp):
+            found.append(inner.destination)
+        elif isinstance(inner, FillOp):
+            found.append(inner.target)
+        elif isinstance(inner, ComputeOp):
+            found.append(inner.tensors[0])
+    return found
+
+
+def read_codelet(op: CodeletOp, tensors: Tensors, *, allocated: bool = True) -> tuple[Codelet, list[LocalOp]]:
+    """A codelet as data, and the op of each local in the order of its surrogates.
+
+    Without `allocated`, addresses that are still open are 0 (as many as there are copies); with it they are an error
+    (`TilewrightError`, kind `program`).
+    """
+    return _Reader(op, tensors, allocated).read()
+
+
+class _Reader:
+    def __init__(self, op: CodeletOp, tensors: Tensors, allocated: bool) -> None:
+        self.op = op
+        self.tensors = tensors
+        self.allocated = allocated
+        self.surrogates: list[Surrogate] = []
+        self.index: dict[SSAValue, int] = {}
+        self.locals: list[LocalOp] = []
+
+    def read(self) -> tuple[Codelet, list[LocalOp]]:
+        for arg, value in zip(self.op.body.block.args, self.op.tensors, strict=True):
+            root = self.tensors.roots[value]
+            if root.address is None and self.allocated:
+                raise self._open(f"tensor '{root.tensor_name.data}'")
+            address = 0 if root.address is None else root.address.value.data
+            name = root.tensor_name.data
+            made = _make(name, surrogate(value), (address,), constant=self.tensors.constant(value))
+            self._add(arg, replace(made, ring=self._ring(value, root)))
+        body = self._body(self.op.body.block)
+        found = Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
+        return found, self.locals
+
+    def _ring(self, value: SSAValue, root: TensorOp) -> tuple[int, ...]:
+        """The ring of a tensor; a view of one that keeps whole samples keeps as many of them."""
+        if root.ring is None:
+            return ()
+        ring = root.ring.get_values()
+        if value is root.result:
+            return ring
+        sizes = surrogate(root.result).sizes
+        if any(held and held < size for held, size in zip(ring[1:], sizes[1:], strict=True)):
+            name = root.tensor_name.data
+            raise TilewrightError("program", name, "a view of a tensor of which whole samples are kept", "of some rows")
+        return (ring[0], *(0 for _ in surrogate(value).sizes[1:]))
+
+    def _add(self, value: SSAValue, item: Surrogate) -> None:
+        self.index[value] = len(self.surrogates)
+        self.surrogates.append(item)
+
+    def _body(self, block: Block) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        for op in block.ops:
+            match op:
+                case LoopOp():
+                    ahead = 0 if op.ahead is None else len(leading(op))
+                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block), ahead))
+                case LocalOp():
+                    nodes.append(self._local(op))
+                case TransferOp():
+                    axes = None if op.over is None else access_axes(op, [op.over.data])
+                    nodes.append(Transfer(self._at(op.source), self._at(op.destination), _number(op.pad), axes))
+                case PartOp():
+                    start, stop = op.start.value.data, op.stop.value.data
+                    nodes.append(Part(op.dim.data, start, stop, self._body(op.body.block)))
+                case FillOp():
+                    nodes.append(Fill(self._at(op.target), op.value.value.data))
+                case ComputeOp():
+                    nodes.append(self._issue(op))
+                case _:
+                    raise TypeError(f"{op.name} in a codelet")
+        return tuple(nodes)
+
+    def _local(self, op: LocalOp) -> Define:
+        if op.slots is None and self.allocated:
+            raise self._open(f"local {', '.join(access.data for access in op.accesses)}")
+        slots = (0,) * op.buffers.value.data if op.slots is None else op.slots
+        name = op.accesses.data[0].data.partition("[")[0]
+        self._add(op.result, _make(name, surrogate(op.result), slots, op))
+        self.locals.append(op)
+        return Define(self.index[op.result])
+
+    def _issue(self, op: ComputeOp) -> Issue:
+        return Issue(
+            op.node,
+            op.capability,
+            op.statement.data,
+            tuple(self._at(value) for value in op.tensors),
+            op.dims.data,
+            op.functions.data if op.functions is not None else (),
+            op.immediates.data if op.immediates is not None else (),
+            op.spread.data if op.spread is not None else (),
+            op.keep is not None,
+            op.border_names,
+            share_of(op),
+        )
+
+    def _at(self, value: SSAValue) -> int:
+        if value not in self.index:
+            subject, name = f"codelet @{self.op.sym_name.data}", value.name_hint or "a local"
+            raise TilewrightError("program", subject, f"{name} to be defined before it is used", "its use first")
+        return self.index[value]
+
+    def _open(self, what: str) -> TilewrightError:
+        return TilewrightError(
+            "program",
+            f"codelet @{self.op.sym_name.data}",
+            f"an address of {what}",
+            "none",
+            "run codelet-allocate before",
+        )
+
+
+def _make(
+    name: str, type: SurrogateType, addresses: Sequence[int], local: LocalOp | None = None, constant: bool = False
+) -> Surrogate:
+    axes = None if local is None else local_axes(local)
+    element = element_type_name(type.element)
+    return Surrogate(name, type.memory, type.sizes, element, tuple(addresses), axes, constant)
+
+
+def _number(pad: IntegerAttr | FloatAttr | None) -> int | float | None:
+    return None if pad is None else pad.value.data

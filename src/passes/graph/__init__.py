@@ -1,0 +1,1 @@
+"""Transforms of the graph dialect, and tables of layers made from it."""

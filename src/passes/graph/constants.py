@@ -1,0 +1,95 @@
+"""Constant tensors as passes on the graph see them: read their arrays, make new ones, compute with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ...dialects import graph
+from ...dialects.types import size_bytes, tensor_of, tensor_type
+from ...interpreters.graph import GraphFunctions
+from ...resources import Resources, resources_of, weight_array
+
+Array = NDArray[Any]
+
+INLINE_ELEMENTS = 64
+"""New constants of at most so many elements stand in the text too."""
+
+GROWTH_BYTES = 1 << 20
+"""A folded result may be larger than its operands together by this much."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constant tensors of one module."""
+
+    module: ModuleOp
+    resources: Resources
+    interpreter: Interpreter
+
+    @staticmethod
+    def of(module: ModuleOp) -> Constants:
+        """The constants of `module`, with the resources attached to it."""
+        resources = resources_of(module)
+        interpreter = Interpreter(module)
+        interpreter.register_implementations(GraphFunctions(resources))
+        return Constants(module, resources, interpreter)
+
+    def array(self, value: SSAValue) -> Array | None:
+        """The array of a value that is a `graph.weight` with bytes at hand, else None."""
+        op = value.owner
+        return weight_array(op, self.resources) if isinstance(op, graph.WeightOp) else None
+
+    def scalar(self, value: SSAValue) -> float | None:
+        """The number in a constant of one element, else None."""
+        array = self.array(value)
+        return float(array.reshape(())) if array is not None and array.size == 1 else None
+
+    def weight(self, name: str, array: Array) -> graph.WeightOp:
+        """A new `graph.weight` called `name` (or `name.1`, ... where that is taken by other bytes)."""
+        array = np.asarray(array)
+        resource = self.resources.add(name, array)
+        return graph.WeightOp(resource, tensor_of(array), array if array.size <= INLINE_ELEMENTS else None)
+
+    def tidy(self) -> None:
+        """Leave one `graph.weight` per name in each block, and no array that none of them names."""
+        weights = [op for op in self.module.walk() if isinstance(op, graph.WeightOp)]
+        first: dict[tuple[Block | None, str], graph.WeightOp] = {}
+        for op in weights:
+            kept = first.setdefault((op.parent_block(), op.resource), op)
+            if kept is not op and kept.result.type == op.result.type:
+                op.result.replace_all_uses_with(kept.result)
+                Rewriter.erase_op(op)
+        named = {name for _, name in first}
+        for name in [name for name in self.resources if name not in named]:
+            del self.resources[name]
+
+    def fold(self, op: Operation) -> Array | None:
+        """The result of a layer whose operands are all constants, else None; never much larger than its operands."""
+        if not isinstance(op, graph.LayerOp) or isinstance(op, graph.WeightOp) or not op.operands:
+            return None
+        given = sum(size_bytes(tensor_type(operand)) for operand in op.operands)
+        if size_bytes(tensor_type(op.result)) > given + GROWTH_BYTES:
+            return None
+        arrays = [self.array(operand) for operand in op.operands]
+        if any(array is None for array in arrays):
+            return None
+        with np.errstate(all="ignore"):
+            (result,) = self.interpreter.run_op(op, tuple(arrays))
+        return np.ascontiguousarray(result)
+
+
+def base_name(op: Operation, value: SSAValue | None = None) -> str:
+    """A name for constants made from `op`: its own, else that of the weight `value`, else `constant`."""
+    name = graph.name_of(op)
+    if name is not None:
+        return name
+    owner = value.owner if value is not None else None
+    return owner.resource if isinstance(owner, graph.WeightOp) else "constant"

@@ -1,0 +1,136 @@
+"""The pass `graph-fuse`: layers with their elementwise epilogues, as fused groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import graph
+from ...dialects.types import shape_of
+
+ELEMENTWISE = (
+    graph.UnaryOp,
+    graph.ClipOp,
+    graph.BinaryOp,
+    graph.CastOp,
+    graph.QuantizeOp,
+    graph.DequantizeOp,
+    graph.RequantizeOp,
+)
+"""Layers whose result at an index needs its operands at that index (or broadcast) only."""
+
+ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.ReduceOp)
+"""Layers that elementwise layers may follow in one group."""
+
+OUTSIDE = (graph.WeightOp, graph.ReshapeOp)
+"""Layers that compute nothing and move nothing: they stay outside of groups."""
+
+EPILOGUE = 16
+"""Most operations of one layer."""
+
+
+@dataclass
+class Cluster:
+    """Layers that will be one group, in order; only the last one's result leaves it."""
+
+    members: list[graph.LayerOp]
+    anchored: bool
+    closed: bool = False
+
+    @property
+    def tail(self) -> graph.LayerOp:
+        return self.members[-1]
+
+
+@dataclass
+class Clusters:
+    """Grows the clusters of one block, layer by layer in order."""
+
+    max_layers: int
+    by_tail: dict[SSAValue, Cluster] = field(default_factory=dict[SSAValue, Cluster])
+
+    def add(self, op: graph.LayerOp) -> None:
+        """Put `op` in a cluster: with those whose only reader it is, if it is elementwise, else in a new one."""
+        elementwise = isinstance(op, ELEMENTWISE)
+        cluster = Cluster([], anchored=not elementwise, closed=not elementwise and not isinstance(op, ANCHORS))
+        for operand in reversed(op.operands) if elementwise else ():
+            before = self.by_tail.get(operand)
+            if before is not None and self._fits(before, op, cluster):
+                del self.by_tail[operand]
+                cluster = Cluster([*before.members, *cluster.members], before.anchored or cluster.anchored)
+        cluster.members.append(op)
+        self.by_tail[op.result] = cluster
+
+    def _fits(self, before: Cluster, op: graph.LayerOp, cluster: Cluster) -> bool:
+        return (
+            not before.closed
+            and not (before.anchored and cluster.anchored)
+            and before.tail.result.has_one_use()
+            and shape_of(before.tail.result) == shape_of(op.result)
+            and len(before.members) + len(cluster.members) < self.max_layers
+        )
+
+
+def find_clusters(block: Block, max_layers: int) -> list[Cluster]:
+    """The clusters of a block, in the order of their last layers."""
+    clusters = Clusters(max_layers)
+    for op in block.ops:
+        if isinstance(op, graph.LayerOp) and not isinstance(op, OUTSIDE):
+            clusters.add(op)
+    return list(clusters.by_tail.values())
+
+
+def outline(cluster: Cluster) -> None:
+    """Replace the layers of a cluster by one group, where the last of them stood."""
+    made = {member.result for member in cluster.members}
+    inputs = list(dict.fromkeys(v for member in cluster.members for v in member.operands if v not in made))
+    block = Block(arg_types=[value.type for value in inputs])
+    mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for argument, value in zip(block.args, inputs, strict=True):
+        argument.name_hint = value.name_hint
+    for member in cluster.members:
+        copy = member.clone(mapping)
+        mapping[member.result] = copy.results[0]
+        block.add_op(copy)
+    block.add_op(graph.YieldOp(mapping[cluster.tail.result]))
+    group = graph.FusedGroupOp(inputs, [cluster.tail.result.type], Region(block))
+    graph.set_name(group, graph.name_of(cluster.tail))
+    group.outputs[0].name_hint = cluster.tail.result.name_hint
+    Rewriter.insert_op(group, InsertPoint.before(cluster.tail))
+    cluster.tail.result.replace_all_uses_with(group.outputs[0])
+    for member in reversed(cluster.members):
+        Rewriter.erase_op(member)
+
+
+@dataclass(frozen=True)
+class GraphFusePass(ModulePass):
+    """Put every layer in a `graph.fused_group`, with the elementwise layers that alone read its result.
+
+    A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce; other layers stay
+    alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Groups have one tile.
+
+        %c = graph.conv %x, %w ...            %y = graph.fused_group tiles 1 (%a = %x ..., %b = %w ...) -> (...) {
+        %y = graph.unary relu %c ...   ->       %c = graph.conv %a, %b ...
+                                                %r = graph.unary relu %c ...
+                                                graph.yield %r ...
+                                              }
+
+    `max_layers` bounds the layers of a group.
+    """
+
+    name = "graph-fuse"
+    max_layers: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if not isinstance(function, func.FuncOp):
+                continue
+            for block in function.body.blocks:
+                for cluster in find_clusters(block, self.max_layers):
+                    outline(cluster)

@@ -1,0 +1,237 @@
+"""The pass `graph-normalize`: one form for what can be said in several ways, constants computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import graph
+from ...dialects.graph.base import ints, real
+from ...dialects.types import shape_of
+from .constants import Array, Constants, base_name
+from .identities import IDENTITIES, producer, renamed
+
+
+@dataclass
+class FoldConstants(RewritePattern):
+    """A layer of constants is a constant; `dequantize` stays unless `dequantize` is set, to be seen by quantisation."""
+
+    constants: Constants
+    dequantize: bool = False
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if isinstance(op, graph.DequantizeOp) and not self.dequantize:
+            return
+        array = self.constants.fold(op)
+        if array is not None:
+            name = base_name(op, op.operands[0])
+            rewriter.replace(op, renamed(self.constants.weight(name, array), op))
+
+
+@dataclass
+class LowerBatchNorm(RewritePattern):
+    """`batch_norm(x)` is `x * factor + shift`, with `factor = scale / sqrt(variance + epsilon)` per channel."""
+
+    constants: Constants
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.BatchNormOp, rewriter: PatternRewriter, /) -> None:
+        shape = (shape_of(op.x)[1], *(1,) * (len(shape_of(op.x)) - 2))
+        epsilon = self.constants.weight("epsilon", np.array(op.epsilon.value.data, np.float32))
+        shifted = graph.BinaryOp("add", op.variance, epsilon.result)
+        root = graph.UnaryOp("sqrt", shifted.result)
+        factor = graph.BinaryOp("div", op.scale, root.result)
+        offset = graph.BinaryOp("mul", op.mean, factor.result)
+        shift = graph.BinaryOp("sub", op.bias, offset.result)
+        factors = graph.ReshapeOp(factor.result, shape)
+        shifts = graph.ReshapeOp(shift.result, shape)
+        scaled = graph.BinaryOp("mul", op.x, factors.result)
+        result = renamed(graph.BinaryOp("add", scaled.result, shifts.result), op)
+        made = [epsilon, shifted, root, factor, offset, shift, factors, shifts, scaled, result]
+        name_parts(op, {"factor": factors, "shift": shifts})
+        rewriter.replace(op, made)
+
+
+def name_parts(op: Operation, parts: dict[str, Operation]) -> None:
+    """Name new operations after `op`: `conv1.factor`, ..."""
+    name = graph.name_of(op)
+    for part, made in parts.items():
+        graph.set_name(made, None if name is None else f"{name}.{part}")
+
+
+def per_channel(array: Array, shape: Sequence[int]) -> Array | None:
+    """The factors or terms per index of axis 1 that a constant applies to a tensor of `shape` by broadcasting.
+
+    None if they vary along another axis.
+    """
+    padded = (1,) * (len(shape) - array.ndim) + array.shape
+    if len(padded) != len(shape) or any(e != 1 for i, e in enumerate(padded) if i != 1):
+        return None
+    return np.broadcast_to(array.reshape(-1), (shape[1],))
+
+
+@dataclass
+class FoldIntoConv(RewritePattern):
+    """`conv(x, w, b) * f` is `conv(x, w * f, b * f)`, `conv(x, w, b) + t` is `conv(x, w, b + t)` (per channel, f32)."""
+
+    constants: Constants
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.BinaryOp, rewriter: PatternRewriter, /) -> None:
+        kind = op.kind.data
+        if kind not in (graph.BinaryKind.ADD, graph.BinaryKind.MUL):
+            return
+        conv, other = producer(op.a, graph.ConvOp), op.b
+        if conv is None:
+            conv, other = producer(op.b, graph.ConvOp), op.a
+        if conv is None or not conv.result.has_one_use() or conv.result.type != op.result.type:
+            return
+        arrays = self._arrays(conv, other)
+        if arrays is None:
+            return
+        weights, bias, change = arrays
+        if kind == graph.BinaryKind.MUL:
+            weights = weights * change.reshape(-1, *(1,) * (weights.ndim - 1))
+            bias = bias * change
+        else:
+            bias = bias + change
+        self._replace(conv, op, weights if kind == graph.BinaryKind.MUL else None, bias, rewriter)
+
+    def _arrays(self, conv: graph.ConvOp, other: SSAValue) -> tuple[Array, Array, Array] | None:
+        weights, constant = self.constants.array(conv.w), self.constants.array(other)
+        if weights is None or constant is None or weights.dtype != np.float32:
+            return None
+        change = per_channel(constant, shape_of(conv.result))
+        zero = np.zeros(shape_of(conv.w)[0], np.float32)
+        bias = zero if conv.bias is None else self.constants.array(conv.bias)
+        return None if change is None or bias is None else (weights, bias, change)
+
+    def _replace(
+        self, conv: graph.ConvOp, op: graph.BinaryOp, weights: Array | None, bias: Array, rewriter: PatternRewriter
+    ) -> None:
+        new_bias = self.constants.weight(f"{base_name(op, conv.bias or conv.w)}.bias", bias)
+        made: list[Operation] = [new_bias]
+        w = conv.w
+        if weights is not None:
+            made.append(self.constants.weight(f"{base_name(op, conv.w)}.weight", weights))
+            w = made[-1].results[0]
+        result = graph.ConvOp.build(
+            operands=[conv.x, w, new_bias.result], properties=conv.properties, result_types=[op.result.type]
+        )
+        rewriter.replace(op, [*made, renamed(result, op)])
+
+
+@dataclass
+class NormalizeGemm(RewritePattern):
+    """`alpha` and `beta` of a gemm go into constants where possible, else become layers of their own."""
+
+    constants: Constants
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.GemmOp, rewriter: PatternRewriter, /) -> None:
+        alpha, beta = op.alpha.value.data, op.beta.value.data
+        if (alpha, beta) == (1.0, 1.0):
+            return
+        made: list[Operation] = []
+        c = self._scaled(op, op.c, beta, "c", made) if op.c is not None and beta != 0.0 else None
+        result: Operation
+        trans_a, trans_b = op.trans_a is not None, op.trans_b is not None
+        if alpha == 1.0 or self.constants.array(op.b) is not None:
+            b = self._scaled(op, op.b, alpha, "b", made)
+            result = graph.GemmOp(op.a, b, c, trans_a=trans_a, trans_b=trans_b)
+        else:
+            product = graph.GemmOp(op.a, op.b, trans_a=trans_a, trans_b=trans_b)
+            made.append(product)
+            scaled = self._scaled(op, product.result, alpha, "product", made)
+            result = made.pop() if c is None else graph.BinaryOp("add", scaled, c)
+        rewriter.replace(op, [*made, renamed(result, op)])
+
+    def _scaled(self, op: graph.GemmOp, value: SSAValue, factor: float, part: str, made: list[Operation]) -> SSAValue:
+        if factor == 1.0:
+            return value
+        array = self.constants.array(value)
+        if array is not None:
+            made.append(self.constants.weight(f"{base_name(op, value)}.{part}", array * np.float32(factor)))
+        else:
+            scale = self.constants.weight(f"{base_name(op)}.{part}.factor", np.array(factor, np.float32))
+            made += [scale, graph.BinaryOp("mul", value, scale.result)]
+        return made[-1].results[0]
+
+
+class PadIntoConv(RewritePattern):
+    """`conv(pad(x))` is a conv with larger pads, where only spatial axes are padded, with the conv's pad value."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.ConvOp, rewriter: PatternRewriter, /) -> None:
+        pad = producer(op.x, graph.PadOp)
+        if pad is None or pad.mode.data != graph.PadMode.CONSTANT:
+            return
+        pads, rank = pad.pads.get_values(), len(shape_of(op.x))
+        value = pad.value.value.data
+        outside = any(pads[axis] or pads[rank + axis] for axis in (0, 1))
+        if outside or (value != op.pad_value.value.data and any(op.pads.get_values())):
+            return
+        around = [*pads[2:rank], *pads[rank + 2 :]]
+        total = [a + b for a, b in zip(around, op.pads.get_values(), strict=True)]
+        op.operands[0] = pad.x
+        op.pads = ints(total)
+        op.pad_value = real(value)
+        rewriter.notify_op_modified(op)
+
+
+class AverageToMean(RewritePattern):
+    """An average over one window that is the whole image is a mean."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.PoolOp, rewriter: PatternRewriter, /) -> None:
+        spatial = shape_of(op.x)[2:]
+        whole = op.kernel.get_values() == spatial and prod(op.dilations.get_values()) == 1
+        if op.kind.data == graph.PoolKind.AVERAGE and whole and not any(op.pads.get_values()):
+            axes = range(2, len(spatial) + 2)
+            rewriter.replace(op, renamed(graph.ReduceOp("mean", op.x, axes=axes), op))
+
+
+@dataclass(frozen=True)
+class GraphNormalizePass(ModulePass):
+    """Bring a network to its normal form: constants folded, batch normalisation in the weights, nothing idle.
+
+    Folds layers of constants (all but `graph.dequantize`), batch normalisation and per-channel factors and terms into
+    convolutions (else to `mul` and `add`), constant padding into convolutions, alpha and beta of `gemm`; makes
+    averages of whole images means; drops identities, reshapes of reshapes, transposes that cancel, and dead layers.
+
+        %c = graph.conv %x, %w ...                          %c = graph.conv %x, %w2, %b2 ...
+        %y = graph.batch_norm %c, %s, %b, %m, %v ...  ->
+
+    After it, there is no `batch_norm`, and `gemm` has alpha = beta = 1.  Where the bytes of weights are not at hand,
+    what needs them stays.  Results may differ in the last bits of f32.
+    """
+
+    name = "graph-normalize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        constants = Constants.of(op)
+        patterns: list[RewritePattern] = [
+            *IDENTITIES,
+            FoldConstants(constants),
+            LowerBatchNorm(constants),
+            FoldIntoConv(constants),
+            NormalizeGemm(constants),
+            PadIntoConv(),
+            AverageToMean(),
+        ]
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        constants.tidy()

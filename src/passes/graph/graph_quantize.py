@@ -1,0 +1,150 @@
+"""The pass `graph-quantize`: networks in QDQ form as integer networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import graph
+from .constants import Constants
+from .graph_normalize import FoldConstants
+from .identities import IDENTITIES
+from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers
+from .quantized_products import accumulate
+from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
+
+PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+
+
+def replace(op: graph.LayerOp, builder: Builder, value: SSAValue) -> None:
+    """Put what was built before `op` and let `value` stand for its result; a new operation takes its name."""
+    Rewriter.insert_op(builder.made, InsertPoint.before(op))
+    if builder.made and value is builder.made[-1].results[0]:
+        graph.set_name(builder.made[-1], graph.name_of(op))
+    op.result.replace_all_uses_with(value)
+    Rewriter.erase_op(op)
+
+
+def quantize_result(op: graph.QuantizeOp, constants: Constants) -> bool:
+    """Compute what `op` quantises in integers, if that is possible."""
+    found = find_goal(op, constants)
+    if found is None:
+        return False
+    goal, source = found
+    layer = source.owner
+    builder = Builder.of(constants, layer if isinstance(layer, Operation) else op)
+    value = _reach(builder, goal, source) if source is op.x or source.has_one_use() else None
+    if value is not None:
+        replace(op, builder, value)
+    return value is not None
+
+
+def _reach(builder: Builder, goal: Goal, source: SSAValue) -> SSAValue | None:
+    given = quantised(source, builder.constants)
+    if given is not None:
+        return goal.rescale(builder, given) if uniform_8_bits(given) else None
+    match source.owner:
+        case graph.ConvOp() | graph.GemmOp() | graph.MatmulOp() as layer:
+            sums = accumulate(builder, layer)
+            return None if sums is None else goal.requantize(builder, sums)
+        case graph.BinaryOp() as layer:
+            return arithmetic(builder, layer, goal)
+        case graph.ReduceOp() as layer if layer.kind.data in (graph.ReduceKind.MEAN, graph.ReduceKind.SUM):
+            return average(builder, layer, goal)
+        case graph.PoolOp() as layer if layer.kind.data != graph.PoolKind.MAX:
+            return average(builder, layer, goal)
+        case graph.ConcatOp() as layer:
+            return concatenation(builder, layer, goal)
+        case _:
+            return None
+
+
+def is_quantised_later(op: graph.LayerOp, constants: Constants) -> bool:
+    """Whether the only reader of `op`, through relu and clip, is a `graph.quantize` that can take it as its goal."""
+    value: SSAValue = op.result
+    while (user := value.get_user_of_unique_use()) is not None:
+        if isinstance(user, graph.QuantizeOp):
+            return value is user.x and find_goal(user, constants) is not None
+        if not isinstance(user, graph.LayerOp) or epilogue_bounds(user.result) is None:
+            return False
+        value = user.result
+    return False
+
+
+def dequantize_product(op: graph.ConvOp | graph.GemmOp | graph.MatmulOp, constants: Constants) -> bool:
+    """Compute a product in integers and its f32 result from the accumulators, if that is possible."""
+    builder = Builder.of(constants, op)
+    sums = accumulate(builder, op)
+    if sums is None:
+        return False
+    scale = builder.weight("scale", sums.scale.astype(np.float32))
+    replace(op, builder, builder.emit(graph.DequantizeOp(sums.value, scale, axis=sums.axis)))
+    return True
+
+
+def move_dequantize(op: graph.LayerOp, constants: Constants) -> bool:
+    """Do a layer that moves or compares elements on integers, and dequantise after it."""
+    builder = Builder.of(constants, op)
+    result = on_integers(builder, op)
+    if result is None:
+        return False
+    source = op.operands[0].owner
+    if not isinstance(source, graph.DequantizeOp):
+        return False
+    replace(op, builder, builder.emit(graph.DequantizeOp(result.value, source.scale, source.zero_point)))
+    return True
+
+
+def visit(op: Operation, constants: Constants) -> None:
+    """Apply to one layer what applies."""
+    if isinstance(op, graph.QuantizeOp):
+        done = quantize_result(op, constants)
+        source = op.x.owner if not done else None
+        if isinstance(source, PRODUCTS):
+            dequantize_product(source, constants)
+    elif isinstance(op, PRODUCTS):
+        if not is_quantised_later(op, constants):
+            dequantize_product(op, constants)
+    elif isinstance(op, graph.LayerOp) and commutes(op):
+        move_dequantize(op, constants)
+
+
+@dataclass(frozen=True)
+class GraphQuantizePass(ModulePass):
+    """Turn a network in QDQ form (quantize and dequantize around f32 layers) into an integer network.
+
+    Convolutions and matrix products become 8-bit products with i32 accumulators, then `graph.requantize` (scaling by
+    an integer factor and a shift, as in Jacob et al., CVPR 2018); where their result is wanted in f32, the
+    accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products,
+    means, maxima and what moves elements are done on integers too; relu and clip become bounds.  Other layers stay in
+    f32 between dequantize and quantize.
+
+        %a = graph.dequantize %x, ...            %a = graph.conv %x, %w, %b ... : i32
+        %c = graph.conv %a, ...             ->   %y = graph.requantize %a, %m, %s ... : si8
+        %y = graph.quantize %c, ...
+
+    Scales, zero points and weights must be constants with bytes at hand; what has others stays.  Weights with a zero
+    point are centred, and stay in f32 where the centred ones leave 8 bits.  Run `graph-normalize` before.  At the end
+    no constant is dequantised at run time.
+    """
+
+    name = "graph-quantize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        constants = Constants.of(op)
+        for function in op.body.block.ops:
+            if isinstance(function, func.FuncOp):
+                for block in function.body.blocks:
+                    for layer in list(block.ops):
+                        visit(layer, constants)
+        patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        constants.tidy()

@@ -1,0 +1,274 @@
+"""The pass `convert-graph-to-nest`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...backends.layer_attributes import set_nodes
+from ...dialects import graph, nest
+from ...dialects.graph.nodes import node_names
+from ...dialects.types import shape_of, tensor_type
+from ...errors import TilewrightError
+from ...resources import resources_of
+from ..graph.graph_fuse import EPILOGUE, find_clusters
+from . import contraction, movement, window
+from .builder import GroupBuilder, Term
+from .elementwise import ELEMENTWISE, Frame
+from .scope import Scope
+
+ANCHORS = {
+    graph.ConvOp: contraction.conv,
+    graph.GemmOp: contraction.gemm,
+    graph.MatmulOp: contraction.matmul,
+    graph.PoolOp: window.pool,
+    graph.ReduceOp: window.reduce,
+    graph.SoftmaxOp: window.softmax,
+    graph.LayerNormOp: window.layer_norm,
+    graph.LrnOp: window.lrn,
+    graph.TransposeOp: movement.transpose,
+    graph.SliceOp: movement.slice_,
+    graph.ExpandOp: movement.expand,
+    graph.ResizeOp: movement.resize,
+}
+PIECES = {graph.ConcatOp: movement.concat, graph.PadOp: movement.pad, graph.GatherOp: movement.gather}
+
+
+@dataclass(frozen=True)
+class ConvertGraphToNestPass(ModulePass):
+    """Turn every layer, or fused group of layers, into a `nest.group` of kernels.
+
+    Before: `graph` layers on tensors, fused groups or not.  After: only `nest.group`, `nest.view` and `graph.weight` in
+    the functions; mappings are empty.  A fused group becomes one group as long as its elementwise layers follow what is
+    in it; concat, borders and gathers become one group per block that is copied, each into the result of the last.
+
+        %y = graph.unary relu %x : (tensor<1x8xf32>) -> tensor<1x8xf32>
+
+    becomes
+
+        %y = nest.group @layer dims {c = 8} ins(X = %x) -> tensor<1x8xf32> {
+        ^bb0(%X : tensor<1x8xf32>):
+          %0 = nest.kernel @relu "Y[0, c] = relu(A[0, c])" (A = %X) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+          nest.yield %0 : tensor<1x8xf32>
+        }
+
+    The bytes of weights are used for zero points, where they are known; no bytes are changed.
+    """
+
+    name = "convert-graph-to-nest"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                _Conversion(op, function).run()
+
+
+@dataclass
+class _Open:
+    """A group that is being built, and the layers' values in it."""
+
+    builder: GroupBuilder
+    terms: dict[SSAValue, Term] = field(default_factory=dict[SSAValue, Term])
+    layers: list[Operation] = field(default_factory=list[Operation])
+
+
+class _Conversion:
+    """Replaces the layers of one function."""
+
+    def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
+        self.block = function.body.block
+        self.done: dict[Operation, None] = {}  # in order
+        self.marks: dict[str, Attribute] = {}
+        self.fused = 0
+        self.at: Operation | None = None
+        self.nodes = node_names(function)
+        self.layers: Sequence[Operation] = ()  # that groups are now of
+        self.scope = Scope(self._emit, resources_of(module))
+        for op in module.walk():
+            if isinstance(op, graph.WeightOp):
+                self.scope.taken.add(op.resource)
+
+    def _emit(self, op: Operation) -> None:
+        assert self.at is not None
+        if isinstance(op, nest.GroupOp):
+            set_nodes(op, [self.nodes.of(name) for layer in self.layers if (name := graph.name_of(layer)) is not None])
+        Rewriter.insert_op(op, InsertPoint.before(self.at))
+
+    def run(self) -> None:
+        """Converts the function in place."""
+        for op in list(self.block.ops):
+            self.at = op
+            self._convert(op)
+        for op in self.block.ops:
+            if op not in self.done:
+                for i, operand in enumerate(op.operands):
+                    op.operands[i] = self._final(operand)
+        self._make_outputs()
+        for op in reversed(self.done):
+            op.detach()
+            op.erase(safe_erase=False)
+
+    def _make_outputs(self) -> None:
+        """Each returned value gets a tensor of its own: a copy where it is an argument, a weight, or returned twice."""
+        last = self.block.last_op
+        assert isinstance(last, func.ReturnOp)
+        self.at = last
+        self.layers = ()
+        made: set[SSAValue] = set()
+        for i, value in enumerate(last.arguments):
+            root = value
+            while isinstance(root.owner, nest.ViewOp):
+                root = root.owner.source
+            if isinstance(root.owner, nest.GroupOp) and root not in made:
+                made.add(root)
+                continue
+            builder = GroupBuilder(self.scope.unique("copy"))
+            copied = movement.whole(value, builder)
+            self._emit(group := builder.finish([copied.value], None))
+            last.operands[i] = group.outs[0]
+
+    def _final(self, value: SSAValue) -> SSAValue:
+        return self.scope.values.get(value, value)
+
+    def _convert(self, op: Operation) -> None:
+        match op:
+            case graph.WeightOp():
+                return
+            case graph.ReshapeOp():
+                self._reshape(op)
+            case graph.LayerGroupOp():
+                self._enter(op)
+                for member in op.members():
+                    self._convert(member)
+                self._leave(op)
+            case graph.FusedGroupOp() if "tile_rows" in op.attributes:
+                self._enter(op)
+                self._tiled(op)
+                self._leave(op)
+            case graph.FusedGroupOp():
+                self._enter(op)
+                self._layers(op.members(), graph.name_of(op))
+                self._leave(op)
+            case graph.LayerOp():
+                self._layers([op], None)
+            case _:
+                return
+        if op.parent is self.block:
+            self.done[op] = None
+
+    def _enter(self, op: graph.GroupOp) -> None:
+        for arg, value in zip(op.body.block.args, op.inputs, strict=True):
+            self.scope.values[arg] = self.scope.outer(value)
+
+    def _leave(self, op: graph.GroupOp) -> None:
+        for result, value in zip(op.outputs, op.yielded, strict=True):
+            self.scope.values[result] = self.scope.outer(value)
+
+    def _reshape(self, op: graph.ReshapeOp) -> None:
+        self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))
+
+    def _tiled(self, op: graph.FusedGroupOp) -> None:
+        """Layers that run tile by tile together: a group for each with what follows it element by element."""
+        tile = {key: op.attributes[key] for key in ("tile_rows", "tile_columns") if key in op.attributes}
+        self.marks = {"fused": IntegerAttr(self.fused, i64), **tile}
+        self.fused += 1
+        clusters = {cluster.tail: cluster.members for cluster in find_clusters(op.body.block, EPILOGUE)}
+        for member in op.members():
+            if isinstance(member, graph.ReshapeOp):
+                self._reshape(member)
+            elif isinstance(member, graph.ConcatOp):
+                pieces = [self.scope.outer(piece) for piece in member.pieces]
+                join = nest.JoinOp(pieces, member.axis.value.data, member.result.type)
+                join.result.name_hint = member.result.name_hint
+                self._emit(join)
+                self.scope.values[member.result] = join.result
+            elif isinstance(member, graph.LayerOp) and member in clusters:
+                self._layers(sorted(clusters[member], key=lambda op: type(op) in ELEMENTWISE), None, one=True)
+        self.marks = {}
+
+    def _layers(self, layers: Sequence[Operation], group_name: str | None, *, one: bool = False) -> None:
+        """Layers of one fused group, in as few `nest.group`s as they allow; in `one` if elementwise layers of the same
+        shape follow the first.
+        """
+        current: _Open | None = None
+        for layer in layers:
+            assert isinstance(layer, graph.LayerOp)
+            joins = current is not None and (_joins(layer, current) or (one and type(layer) in ELEMENTWISE))
+            if current is not None and not joins:
+                current = self._close(current)
+            if type(layer) in PIECES and not _is_constant_pad(layer):
+                self._copy(layer)
+            elif isinstance(layer, graph.ReshapeOp):
+                self._reshape(layer)
+            else:
+                current = current or _Open(GroupBuilder(group_name or self._name(layer)))
+                current.terms[layer.result] = self._lower(layer, current)
+                current.layers.append(layer)
+        if current is not None:
+            self._close(current)
+
+    def _lower(self, layer: graph.LayerOp, current: _Open) -> Term:
+        self.layers = [layer]
+        lowering = ELEMENTWISE.get(type(layer))  # pyright: ignore
+        if lowering is not None:
+            return lowering(layer, Frame(layer, current.builder, self.scope, current.terms))  # pyright: ignore
+        if isinstance(layer, graph.PadOp):
+            return movement.pad_constant(layer, current.builder, self.scope)
+        anchor = ANCHORS.get(type(layer))  # pyright: ignore
+        if anchor is None:
+            raise TilewrightError("unsupported", layer.name, "a layer that has a lowering to nest", layer.name)
+        return anchor(layer, current.builder, self.scope)  # pyright: ignore
+
+    def _copy(self, layer: graph.LayerOp) -> None:
+        name = self._name(layer)
+        self.layers = [layer]
+        result = PIECES[type(layer)](layer, name, self.scope)  # pyright: ignore
+        self.scope.values[layer.result] = result
+        label = graph.name_of(layer)
+        if label is not None and isinstance(result.owner, Operation):
+            result.owner.attributes["name"] = StringAttr(label)
+
+    def _close(self, current: _Open) -> None:
+        """Ends a group; its results are the values that layers outside of it use."""
+        inside = set(current.layers)
+        kept = [v for v in current.terms if any(use.operation not in inside for use in v.uses)]
+        kept = kept or list(current.terms)[-1:]
+        label = graph.name_of(current.layers[-1])
+        current.builder.name = self.scope.unique(label or self._part_name(current))
+        op = current.builder.finish([current.terms[v].value for v in kept], label)
+        op.attributes |= self.marks
+        self.layers = current.layers
+        self._emit(op)
+        for value, result in zip(kept, op.outs, strict=True):
+            result.name_hint = value.name_hint
+            self.scope.values[value] = result
+
+    @staticmethod
+    def _part_name(current: _Open) -> str:
+        """What to call a group whose result has no name in the model: never a name that is another value's."""
+        named = [name for layer in current.layers if (name := graph.name_of(layer)) is not None]
+        return f"{named[0]}.part" if named else current.builder.name
+
+    @staticmethod
+    def _name(layer: graph.LayerOp) -> str:
+        return graph.name_of(layer) or layer.name.removeprefix("graph.")
+
+
+def _is_constant_pad(layer: graph.LayerOp) -> bool:
+    return isinstance(layer, graph.PadOp) and layer.mode.data == graph.PadMode.CONSTANT
+
+
+def _joins(layer: graph.LayerOp, current: _Open) -> bool:
+    """Whether a layer can run in the open group: elementwise, shaped as one of its values, the rest at hand."""
+    if type(layer) not in ELEMENTWISE:
+        return False
+    inside = [v for v in layer.operands if v in current.terms]
+    same = [v for v in inside if shape_of(v) == shape_of(layer.result)]
+    return bool(same) and len(same) == len(inside)

@@ -1,0 +1,1 @@
+"""Transforms of the nest dialect: tiles, loop orders, spatial loops, mappings."""

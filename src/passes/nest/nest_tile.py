@@ -1,0 +1,133 @@
+"""The pass `nest-tile`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from ...costs.mapping.binding import Pricer
+from ...costs.mapping.problem import Group
+from ...costs.mapping.transform import tile
+from ...costs.mapping.tree import Hold, Node
+from ...dialects import nest
+from ...dialects.acg import machine_of
+from ...errors import InfeasibleError, TilewrightError
+from ...search.mapping.build import build
+from ...search.mapping.tiling import tile_group
+from ..nest_to_codelet.fused_marks import marked_groups
+from .change import Nodes, change_groups
+from .split import split_group
+from .trees import group_of, in_group, set_mapping
+
+if TYPE_CHECKING:
+    from ..nest_to_codelet.fused_layers import FusedGroup
+
+
+@dataclass(frozen=True)
+class NestTilePass(ModulePass):
+    """Cut groups into tiles: loops, and holds of what is on chip at a time, chosen or as told.
+
+    Without options, before: groups without a mapping, and the target's `acg.graph` in the module.  After: each has one
+    of `nest.for`, `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a
+    transfer can overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles
+    by the formulas of the capabilities, transfers beside work as far as two copies let them (`search.mapping.overlap`).
+    A group of several kernels that does not fit in any tiling is cut into groups of one kernel, which meet in DRAM; if
+    one of those does not fit, `InfeasibleError`.  Groups that have a mapping are left alone.
+
+        nest.group @fc dims {m = 8, n = 64, k = 512} ... mapping {
+          nest.hold @GBUF [X] {
+            nest.for n step 32 {
+              nest.hold @GBUF [W, mac] buffers 2 {
+                nest.compute @mac
+              }
+            }
+          }
+        }
+
+    Groups of a fused group (attribute `fused`) get loops over samples and over the rows of an update, and hold what is
+    between their kernels; all else is on chip already.
+
+    With `dims` and `sizes`, one size for each dim, it adds the loops over pieces of these sizes, the first outermost,
+    around what is innermost in the mappings of all groups (or of `group`); with `memory` it keeps there, below these
+    loops, the buffers of `hold` (without: all of the group) in `buffers` copies.  Pieces need not divide: the last may
+    be shorter.  `nest-tile{dims=m,n sizes=8,32 memory=GBUF hold=X,W}`, then `nest-tile{dims=k sizes=1}`, make
+
+        nest.for m step 8 {
+          nest.for n step 32 {
+            nest.hold @GBUF [X, W] {
+              nest.for k step 1 {
+                nest.compute @mac
+              }
+            }
+          }
+        }
+    """
+
+    name = "nest-tile"
+    dims: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    memory: str = ""
+    hold: tuple[str, ...] = ()
+    buffers: int = 1
+    group: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self != NestTilePass():
+            change_groups(self.name, op, self.group, self._tiled, unmapped=True)
+            return
+        groups = [group for group in op.walk() if isinstance(group, nest.GroupOp) and not group.is_mapped]
+        if not groups:
+            return
+        pricer = Pricer(machine_of(op))
+        known: dict[Group, tuple[Node, ...]] = {}
+        for group in groups:
+            if "fused" not in group.attributes:
+                _tile(group, pricer, known)
+        for function in op.body.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer))
+
+    def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
+        if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
+            found = f"{len(self.dims)} dims, sizes {', '.join(map(str, self.sizes)) or 'none'}"
+            raise TilewrightError("usage", "options", "a positive size for each dim", found)
+        known = {"dims": group.extents, "hold": group.buffer_types()}
+        for option, names in (("dims", self.dims), ("hold", self.hold)):
+            for name in names:
+                if name not in known[option]:
+                    raise TilewrightError("usage", option, f"one of {', '.join(known[option])}", name)
+        kept = self.hold or tuple(group.buffer_types())
+        hold = Hold(self.memory, kept, self.buffers, ()) if self.memory else None
+        return tile(nodes, list(zip(self.dims, self.sizes, strict=True)), hold)
+
+
+def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]) -> None:
+    problem = group_of(op)
+    try:
+        if problem not in known:
+            known[problem] = build(problem, tile_group(problem, pricer))
+    except TilewrightError as error:
+        if len(problem.kernels) > 1 and _is_split_useful(error):
+            for part in split_group(op):
+                _tile(part, pricer, known)
+            return
+        raise in_group(error, op.sym_name.data) from error
+    set_mapping(op, known[problem])
+
+
+def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup]) -> None:
+    for group, fused in groups.items():
+        if not group.is_mapped:
+            from ..nest_to_codelet.fused_tiles import tile_layer
+
+            set_mapping(group, tile_layer(fused, fused.layers[fused.number[group.outs[0]]]))
+
+
+def _is_split_useful(error: TilewrightError) -> bool:
+    return isinstance(error, InfeasibleError) or "split the group" in error.lever

@@ -1,0 +1,154 @@
+"""Between `nest` IR and the plain data of the mapping search."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...algebra.printer import print_statement
+from ...algebra.statement import tensors_of
+from ...costs.mapping.binding import Bound
+from ...costs.mapping.matching import Match, match_as
+from ...costs.mapping.problem import Buffer, Group, Kernel
+from ...costs.mapping.tree import Hold, Leaf, Loop, Node, Spatial
+from ...dialects import nest
+from ...dialects.types import dtype_of, element_type_name
+from ...errors import InfeasibleError, TilewrightError
+from ...machine import Machine
+
+
+def group_of(op: nest.GroupOp) -> Group:
+    """The group as a search problem; equal groups give equal problems, whatever they are called."""
+    names = op.buffers()
+    inputs = {name.data for name in op.input_names}
+    results = {names[value] for value in op.yielded}
+    kernels = tuple(_kernel(kernel, names) for kernel in op.kernels)
+    types = op.buffer_types()
+    buffers = tuple(_buffer(n, types[n], n in inputs, n in results) for n in types)
+    return Group(op.dims.data, kernels, buffers)
+
+
+def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: bool) -> Buffer:
+    element = type_.element_type
+    return Buffer(
+        name, tuple(type_.get_shape()), element_type_name(element), dtype_of(element).itemsize, is_input, is_result
+    )
+
+
+def _kernel(op: nest.KernelOp, names: dict[SSAValue, str]) -> Kernel:
+    statement = op.statement.data
+    values = {**op.operands_by_name, tensors_of(statement)[0]: op.result}
+    order = tensors_of(statement)
+    return Kernel(
+        op.sym_name.data,
+        statement,
+        tuple((tensor, names[values[tensor]]) for tensor in order),
+        tuple((tensor, _type_name(values[tensor])) for tensor in order),
+        op.init is not None,
+        tuple(op.pads),
+    )
+
+
+def _type_name(value: SSAValue) -> str:
+    return element_type_name(cast(TensorType[Attribute], value.type).element_type)
+
+
+def tree_region(nodes: tuple[Node, ...]) -> Region:
+    """A mapping tree as the region of a group."""
+    return Region(Block([_operation(node) for node in nodes]))
+
+
+def _operation(node: Node) -> Operation:
+    match node:
+        case Loop(dim, step, body):
+            return nest.ForOp(dim, step, tree_region(body))
+        case Hold(memory, buffers, slots, body):
+            return nest.HoldOp(memory, buffers, slots, tree_region(body))
+        case Spatial(dim, ways, target, axis, body, step):
+            return nest.SpatialOp(dim, ways, target, axis, tree_region(body), step)
+        case Leaf(kernel, match, dims):
+            return nest.ComputeOp(kernel) if match is None else _bound_compute(kernel, match, dims)
+
+
+def _bound_compute(kernel: str, match: Match, dims: Bound) -> nest.ComputeOp:
+    on = match.capability.node, match.capability.name
+    functions, immediates = dict(match.functions), dict(match.immediates)
+    return nest.ComputeOp(kernel, on, dict(dims), dict(match.tensors), functions, immediates)
+
+
+def region_tree(region: Region, group: Group, machine: Machine | None) -> tuple[Node, ...]:
+    """The mapping tree of a region; computes that are bound keep their capability.  Without a machine none may be.
+
+    Raises `TilewrightError` (kind `unsupported`) for a capability that the machine does not have, or that cannot run
+    the kernel as it is bound.
+    """
+    if not region.blocks:
+        return ()
+    return tuple(_node(op, group, machine) for op in region.block.ops)
+
+
+def _node(op: Operation, group: Group, machine: Machine | None) -> Node:
+    match op:
+        case nest.ForOp():
+            return Loop(op.dim.data, op.step.value.data, region_tree(op.body, group, machine))
+        case nest.HoldOp():
+            memory = op.memory.root_reference.data
+            return Hold(memory, op.buffer_names, op.slots.value.data, region_tree(op.body, group, machine))
+        case nest.SpatialOp():
+            node = op.node.root_reference.data
+            body = region_tree(op.body, group, machine)
+            return Spatial(op.dim.data, op.ways.value.data, node, op.axis.data, body, op.piece)
+        case nest.ComputeOp():
+            return Leaf(op.kernel.data) if op.on is None else _bound_leaf(op, group, machine)
+        case _:
+            raise TypeError(f"{op.name} in a mapping")
+
+
+def _bound_leaf(op: nest.ComputeOp, group: Group, machine: Machine | None) -> Leaf:
+    if machine is None:
+        lever = "change the mapping before nest-map binds its computes"
+        raise TilewrightError("unsupported", f"compute @{op.kernel.data}", "no capability yet", str(op.on), lever)
+    kernel = next(k for k in group.kernels if k.name == op.kernel.data)
+    assert op.dims is not None
+    assert op.tensors is not None
+    for node in machine.computes:
+        for capability in node.capabilities:
+            if (node.name, capability.name) != (op.node, op.capability):
+                continue
+            functions = () if op.functions is None else op.functions.data
+            immediates = () if op.immediates is None else op.immediates.data
+            found = match_as(kernel, capability, op.tensors.data, functions, immediates)
+            if found is None or not _slots_fit(found, op.dims.data):
+                continue
+            return Leaf(kernel.name, found, op.dims.data)
+    text = print_statement(kernel.statement)
+    raise TilewrightError(
+        "unsupported",
+        f"compute @{op.kernel.data}",
+        f"a capability of {machine.name} that runs `{text}` as it is bound",
+        f"{op.node}.{op.capability}",
+        "leave the binding to nest-map",
+    )
+
+
+def _slots_fit(found: Match, dims: Bound) -> bool:
+    slots = dict(found.slots)
+    return all(slot in slots.get(dim, ()) for slot, dim in dims) and len({slot for slot, _ in dims}) == len(dims)
+
+
+def set_mapping(op: nest.GroupOp, nodes: tuple[Node, ...]) -> None:
+    """Replaces the mapping of a group."""
+    for block in list(op.mapping.blocks):
+        op.mapping.erase_block(block)
+    region = tree_region(nodes)
+    region.move_blocks(op.mapping)
+
+
+def in_group(error: TilewrightError, name: str) -> TilewrightError:
+    """The error with the group's name in its subject."""
+    if isinstance(error, InfeasibleError):
+        subject = f"group @{name}, {error.subject}"
+        return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
+    return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)

@@ -1,0 +1,1 @@
+"""`convert-nest-to-codelet`: mapped groups, alone or fused, as codelets."""

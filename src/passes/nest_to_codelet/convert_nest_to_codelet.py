@@ -1,0 +1,239 @@
+"""`convert-nest-to-codelet`: mapped groups become codelets, values become DRAM tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...costs.mapping.binding import Pricer
+from ...dialects.acg import machine_of
+from ...dialects.codelet import ProgramOp, SurrogateType, TensorOp, ViewOp
+from ...dialects.graph import WeightOp
+from ...dialects.nest import GroupOp, JoinOp
+from ...dialects.nest import ViewOp as NestViewOp
+from ...dialects.roles import Role
+from ...errors import TilewrightError
+from ...machine import Machine
+from ...resources import Resources, resources_of
+from ..names import unique_name
+from .fused_marks import marked_groups
+from .fused_weights import WeightRoom
+from .group_codelets import build_codelet, build_copy
+
+if TYPE_CHECKING:
+    from .fused_layers import FusedGroup
+
+
+@dataclass(frozen=True)
+class ConvertNestToCodeletPass(ModulePass):
+    """Turn the mapped groups of each function into a program of codelets (Covenant, section 3).
+
+    Precondition: every group is mapped down to capabilities (`nest-map`); the module holds its target (`load-target`).
+    A value that is an input, a weight or a group's result becomes a tensor in off-chip memory; a group that overwrites
+    its input shares that tensor.  In a group, a `nest.hold` becomes a `codelet.local` with transfers along the shortest
+    path of memories: in where the buffer is read first, out where it is written and needed outside.
+
+        nest.for p step 4 {                          codelet.loop p step 4 {
+          nest.hold @GBUF [X, Y] buffers 2 {           %0 = codelet.local "X[p]" buffers 2
+            nest.compute @k on @VPU::@unary ...   ->   codelet.transfer %X -> %0
+          }                                            %1 = codelet.local "Y[p]" buffers 2
+        }                                              codelet.compute @VPU::@unary ... (%1, %0)
+                                                       codelet.transfer %1 -> %Y
+                                                     }
+
+    Groups of a fused group (attribute `fused`) become one `codelet.fused` where the last of them stood, with a ring of
+    rows on chip for each map, its weights, and turns in the order of its execution scheme.
+
+    A result of the function that is an input or a weight, or is given twice, is copied by a codelet of its own.
+    Addresses are left open (`codelet-allocate`).
+    """
+
+    name = "convert-nest-to-codelet"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
+        weights = resources_of(op)
+        for function in functions:
+            program = _Converter(machine_of(op), function, weights).convert()
+            if "predicted" in function.attributes:
+                program.attributes["predicted"] = function.attributes["predicted"]
+            block = function.parent_block()
+            assert block is not None
+            block.insert_op_before(program, function)
+            function.detach()
+            function.erase()
+
+
+class _Converter:
+    def __init__(self, machine: Machine, function: FuncOp, weights: Resources) -> None:
+        self.machine = machine
+        self.function = function
+        self.weights = weights
+        self.memory = next(m.name for m in machine.memories if m.offchip)
+        self.block = Block()
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.taken: set[str] = set()
+        self.outputs = self._outputs()
+        self.room = WeightRoom()
+        self.fused = marked_groups(function.body.block, machine, Pricer(machine))
+
+    def convert(self) -> ProgramOp:
+        """The program of the function."""
+        for value, name in zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True):
+            if name in self.taken:
+                raise TilewrightError("unsupported", name, "inputs and outputs with different names", "one of both")
+            self._tensor(value, name, Role.INPUT)
+        for op in self.function.body.block.ops:
+            self._op(op)
+        return ProgramOp(self.function.sym_name.data, Region(self.block))
+
+    def _outputs(self) -> dict[SSAValue, tuple[str, SSAValue]]:
+        """Result of a group -> the output that it is, by name, and the returned value (a view of it perhaps)."""
+        last = self.function.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        found: dict[SSAValue, tuple[str, SSAValue]] = {}
+        self.copied: list[tuple[str, SSAValue]] = []
+        names = _names(self.function, "graph.outputs")
+        for value, name in zip(last.arguments, names, strict=True):
+            root = _root(value)
+            if isinstance(root.owner, GroupOp) and root not in found:
+                found[root] = name, value
+            else:
+                self.copied.append((name, value))
+        self.taken.update(name for name, _ in [*found.values(), *self.copied])
+        return found
+
+    def _op(self, op: Operation) -> None:
+        match op:
+            case WeightOp():
+                self._weight(op)
+            case NestViewOp() | JoinOp():
+                pass  # made where it is read
+            case GroupOp() if op in self.fused:
+                if op is self.fused[op].layers[-1].op:
+                    self._fused(self.fused[op])
+            case GroupOp():
+                self._group(op)
+            case ReturnOp():
+                for name, value in self.copied:
+                    self._copy(name, value)
+            case _:
+                raise TilewrightError(
+                    "unsupported", op.name, "groups, views and weights", op.name, "run the passes before"
+                )
+
+    def _weight(self, op: WeightOp) -> None:
+        """Declares a weight; where an output has its name, the bytes go by another one, too."""
+        tensor = self._tensor(op.result, op.resource, Role.WEIGHT)
+        if op.resource in self.weights:
+            self.weights[tensor.tensor_name.data] = self.weights[op.resource]
+
+    def _value(self, value: SSAValue) -> SSAValue:
+        """The tensor of a value; views of it are made when they are asked for."""
+        if value not in self.values and isinstance(value.owner, NestViewOp):
+            self._view(self._value(value.owner.source), value)
+        if value not in self.values:
+            found = value.owner.name if isinstance(value.owner, Operation) else "another"
+            raise TilewrightError("unsupported", value.name_hint or "a value", "a value in DRAM", found)
+        return self.values[value]
+
+    def _fused(self, group: FusedGroup) -> None:
+        from .fused_program import FusedBuilder
+
+        for layer in group.layers:
+            if group.leaves(layer.result):
+                self._tensor(layer.result, _result_name(layer.op, layer.result), Role.TEMP)
+        weights = [value for layer in group.layers for value in layer.weights.values()]
+        leaving = [layer.result for layer in group.layers if layer.result in self.values]
+        values = dict.fromkeys([*group.outside, *weights, *leaving])
+        offchip = {value: self._value(value) for value in values}
+        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.room).build())
+
+    def _unique(self, name: str) -> str:
+        unique = unique_name(name, self.taken)
+        self.taken.add(unique)
+        return unique
+
+    def _group(self, op: GroupOp) -> None:
+        names = op.buffers()
+        inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
+        for value, result in zip(op.yielded, op.results, strict=True):
+            if names[value] in inputs:
+                self.values[result] = self._value(inputs[names[value]])
+            else:
+                self._tensor(result, _result_name(op, result), Role.TEMP)
+        tensors = {name: self._value(value) for name, value in inputs.items()}
+        tensors |= {names[v]: self.values[r] for v, r in zip(op.yielded, op.results, strict=True)}
+        self.block.add_op(build_codelet(self.machine, op, tensors))
+
+    def _tensor(self, value: SSAValue, name: str, role: Role) -> TensorOp:
+        """Declares the tensor of a value; an output has the shape and name of what is returned."""
+        root = _root(value)
+        output, returned = self.outputs.get(root, (name, value))
+        if root in self.outputs:
+            role = Role.OUTPUT
+        else:
+            output = self._unique(output)
+        op = TensorOp(output, role, self._surrogate(returned))
+        op.result.name_hint = value.name_hint
+        self.block.add_op(op)
+        self.values[value] = op.result
+        if returned.type != value.type:
+            self._view(op.result, value)
+        return op
+
+    def _view(self, source: SSAValue, result: SSAValue) -> None:
+        view = ViewOp(source, self._surrogate(result))
+        self.block.add_op(view)
+        self.values[result] = view.result
+
+    def _copy(self, name: str, value: SSAValue) -> None:
+        op = TensorOp(name, Role.OUTPUT, self._surrogate(value))
+        self.block.add_op(op)
+        self.block.add_ops(build_copy(self.machine, name, self._value(value), op.result))
+
+    def _surrogate(self, value: SSAValue) -> SurrogateType:
+        assert isinstance(value.type, TensorType)
+        return SurrogateType.get(value.type.get_shape(), value.type.element_type, self.memory)
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The value whose tensor `value` is: through views, and back along results that overwrite an input."""
+    while True:
+        owner = value.owner
+        if isinstance(owner, NestViewOp):
+            value = owner.source
+        elif isinstance(owner, GroupOp) and isinstance(value, OpResult):
+            name = owner.buffers()[owner.yielded[value.index]]
+            inputs = dict(zip((n.data for n in owner.input_names), owner.inputs, strict=True))
+            if name not in inputs:
+                return value
+            value = inputs[name]
+        else:
+            return value
+
+
+def _names(function: FuncOp, attribute: str) -> list[str]:
+    """Names of the function's inputs or outputs; made up where it has none."""
+    inputs = attribute == "graph.inputs"
+    count = len(function.function_type.inputs if inputs else function.function_type.outputs)
+    names = function.attributes.get(attribute)
+    if not isinstance(names, ArrayAttr):
+        return [f"{'arg' if inputs else 'result'}{i}" for i in range(count)]
+    given = [name.data for name in names if isinstance(name, StringAttr)]
+    if len(given) != count or len(set(given)) != count:
+        raise TilewrightError("ir", attribute, f"{count} different strings", str(names))
+    return given
+
+
+def _result_name(op: GroupOp, result: OpResult) -> str:
+    name = op.attributes.get("name")
+    text = name.data if isinstance(name, StringAttr) else op.sym_name.data
+    index = result.index
+    return text if index == 0 else f"{text}.{index}"

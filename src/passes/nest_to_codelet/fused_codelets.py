@@ -1,0 +1,166 @@
+"""The codelet of a layer in a fused group: computes on maps that are in place on chip, a ring of rows each.
+
+A compute on joined maps becomes one for each stretch of the dims along which they are joined; one that reads out of a
+map's bounds gets a tensor of one element that stands in for what lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...algebra.affine import Affine, to_affine
+from ...algebra.expr import Access, Call, Expr, Statement
+from ...algebra.statement import accesses
+from ...backends.layer_attributes import nodes_of, set_nodes
+from ...dialects import nest
+from ...dialects.codelet import CodeletOp, entry
+from ...dialects.codelet_fused import PartOp
+from ...machine import Machine
+from .fused_layers import FusedLayer, channel_axis, unsupported
+from .group_codelets import CodeletBuilder, Frame, compute, identifier
+
+
+@dataclass(frozen=True)
+class Place:
+    """Channels `start` to `stop` (exclusive) of a buffer are the tensor `value`."""
+
+    value: SSAValue
+    start: int
+    stop: int
+
+
+Places = Mapping[str, Sequence[Place]]
+"""Where each input and result of a layer lies, by its buffer's name."""
+
+
+@dataclass
+class LayerBuilder(CodeletBuilder):
+    """Builds the codelet of one layer; `borders` are the tensors for reads out of bounds."""
+
+    machine: Machine
+    layer: FusedLayer
+    places: Places
+    borders: Mapping[tuple[str, float], SSAValue]
+    arguments: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def __post_init__(self) -> None:
+        super().__init__(self.machine, self.layer.op)
+
+    def build(self) -> CodeletOp:
+        """The codelet; its arguments are everything that it touches."""
+        values: dict[SSAValue, str] = {}
+        for name, places in self.places.items():
+            for number, place in enumerate(places):
+                values.setdefault(place.value, identifier(name) + (f"_{number}" if len(places) > 1 else ""))
+        for (buffer, _), value in self.borders.items():
+            values.setdefault(value, f"{identifier(buffer)}_border")
+        block = entry([value.type for value in values], list(values.values()))
+        self.arguments = dict(zip(values, block.args, strict=True))
+        frame = Frame({}, self.op.extents, {})
+        block.add_ops(self.nodes(self.op.mapping, frame))
+        codelet = CodeletOp(self.op.sym_name.data, self.op.extents, list(values), Region(block))
+        set_nodes(codelet, nodes_of(self.op))
+        return codelet
+
+    def computes(self, node: nest.ComputeOp, frame: Frame) -> Iterator[Operation]:
+        statement, buffers = self.bound(node)
+        stretches = self._stretches(statement, buffers)
+        yield from self._parts(node, frame, statement, buffers, stretches, {})
+
+    def _parts(
+        self,
+        node: nest.ComputeOp,
+        frame: Frame,
+        statement: Statement,
+        buffers: Mapping[str, str],
+        stretches: Mapping[str, list[int]],
+        at: Mapping[str, tuple[int, int]],
+    ) -> Iterator[Operation]:
+        """A part for each stretch of the first of `stretches`, with the others inside."""
+        for dim, ends in stretches.items():
+            rest = {name: value for name, value in stretches.items() if name != dim}
+            for start, stop in pairwise(ends):
+                inner = self._parts(node, frame, statement, buffers, rest, {**at, dim: (start, stop)})
+                yield PartOp(dim, start, stop, Region(Block(list(inner))))
+            return
+        yield self._compute(node, frame, statement, buffers, at)
+
+    def _stretches(self, statement: Statement, buffers: Mapping[str, str]) -> dict[str, list[int]]:
+        """Dims along which operands are joined, and where one map ends and the next begins."""
+        found: dict[str, set[int]] = {}
+        for access in accesses(statement):
+            places = self.places.get(buffers[access.tensor], ())
+            if len(places) < 2:
+                continue
+            dim = self._joined_dim(access, places)
+            found.setdefault(dim, {0, self.op.extents[dim]}).update(place.stop for place in places)
+        return {dim: sorted(ends) for dim, ends in found.items()}
+
+    def _joined_dim(self, access: object, places: Sequence[Place]) -> str:
+        assert isinstance(access, Access)
+        form = to_affine(access.indices[channel_axis(len(access.indices))])
+        if len(form.terms) != 1 or form.const or form.terms[0][1] != 1:
+            raise unsupported(places[0].value, "joined maps read channel by channel", str(form.to_expr()))
+        return form.terms[0][0]
+
+    def _compute(
+        self,
+        node: nest.ComputeOp,
+        frame: Frame,
+        statement: Statement,
+        buffers: Mapping[str, str],
+        at: Mapping[str, tuple[int, int]],
+    ) -> Operation:
+        values: list[SSAValue] = []
+        shifts: dict[str, int] = {}
+        names = {access.tensor: access for access in accesses(statement)}
+        for operand, buffer in buffers.items():
+            places = self.places.get(buffer)
+            if places is None:
+                values.append(frame.where[buffer])
+                continue
+            place = places[0]
+            if len(places) > 1:
+                start = at[self._joined_dim(names[operand], places)][0]
+                place = next(item for item in places if item.start <= start < item.stop)
+                shifts[operand] = place.start
+            values.append(self.arguments[place.value])
+        pads = self._pads(node)
+        borders = [operand for operand in buffers if operand in pads]
+        values += [self.arguments[self.borders[buffers[operand], pads[operand]]] for operand in borders]
+        moved = Statement(statement.target, statement.reduce, _shifted(statement.value, shifts))
+        return compute(node, moved, values, *self.manner(node, frame), borders)
+
+    def _pads(self, node: nest.ComputeOp) -> dict[str, float]:
+        """Operand of the capability -> what reads of it out of bounds give."""
+        assert node.tensors is not None
+        pads = self.kernels[node.kernel.data].pads
+        return {operand: pads[tensor] for operand, tensor in node.tensors.data if tensor in pads}
+
+
+def padded(layer: FusedLayer) -> list[tuple[str, float]]:
+    """Buffers of a layer that are read out of their bounds, and what such reads give."""
+    names = layer.op.buffers()
+    found: dict[tuple[str, float], None] = {}
+    for kernel in layer.op.kernels:
+        operands = kernel.operands_by_name
+        for tensor, value in kernel.pads.items():
+            found[names[operands[tensor]], value] = None
+    return list(found)
+
+
+def _shifted(expr: Expr, shifts: Mapping[str, int]) -> Expr:
+    """Accesses of joined operands with channels counted from their own first."""
+    match expr:
+        case Access(tensor, indices) if shifts.get(tensor):
+            axis = channel_axis(len(indices))
+            moved = to_affine(indices[axis]) + Affine(-shifts[tensor])
+            return Access(tensor, (*indices[:axis], moved.to_expr(), *indices[axis + 1 :]))
+        case Call(fn, args):
+            return Call(fn, tuple(_shifted(arg, shifts) for arg in args))
+        case _:
+            return expr

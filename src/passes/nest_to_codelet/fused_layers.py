@@ -1,0 +1,320 @@
+"""Groups of nest groups that run tile by tile together: their layers, and the scheme that says how (Cocco, section 3).
+
+Tiles are full rows: columns and channels of a map stay together, so that each map has one region, a ring of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from ...algebra.affine import Affine
+from ...costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Scheme, Shape, Window, platform_of, scheme_of
+from ...costs.fusion.program_pricer import ProgramPricer
+from ...costs.fusion.scheme import Held
+from ...costs.fusion.values import Buffers, SubgraphCost
+from ...costs.mapping.binding import Pricer
+from ...costs.mapping.problem import Group, tileable_dims, touches
+from ...dialects import nest
+from ...dialects.graph import WeightOp
+from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ...errors import TilewrightError
+from ...machine import Machine
+from ...search.mapping.candidates import Problem
+from ..nest.trees import group_of
+
+NO_LIMIT = Buffers(1 << 62, None)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Channels `start` to `stop` (exclusive) of what is read are the map `root`; `whole`: rows are moved on the way."""
+
+    root: SSAValue
+    start: int
+    stop: int
+    whole: bool = False
+
+
+def row_axis(rank: int) -> int | None:
+    """The axis of rows: the third of maps, the second of sequences; the first is samples."""
+    return {3: 1, 4: 2}.get(rank)
+
+
+def channel_axis(rank: int) -> int:
+    """The axis along which maps may be joined."""
+    return 1 if rank == 4 else rank - 1
+
+
+def pieces_of(value: SSAValue) -> list[Piece]:
+    """The maps that `value` consists of, views and joins looked through; none for weights."""
+    match value.owner:
+        case WeightOp():
+            return []
+        case nest.JoinOp() as join:
+            axis = channel_axis(len(shape_of(value)))
+            if join.axis.value.data != axis:
+                raise unsupported(value, f"pieces side by side along axis {axis}", f"axis {join.axis.value.data}")
+            found: list[Piece] = []
+            at = 0
+            for operand in join.pieces:
+                inner = pieces_of(operand)
+                found += [replace(piece, start=at + piece.start, stop=at + piece.stop) for piece in inner]
+                at += shape_of(operand)[axis]
+            return found
+        case nest.ViewOp() as view:
+            found = pieces_of(view.source)
+            shape, before = shape_of(value), shape_of(view.source)
+            if len(found) > 1:
+                raise unsupported(value, "a view of one map", f"of {len(found)} that are joined")
+            whole = found[0].whole or map_shape(shape) != map_shape(before) if found else False
+            return [Piece(piece.root, 0, shape[channel_axis(len(shape))], whole) for piece in found]
+        case _:
+            return [Piece(value, 0, shape_of(value)[channel_axis(len(shape_of(value)))] if shape_of(value) else 1)]
+
+
+def map_shape(shape: Sequence[int]) -> Shape:
+    """Channels, rows and columns of one sample."""
+    axis = row_axis(len(shape))
+    rows = 1 if axis is None else shape[axis]
+    columns = shape[3] if len(shape) == 4 else 1
+    return Shape(prod(shape[1:]) // (rows * columns), rows, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class FusedLayer:
+    """A nest group of a fused group: its dims of samples, rows and columns ("" for none), the memory of each buffer."""
+
+    op: nest.GroupOp
+    problem: Group
+    sample: str
+    row: str
+    column: str
+    memories: dict[str, str]
+
+    @property
+    def result(self) -> OpResult:
+        """What it makes."""
+        return self.op.outs[0]  # pyright: ignore
+
+    @cached_property
+    def inputs(self) -> dict[str, SSAValue]:
+        """Name of a buffer -> the value that is read."""
+        return dict(zip((name.data for name in self.op.input_names), self.op.inputs, strict=True))
+
+    @cached_property
+    def maps(self) -> dict[str, list[Piece]]:
+        """Inputs that are maps, with what they consist of."""
+        found = {name: pieces_of(value) for name, value in self.inputs.items()}
+        return {name: pieces for name, pieces in found.items() if pieces}
+
+    @cached_property
+    def weights(self) -> dict[str, SSAValue]:
+        """Inputs that are weights."""
+        return {name: value for name, value in self.inputs.items() if name not in self.maps}
+
+    @property
+    def intermediates(self) -> list[str]:
+        """Buffers that neither come from outside nor are the result."""
+        return [b.name for b in self.problem.buffers if not b.is_input and not b.is_result]
+
+    def windows(self, name: str) -> tuple[Window, Window]:
+        """How rows and columns of the result read those of an input."""
+        found: dict[tuple[Window, Window], None] = {}
+        for use in touches(self.problem, name):
+            axis = row_axis(len(use.forms))
+            rows = POINT if axis is None else self._window(use.forms[axis], self.row)
+            columns = self._window(use.forms[3], self.column) if len(use.forms) == 4 else POINT
+            found[rows, columns] = None
+        pairs = list(found)
+        return pairs[0] if len(pairs) == 1 and not any(w.whole for w in pairs[0]) else (WHOLE, WHOLE)
+
+    def _window(self, form: Affine, along: str) -> Window:
+        others = [(dim, c) for dim, c in form.terms if dim != along]
+        stride, extents = form.coefficient(along), self.problem.extents
+        if any(c < 0 for _, c in form.terms) or (along and stride == 0):
+            return WHOLE
+        if len(others) == 1:
+            return Window(extents[others[0][0]], max(stride, 1), -form.const, others[0][1])
+        reach = sum(c * (extents[dim] - 1) for dim, c in others) + 1
+        return Window(reach, max(stride, 1), -form.const)
+
+
+def unsupported(value: SSAValue, expected: str, found: str) -> TilewrightError:
+    """Something that cannot run tile by tile."""
+    return TilewrightError("unsupported", f"fused group, {value.name_hint or 'a value'}", expected, found)
+
+
+def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
+    """A nest group as a layer of a fused group."""
+    problem = group_of(op)
+    where = f"group @{op.sym_name.data}"
+    if len(op.outs) != 1 or any(b.is_input and b.is_result for b in problem.buffers):
+        raise TilewrightError("unsupported", where, "one result of its own in a fused group", f"{len(op.outs)}")
+    name = op.buffers()[op.yielded[0]]
+    target = next(kernel.target for kernel in reversed(problem.kernels) if kernel.target.buffer == name)
+    memories = dict(Problem.of(problem, pricer).memories)
+    axis = row_axis(len(target.forms))
+    sample = _dim(where, target.forms[0], problem) if target.forms else ""
+    row = "" if axis is None else _dim(where, target.forms[axis], problem)
+    column = _dim(where, target.forms[3], problem) if len(target.forms) == 4 else ""
+    layer = FusedLayer(op, problem, sample, row, column, memories)
+    for buffer in layer.maps:
+        for use in touches(problem, buffer):
+            if sample and use.forms and use.forms[0] != target.forms[0]:
+                raise TilewrightError("unsupported", where, "each sample made of one sample", "several")
+    return layer
+
+
+def _dim(where: str, form: Affine, problem: Group) -> str:
+    """The dim that an index of the result is; "" where it has one value."""
+    if not form.terms:
+        return ""
+    ((dim, coefficient), *more) = form.terms
+    if more or coefficient != 1 or form.const or dim not in tileable_dims(problem):
+        raise TilewrightError("unsupported", where, "rows and samples that can be made one by one", str(form.to_expr()))
+    return dim
+
+
+@dataclass(frozen=True, eq=False)
+class FusedGroup:
+    """Layers in order, the maps from outside that they read, and the execution with tiles of `tile`.
+
+    It is rows and columns of the last layers; 0 columns: full rows.
+    """
+
+    machine: Machine
+    layers: tuple[FusedLayer, ...]
+    tile: tuple[int, int]
+
+    @cached_property
+    def number(self) -> dict[SSAValue, int]:
+        """Result of a layer -> its number."""
+        return {layer.result: place for place, layer in enumerate(self.layers)}
+
+    @cached_property
+    def outside(self) -> list[SSAValue]:
+        """Maps that are read from outside."""
+        roots = [p.root for layer in self.layers for pieces in layer.maps.values() for p in pieces]
+        return [root for root in dict.fromkeys(roots) if root not in self.number]
+
+    @cached_property
+    def graph(self) -> LayerGraph:
+        """The layers as the execution scheme sees them."""
+        inputs = tuple(
+            Input(v.name_hint or f"in{i}", map_shape(shape_of(v)), _bytes(v)) for i, v in enumerate(self.outside)
+        )
+        leaving = tuple(place for place, layer in enumerate(self.layers) if self.leaves(layer.result))
+        return LayerGraph(self.name, inputs, tuple(self._layer(layer) for layer in self.layers), leaving)
+
+    @property
+    def name(self) -> str:
+        """The name of the last layer."""
+        return self.layers[-1].op.sym_name.data
+
+    @property
+    def samples(self) -> int:
+        """How many samples run one after another."""
+        shape = shape_of(self.layers[-1].result)
+        return shape[0] if shape else 1
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """Regions and the order of updates."""
+        platform = platform_of(self.machine)
+        return scheme_of(self.graph, range(len(self.layers)), self.tile, platform, narrow=True)
+
+    def value_of(self, held: Held) -> SSAValue:
+        """The map that a source of the scheme is."""
+        return self.outside[-1 - held.number] if held.number < 0 else self.layers[held.number].result
+
+    @cached_property
+    def map_memory(self) -> str:
+        """The memory of all maps."""
+        found = dict.fromkeys(
+            memory
+            for layer in self.layers
+            for name, memory in layer.memories.items()
+            if name in layer.maps or layer.problem.by_name[name].is_result
+        )
+        if len(found) > 1:
+            raise unsupported(self.layers[0].result, "maps in one memory", " and ".join(found))
+        return next(iter(found))
+
+    @cached_property
+    def cost(self) -> SubgraphCost:
+        """What running the group costs."""
+        pricer = ProgramPricer(self.graph, platform_of(self.machine), batch=self.samples, tiles=(self.tile,))
+        found = pricer.cost(range(len(self.layers)), NO_LIMIT)
+        assert found is not None
+        return found
+
+    def program_cycles(self, busy: Sequence[Mapping[str, float]]) -> float:
+        """Cycles of the group's instructions, of which `busy` are those that each layer's computes take on each unit.
+
+        The busiest unit, or loads and stores, as if nothing waited (`convert-codelet-to-mnemonic` knows better).
+        """
+        totals: dict[str, float] = {}
+        for layer in busy:
+            for unit, cycles in layer.items():
+                totals[unit] = totals.get(unit, 0.0) + cycles
+        speed = platform_of(self.machine).dram_bytes_per_cycle
+        return max(self.cost.ema_bytes / speed, *totals.values())
+
+    def leaves(self, value: SSAValue) -> bool:
+        """Whether a map is read outside of the group, looking through views and joins."""
+        for use in value.uses:
+            if isinstance(use.operation, nest.ViewOp | nest.JoinOp):
+                if self.leaves(use.operation.result):
+                    return True
+            elif use.operation not in self._members:
+                return True
+        return False
+
+    @cached_property
+    def _members(self) -> set[Operation]:
+        return {layer.op for layer in self.layers}
+
+    def _layer(self, layer: FusedLayer) -> Layer:
+        edges: dict[Edge, None] = {}
+        for name, pieces in layer.maps.items():
+            windows = layer.windows(name)
+            for piece in pieces:
+                rows, columns = (WHOLE, WHOLE) if piece.whole else windows
+                place = self.number.get(piece.root, -1)
+                edges[Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, columns)] = None
+        weights = sum(size_bytes(tensor_type(value)) for value in layer.weights.values())
+        anchor = max(layer.problem.kernels, key=lambda k: layer.problem.iterations(k))
+        reduction = prod(layer.problem.extents[dim] for dim in anchor.reductions)
+        name = layer.op.sym_name.data
+        value = layer.result
+        return Layer(name, "conv", map_shape(shape_of(value)), tuple(edges), weights, reduction, 1, 1, _bytes(value))
+
+
+def _bytes(value: SSAValue) -> int:
+    return dtype_of(element_of(value)).itemsize
+
+
+def _tile(op: nest.GroupOp) -> tuple[int, int]:
+    marks = [op.attributes.get(f"tile_{what}") for what in ("rows", "columns")]
+    rows, columns = (mark.value.data if isinstance(mark, IntegerAttr) else 0 for mark in marks)
+    return max(rows, 1), columns
+
+
+def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
+    """The fused groups of a function, by each of their nest groups."""
+    members: dict[int, list[nest.GroupOp]] = {}
+    for op in block.ops:
+        mark = op.attributes.get("fused")
+        if isinstance(op, nest.GroupOp) and isinstance(mark, IntegerAttr):
+            members.setdefault(mark.value.data, []).append(op)
+    found: dict[nest.GroupOp, FusedGroup] = {}
+    for ops in members.values():
+        group = FusedGroup(machine, tuple(read_layer(op, pricer) for op in ops), _tile(ops[0]))
+        found |= dict.fromkeys(ops, group)
+    return found

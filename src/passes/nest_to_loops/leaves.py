@@ -1,0 +1,118 @@
+"""What kernels of the vector engine read from outside: numbers, constant rows, tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import SSAValue
+
+from ...algebra.expr import Access
+from ...dialects import nest
+from .forms import Form, form_of, unsupported
+from .places import Rows
+from .rows import RowBuilder
+from .tensors import Stored
+from .terms import Term, constant, whole
+
+if TYPE_CHECKING:
+    from .program import LoopsProgram
+
+SLOTS = ("x", "y", "batch")
+"""Loops over rows, the innermost first; blocks of lanes are `n`."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A group: which outer value each argument is, extents of dims, and the dim of each slot (none: extent 1)."""
+
+    outside: Mapping[SSAValue, SSAValue]
+    extents: Mapping[str, int]
+    slots: Mapping[str, str]
+
+    @staticmethod
+    def of(group: nest.GroupOp, slots: Mapping[str, str]) -> Scene:
+        """The scene of a group."""
+        return Scene(dict(zip(group.body.block.args, group.inputs, strict=True)), group.extents, slots)
+
+
+@dataclass
+class Leaves:
+    """Tensors that are loaded, and the terms of what is read."""
+
+    program: LoopsProgram
+    scene: Scene
+    tensors: list[tuple[Rows, int]] = field(default_factory=list[tuple[Rows, int]])
+    known: dict[tuple[SSAValue, tuple[tuple[str, int], ...]], Term] = field(
+        default_factory=dict[tuple[SSAValue, tuple[tuple[str, int], ...]], Term]
+    )
+
+    def builder(self, width: int) -> RowBuilder:
+        """What takes kernels, over rows of `width` elements."""
+        made = RowBuilder(self.leaf, width, self.program.table.lanes)
+        self._builder = made
+        return made
+
+    def leaf(self, kernel: nest.KernelOp, access: Access) -> Term:
+        """The term of an access of an outer value."""
+        value = kernel.operands_by_name[access.tensor]
+        outside, form = self.scene.outside.get(value), form_of(access)
+        if outside is None:
+            raise unsupported(kernel, "values of one chain", access.tensor)
+        found = self.program.constant(outside)
+        lane = self.scene.slots.get("n", "")
+        if found is not None and found.dtype.kind in "iu" and form.dims <= {lane}:
+            if found.size == 1:
+                return constant(int(found.reshape(-1)[0]))
+            if form.dims:
+                return self._builder.vector(columns_of(form, found, (lane,), self.scene.extents, self.lanes))
+        return self.tensor(kernel, outside, form)
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a row."""
+        return self.program.table.lanes
+
+    def tensor(self, kernel: nest.KernelOp, value: SSAValue, form: Form) -> Term:
+        """A tensor that is loaded tile by tile, once for each way in which it is read."""
+        place = self.program.place(value)
+        if "n" in self.scene.slots and (lane := form.axis_of(self.scene.slots["n"])) >= 0:
+            place = self.program.turned(value, lane)
+        rows = self.rows(kernel, form, place)
+        key = value, tuple(sorted({**rows.pitches, "at": rows.address}.items()))
+        if key not in self.known:
+            bits = 8 * self.program.dtype(value).itemsize
+            self.tensors.append((rows, bits))
+            self.known[key] = Term(f"tensor{len(self.tensors) - 1}", *whole(bits), "rows")
+        return self.known[key]
+
+    def rows(self, kernel: nest.KernelOp, form: Form, place: Stored) -> Rows:
+        """A tensor by the slots of the result."""
+        slots = self.scene.slots
+        if "n" in slots and place.lane != form.axis_of(slots["n"]):
+            raise unsupported(kernel, f"axis {place.lane} of {form.name} over lanes", slots["n"])
+        pitches = {slot: place.pitch(form, dim) * _step(form, dim) for slot, dim in slots.items()}
+        pitches["n"] = place.pitches[place.lane]
+        return Rows(place.start(form), pitches, place.row_bytes)
+
+
+def _step(form: Form, dim: str) -> int:
+    return next((axis.coefficient(dim) for axis in form.axes if dim in axis.names), 1)
+
+
+def columns_of(
+    form: Form, values: NDArray[np.int64], columns: tuple[str, ...], extents: Mapping[str, int], lanes: int
+) -> NDArray[np.int64]:
+    """A constant for each column, in the order of the rows of lanes; lanes without a column have the last one's."""
+    sizes = [extents[dim] for dim in columns]
+    grid = np.indices(sizes)
+    index = tuple(
+        sum((axis.coefficient(d) * grid[i] for i, d in enumerate(columns)), np.full(sizes, axis.const))
+        for axis in form.axes
+    )
+    found = np.broadcast_to(np.asarray(values, np.int64)[index] if index else values, sizes)
+    unused = [(0, 0)] * len(sizes[:-1]) + [(0, -sizes[-1] % lanes)] if sizes else []
+    return np.pad(found, unused, mode="edge").reshape(-1)

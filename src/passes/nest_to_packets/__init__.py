@@ -1,0 +1,1 @@
+"""Nests as programs of packets, scheduled by what the target's file says."""

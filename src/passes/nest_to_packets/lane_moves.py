@@ -1,0 +1,159 @@
+"""Copies along lanes: a tensor's lanes to other lanes of the target, what is beside them kept.
+
+O[0, c + 64, h, w] = X[0, c, h, w]    bytes loaded from 64 before X's place, those beyond X's lanes masked, and put
+                                      together with what the target holds there already
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...algebra.affine import index_forms
+from ...algebra.expr import Access, Statement
+from ...algebra.statement import target_dims
+from ...errors import TilewrightError
+from ...machine.packet_program import Instruction
+from .emit import Emitter
+from .forms import Buffer, Form, Memory
+from .kernels import Step
+from .lane_streams import Level, merged
+from .regions import Pipelined, Region, Repeat, Straight
+
+AT_ONCE = 8
+"""Vectors that one pass over the rows moves."""
+
+SOURCE, TARGET, MASKS = "source", "target", "masks"
+
+
+def is_move(step: Step, buffers: Mapping[str, Buffer]) -> bool:
+    """Whether a step copies along the lanes of both tensors, to or from other places than the first."""
+    value = step.statement.value
+    if step.statement.reduce != "=" or not isinstance(value, Access) or value.tensor not in buffers:
+        return False
+    forms = [(index_forms(access), buffers[access.tensor].form) for access in (step.target, value)]
+    if any(form.lanes == 1 for _, form in forms):
+        return False
+    lanes = [indices[form.lane] for indices, form in forms]
+    same_dim = lanes[0].terms == lanes[1].terms and len(lanes[0].terms) == 1 and lanes[0].terms[0][1] == 1
+    return same_dim and any(index.const for index in lanes) and forms[0][1].type_name == forms[1][1].type_name
+
+
+@dataclass(frozen=True)
+class _Pointer:
+    register: int
+    steps: tuple[int, ...]
+
+
+class _Move:
+    """One pass over the rows for some vectors of the target's places."""
+
+    def __init__(
+        self, emitter: Emitter, memory: Memory, statement: Statement, extents: Mapping[str, int],
+        buffers: Mapping[str, Buffer],
+    ) -> None:  # fmt: skip
+        target, source = statement.target, statement.value
+        assert isinstance(target, Access)
+        assert isinstance(source, Access)
+        self.emitter, self.memory, self.width = emitter, memory, emitter.vector_bytes
+        pair = [(access, buffers[access.tensor]) for access in (target, source)]
+        for access, buffer in pair:
+            buffer.check(access, extents)
+        lanes = [index_forms(access)[buffer.form.lane] for access, buffer in pair]
+        itemsize, dim = pair[0][1].form.itemsize, lanes[0].terms[0][0]
+        self.first, self.shift = lanes[0].const * itemsize, (lanes[1].const - lanes[0].const) * itemsize
+        self.end = self.first + extents[dim] * itemsize
+        (self.to, to_steps), (self.at, at_steps) = (buffer.steps(access) for access, buffer in pair)
+        rows = [(name, extents[name]) for name in target_dims(statement) if name != dim]
+        self.levels = merged(rows, [to_steps, at_steps])
+        self.steps = [_along(self.levels, steps) for steps in (to_steps, at_steps)]
+
+    def regions(self) -> list[Region]:
+        """All vectors, a few of them in each pass."""
+        vectors = range(self.first // self.width, -(-self.end // self.width))
+        made: list[Region] = []
+        for start in range(vectors.start, vectors.stop, AT_ONCE):
+            taken = set(self.emitter.pool.taken)
+            made += self.some(range(start, min(start + AT_ONCE, vectors.stop)))
+            self.emitter.pool.taken = taken
+        return made
+
+    def some(self, vectors: range) -> list[Region]:
+        """One pass."""
+        emitter, scalar = self.emitter, self.emitter.pool.take
+        to, at = (_Pointer(scalar(emitter.scalars), steps) for steps in self.steps)
+        offset = vectors.start * self.width
+        start = [emitter.address(to.register, self.to + offset)]
+        start.append(emitter.address(at.register, self.at + offset + self.shift))
+        body: list[Instruction] = []
+        for number, vector in enumerate(vectors):
+            before, made = self.vector(vector, number * self.width, to.register, at.register)
+            start += before
+            body += made
+        return [Straight(tuple(start)), *self.nest([to, at], body)]
+
+    def vector(self, vector: int, offset: int, to: int, at: int) -> tuple[list[Instruction], list[Instruction]]:
+        """What is done before all rows and for each, for the vector `offset` bytes after both pointers."""
+        emitter, file = self.emitter, self.emitter.vectors
+        moved = emitter.pool.take(file)
+        align = self.width if self.shift % self.width == 0 else 1
+        body = [emitter.load(file, moved, at, offset, SOURCE, align)]
+        place = np.arange(self.width) + vector * self.width
+        inside = (place >= self.first) & (place < self.end)
+        start: list[Instruction] = []
+        if not inside.all():
+            old = emitter.pool.take(file)
+            body.append(emitter.load(file, old, to, offset, TARGET))
+            for register, live in ((moved, inside), (old, ~inside)):
+                mask = self.mask(live, start)
+                body.append(emitter.place(self.function("min"), (register, register, mask)))
+            body.append(emitter.place(self.function("max"), (moved, moved, old)))
+        body.append(emitter.store(file, moved, to, offset, TARGET))
+        return start, body
+
+    def mask(self, live: np.ndarray, start: list[Instruction]) -> int:
+        """A register with all bits in the bytes that are live."""
+        emitter = self.emitter
+        register, scalar = emitter.pool.take(emitter.vectors), emitter.pool.take(emitter.scalars)
+        form = Form("u8", (self.width,), 0, self.width)
+        mask = self.memory.constant(MASKS, np.where(live, 255, 0), form)
+        start += [emitter.address(scalar, mask.address), emitter.load(emitter.vectors, register, scalar, 0, MASKS)]
+        emitter.pool.give(emitter.scalars, scalar)
+        return register
+
+    def function(self, name: str):
+        item = self.emitter.function(name, "u8", 2)
+        if item is None:
+            raise TilewrightError("unsupported", f"{name} of u8", "a vector instruction for it", "none")
+        return item
+
+    def nest(self, pointers: list[_Pointer], body: list[Instruction]) -> list[Region]:
+        """The loops over rows."""
+        emitter = self.emitter
+        if not self.levels:
+            return [Straight(tuple(body))]
+        regions: list[Region] = []
+        moved = [0, 0]
+        for number in reversed(range(len(self.levels))):
+            extent = self.levels[number].extent
+            amounts = [pointer.steps[number] - done for pointer, done in zip(pointers, moved, strict=True)]
+            step = [emitter.add(p.register, p.register, by) for p, by in zip(pointers, amounts, strict=True) if by]
+            if regions:
+                regions = [Repeat(extent, (*regions, Straight(tuple(step))))]
+            else:
+                regions = [Pipelined(extent, (*body, *step))]
+            moved = [extent * pointer.steps[number] for pointer in pointers]
+        return regions
+
+
+def _along(levels: tuple[Level, ...], steps: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(steps.get(level.dims[-1][0], 0) for level in levels)
+
+
+def move_regions(
+    emitter: Emitter, memory: Memory, statement: Statement, extents: Mapping[str, int], buffers: Mapping[str, Buffer]
+) -> list[Region]:
+    """The regions of a copy along lanes."""
+    return _Move(emitter, memory, statement, extents, buffers).regions()

@@ -1,0 +1,54 @@
+"""When instructions run: units in order, channels to who is first."""
+
+from dataclasses import replace
+
+from tilewright.frontends.acg import load_target
+from tilewright.passes.codelet_to_queues.clock import Clock
+from tilewright.passes.codelet_to_queues.isa import Binding, Isa
+
+ISA = Isa(load_target("cocco_npu"))
+LOAD, STORE = (ISA.copies(*ends)[0] for ends in (("DRAM", "GBUF"), ("GBUF", "DRAM")))
+MAC = ISA.of_capability("MXU", "mac")[0]
+
+
+def row(binding: Binding, **extents: int) -> list[int]:
+    """Fields with these extents, all others 1."""
+    found = [0] * len(binding.fields)
+    for dim, index in binding.extents.items():
+        found[index] = extents.get(dim, 1)
+    return found
+
+
+def test_units_wait_for_counts_and_a_channel_goes_to_the_first():
+    clock = Clock(ISA)
+    clock.issue(LOAD, row(LOAD, a=160), [])  # 0 to 10
+    clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=4), [(LOAD.unit, 1)])  # 10 to 30
+    clock.issue(STORE, row(STORE, a=160), [(MAC.unit, 1)])  # 32 to 42: the bus is taken
+    clock.issue(LOAD, row(LOAD, a=100, b=2), [])  # 10 to 23
+    clock.issue(LOAD, row(LOAD, a=144), [])  # 23 to 32
+    assert clock.end_cycle() == 42
+
+
+def test_dims_that_are_spread_take_a_part_of_the_time():
+    clock = Clock(ISA)
+    fields = row(MAC, k=8, c=8, p=10, q=3)
+    fields[MAC.spread["x"]] = MAC.code(MAC.spread["x"], "p")
+    clock.issue(MAC, fields, [])
+    assert clock.end_cycle() == 3 * 3
+    fields = fields.copy()
+    fields[MAC.spread["y"]] = MAC.code(MAC.spread["y"], "p")
+    clock.issue(MAC, fields, [])
+    assert clock.end_cycle() == 3 * 3 + 3
+
+
+def test_instructions_wait_for_room_in_queues():
+    """Into a queue of one, a load only comes when the one before has started; the product behind it waits as well."""
+    shallow = Isa(replace(ISA.machine, units=tuple(replace(unit, depth=1) for unit in ISA.machine.units)))
+    ends: list[int] = []
+    for isa in (ISA, shallow):
+        clock = Clock(isa)
+        for size in (160, 160, 16):  # 10, 10 and 1 cycles: the third load enters at 10
+            clock.issue(LOAD, row(LOAD, a=size), [])
+        clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=5), [])
+        ends.append(clock.end_cycle())
+    assert ends == [25, 35]
