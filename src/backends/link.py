@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr
 
 from ..dialects.acg import machine_of
+from ..dialects.layer_attributes import layers_of
 from ..dialects.mnemonic import ProgramOp, TensorOp
 from ..dialects.roles import Role
 from ..dialects.types import dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine
+from ..machine.encoding import encode, instruction_offsets
+from ..machine.tensor_placement import TensorPlacement
 from ..resources import Array, Resources, resources_of
-from .assembler import encode, instruction_offsets
-from .layer_attributes import layers_of
-from .program import Program, TensorPlacement
+from .program import Program
 from .region import Region, region_of
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,10 @@ from ..errors import TilewrightError
 from ..files import read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
+from ..machine.encoding import instruction_offsets
+from ..machine.layer_table import LayerTable, layer_table_of
+from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
-from .assembler import instruction_offsets
-from .layers import LayerTable, layer_table_of
 from .region import Region, check_regions, region_of
 
 if TYPE_CHECKING:
@@ -30,26 +30,6 @@ TABLE = "program.json"
 """Files of a compiled folder."""
 
 ROLES = ("input", "output", "weight", "temp")
-
-
-@dataclass(frozen=True)
-class TensorPlacement:
-    """A tensor off chip: `role` is input, output, weight or temp; `dtype` a NumPy type's name; `address` in bytes."""
-
-    name: str
-    role: str
-    dtype: str
-    shape: tuple[int, ...]
-    memory: str
-    address: int
-    layout: BlockedLayout | None = None  # row-major where there is none
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes from the first of the tensor to its last."""
-        if self.layout is not None:
-            return self.layout.size_bytes(self.shape, np.dtype(self.dtype).itemsize)
-        return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True)

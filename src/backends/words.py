@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ..errors import TilewrightError
 from ..machine import Machine
-from .assembler import instruction_offsets
+from ..machine.encoding import instruction_offsets
 
 FORMATS = ("binary", "bits", "hex", "decimal")
 MAX_INSTRUCTIONS = 1 << 20

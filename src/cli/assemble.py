@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..backends.assembler import instruction_offsets
     from ..driver.binaries import assemble_file
     from ..frontends.acg import load_target
+    from ..machine.encoding import instruction_offsets
 
     machine = load_target(arguments.target)
     output = arguments.output or arguments.file.with_suffix(".bin")

@@ -13,10 +13,11 @@ import numpy as np
 
 from ..arrays import Array, read_arrays, write_arrays
 from ..backends.assembler import assemble, disassemble
-from ..backends.program import Program, TensorPlacement, check_tensors
+from ..backends.program import Program, check_tensors
 from ..backends.words import MAX_INSTRUCTIONS, most_bytes, read_words, write_words
 from ..errors import TilewrightError
 from ..machine import Machine, Memory
+from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
 
 MAX_TEXT_BYTES = 1 << 28

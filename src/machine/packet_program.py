@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..passes.nest_to_packets.packing import Packing
+from .packet_packing import Packing
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from ..algebra.element import ELEMENT_TYPES
-from ..arrays import Array
-from ..passes.nest_to_packets.packing import Packing
+from .packet_packing import Packing
 from .packet_program import PacketProgram, Stored
+
+Array = NDArray[Any]
 
 
 def contiguous_strides(sizes: Sequence[int], itemsize: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..layers import LayerTable
+from ...machine.layer_table import LayerTable
 
 ROW = 0
 """The thread of a trace that shows layers, above those of units."""

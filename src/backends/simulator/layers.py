@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...machine import Machine
-from ..layers import LayerTable
+from ...machine.layer_table import LayerTable
 from .energy import Counts, peak_ops_per_cycle
 from .layer_times import Advance
 

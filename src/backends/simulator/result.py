@@ -17,7 +17,7 @@ from .region_peaks import RegionUse
 from .schedule import Issue
 
 if TYPE_CHECKING:
-    from ..program import TensorPlacement
+    from ...machine.tensor_placement import TensorPlacement
 
 
 @dataclass(frozen=True)

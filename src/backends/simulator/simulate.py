@@ -24,8 +24,9 @@ from .trace import TracedLayers, write_trace
 from .traps import Trap
 
 if TYPE_CHECKING:
-    from ..layers import LayerTable
-    from ..program import Program, TensorPlacement
+    from ...machine.layer_table import LayerTable
+    from ...machine.tensor_placement import TensorPlacement
+    from ..program import Program
 
 Progress = Callable[[str, int, int], None]
 Inputs = Mapping[str, NDArray[Any]]

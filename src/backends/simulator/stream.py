@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...machine import Machine, Mnemonic
-from ..assembler import Decoded, DecodedPart, decode, decode_arrays, format_instruction
+from ...machine.encoding import Decoded, DecodedPart, decode, decode_arrays
+from ..assembler import format_instruction
 from .plan import Plan, Planner
 
 Array = NDArray[Any]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...files import make_folder, replacing
-from ..layers import LayerTable
+from ...machine.layer_table import LayerTable
 from .layer_times import Advance, layer_events
 from .schedule import Issue
 from .stream import Stream

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...backends.assembler import encode_many, join_rows
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...machine.encoding import encode_many, join_rows
 from .emit import Code
 
 

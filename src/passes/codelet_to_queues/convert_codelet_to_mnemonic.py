@@ -18,12 +18,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from ...backends.layer_attributes import set_layers
 from ...dialects import mnemonic
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
+from ...dialects.layer_attributes import set_layers
 from ...dialects.roles import Role
 from ...machine import Machine
 from .binary import pack

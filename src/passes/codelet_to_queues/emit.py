@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...algebra.window import Range, narrowed
-from ...backends.layers import LayerRecorder
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...machine.layer_table import LayerRecorder
 from .clock import Clock
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa

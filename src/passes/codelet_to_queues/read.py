@@ -9,7 +9,6 @@ from math import prod
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 
-from ...backends.layer_attributes import nodes_of
 from ...dialects.codelet import (
     CodeletOp,
     ComputeOp,
@@ -24,6 +23,7 @@ from ...dialects.codelet import (
 from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
 from ...dialects.codelet_rules import access_axes, local_axes, surrogate
 from ...dialects.codelet_schedule import leading, share_of
+from ...dialects.layer_attributes import nodes_of
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer

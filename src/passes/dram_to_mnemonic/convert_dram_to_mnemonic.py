@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...backends.layer_attributes import set_layers
 from ...costs.dram.platform import buffer_of, offchip_of
 from ...costs.notation import check_addresses, check_capacity, check_schedule
 from ...dialects import dram, mnemonic
 from ...dialects.acg import machine_of
+from ...dialects.layer_attributes import set_layers
 from ...dialects.roles import Role
 from ...dialects.types import si8
 from ...errors import TilewrightError

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...backends.layers import LayerRecorder, LayerTable
-from ...backends.program import TensorPlacement
 from ...costs.notation import INPUT, OUTPUT, WEIGHT, Move, Parsed, Parts, Region, Tensor, Tile, Timed, Times, times_of
 from ...costs.notation.times import required
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine, Memory
+from ...machine.layer_table import LayerRecorder, LayerTable
+from ...machine.tensor_placement import TensorPlacement
 from ...zoo.schedule_networks.meaning import SHIFT, scale_of
 from ..codelet_to_queues.binary import pack
 from ..codelet_to_queues.emit import Code

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...backends.layer_attributes import set_nodes
 from ...dialects import graph, nest
 from ...dialects.graph.nodes import node_names
+from ...dialects.layer_attributes import set_nodes
 from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import resources_of

@@ -15,10 +15,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...algebra.affine import Affine, to_affine
 from ...algebra.expr import Access, Call, Expr, Statement
 from ...algebra.statement import accesses
-from ...backends.layer_attributes import nodes_of, set_nodes
 from ...dialects import nest
 from ...dialects.codelet import CodeletOp, entry
 from ...dialects.codelet_fused import PartOp
+from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...machine import Machine
 from .fused_layers import FusedLayer, channel_axis, unsupported
 from .group_codelets import CodeletBuilder, Frame, compute, identifier

@@ -9,13 +9,13 @@ from math import prod
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...backends.layer_attributes import nodes_of, set_nodes
 from ...costs.fusion.regions import Region as Place
 from ...costs.fusion.scheme import Held, Update
 from ...costs.mapping.place import memory_of
 from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
+from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import dtype_of, element_of, shape_of
 from ...errors import InfeasibleError

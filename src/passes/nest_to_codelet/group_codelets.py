@@ -15,13 +15,13 @@ from ...algebra.expr import Access, Call, Expr, Statement, Strided
 from ...algebra.printer import print_expr
 from ...algebra.statement import reduction_dims, substitute, tensors_of
 from ...algebra.window import window
-from ...backends.layer_attributes import nodes_of, set_nodes
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import BufferUse, buffer_use
 from ...dialects import nest
 from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_attributes import SurrogateType
 from ...dialects.codelet_rules import surrogate
+from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.nest_attributes import BindingAttr, StatementAttr
 from ...errors import TilewrightError
 from ...machine import Machine

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from ...algebra.expr import Expr
 from ...algebra.printer import print_expr
-from ...backends.assembler import encode
 from ...errors import TilewrightError
 from ...machine import Capability, Engine, Machine, Memory, Mnemonic, OperandBinding, Unit
+from ...machine.encoding import encode
 from ...machine.loop_rules import LITERALS
 
 LOAD, STORE, READ, WRITE = range(4)

@@ -13,15 +13,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from ...algebra.expr import Access
-from ...backends.layer_attributes import nodes_of, set_layers
-from ...backends.layers import LayerRecorder
 from ...dialects import nest
 from ...dialects.graph import WeightOp
+from ...dialects.layer_attributes import nodes_of, set_layers
 from ...dialects.mnemonic import ProgramOp
 from ...dialects.roles import Role
 from ...dialects.types import dtype_of
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
 from ...search.tiles.values import Block

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from ...arrays import Array
 from ...errors import InfeasibleError
+from ...machine.packet_packing import Packing
 from ...machine.packet_storage import Storage
 from .correction import Correction, layout_of
 from .emit import Emitter
 from .modulo import lowest_of
-from .packing import Packing
 from .regions import Region, Repeat, Straight
 from .roles import Contraction
 from .select import Multiply, select_multiply

@@ -10,11 +10,11 @@ from ...algebra.parser import parse_statement
 from ...algebra.printer import print_expr
 from ...algebra.statement import tensors_of
 from ...errors import TilewrightError
+from ...machine.packet_packing import Packing
 from ...machine.packet_program import Instruction
 from ...machine.packet_storage import Storage, contiguous_strides
 from ...machine.packets import PackedMnemonic
 from .emit import Emitter
-from .packing import Packing
 from .regions import Pipelined, Region, Repeat, Straight
 from .roles import Contraction
 

@@ -7,19 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.backends.assembler import (
-    assemble,
-    decode,
-    decode_arrays,
-    disassemble,
-    encode,
-    encode_many,
-    join_rows,
-)
+from tilewright.backends.assembler import assemble, disassemble
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.acg.parse import parse_text
 from tilewright.machine import Machine
+from tilewright.machine.encoding import decode, decode_arrays, encode, encode_many, join_rows
 
 EDGE16 = load_target("edge16")
 

@@ -8,13 +8,13 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.layer_attributes import RUNS, layers_of, set_layers
-from tilewright.backends.layers import Layer, LayerRecorder, LayerTable
 from tilewright.backends.program import FILES, Program, load_program
+from tilewright.dialects.layer_attributes import RUNS, layers_of, set_layers
 from tilewright.dialects.mnemonic import ProgramOp
 from tilewright.errors import TilewrightError
 from tilewright.files import sealed_table
 from tilewright.frontends.acg import load_target
+from tilewright.machine.layer_table import Layer, LayerRecorder, LayerTable
 from tilewright.resources import Resources
 
 TABLE = LayerTable((Layer("conv1", ("conv1", "relu1")), Layer("pool", ("pool",), "group 1")), ((0, 2), (1, 1), (0, 1)))

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tilewright import load_target
-from tilewright.backends.assembler import assemble, decode, disassemble
+from tilewright.backends.assembler import assemble, disassemble
 from tilewright.errors import TilewrightError
+from tilewright.machine.encoding import decode
 
 GENESYS = Path(__file__).parents[2] / "data/genesys"
 TEXT = (GENESYS / "conv_bias_relu1_string_final.txt").read_text()

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.backends.program import Program, TensorPlacement, load_program
+from tilewright.backends.program import Program, load_program
 from tilewright.errors import TilewrightError
 from tilewright.files import sealed_table
 from tilewright.frontends.acg import load_target
+from tilewright.machine.tensor_placement import TensorPlacement
 from tilewright.resources import Resources
 
 TENSORS = (

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 import tilewright
 from tilewright.driver import watch
 from tilewright.errors import TilewrightError
-from tilewright.passes import codelet_verify
+from tilewright.passes.codelet import codelet_verify
 
 SHAPE = (1, 4, 6, 6)
 

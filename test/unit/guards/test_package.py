@@ -65,7 +65,7 @@ def test_passes_resolve_and_are_documented(name: str):
 
 
 def test_every_pass_is_registered():
-    stems = {path.stem for path in (ROOT / "src/passes").glob("*.py") if "(ModulePass)" in path.read_text()}
+    stems = {path.stem for path in (ROOT / "src/passes").rglob("*.py") if "(ModulePass)" in path.read_text()}
     assert stems == {name.replace("-", "_") for name in PASSES}
 
 

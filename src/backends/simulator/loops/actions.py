@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from ....errors import TilewrightError
 from ....machine import Machine, Mnemonic
+from ....machine.encoding import decode
 from ....machine.loop_rules import LITERALS
-from ...assembler import decode, format_instruction
+from ...assembler import format_instruction
 from ..traps import Trap
 
 NAMED = ("buffer", "engine", "function", "O_space", "A_space", "B_space")

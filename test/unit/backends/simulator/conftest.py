@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.program import Program, TensorPlacement
+from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.frontends.acg import parse_target
+from tilewright.machine.tensor_placement import TensorPlacement
 from tilewright.resources import Resources
 
 SMALL = """

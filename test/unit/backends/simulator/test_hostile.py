@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilewright.algebra.byte_regions import make_region
-from tilewright.backends.assembler import encode
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import Trap, simulate
 from tilewright.errors import TilewrightError
+from tilewright.machine.encoding import encode
 from tilewright.resources import Resources
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.layers import Layer, LayerTable
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import simulate
 from tilewright.backends.simulator.layer_times import Advance, advances
 from tilewright.errors import TilewrightError
+from tilewright.machine.layer_table import Layer, LayerTable
 from tilewright.resources import Resources
 
 TEXT = """

@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 import tilewright
 from tilewright.driver import make_context
 
-LAYERS = (Path(__file__).parents[2] / "passes" / "layers.mlir").read_text()
+LAYERS = (Path(__file__).parents[2] / "passes/graph_to_nest/layers.mlir").read_text()
 CASES = {part.split("(", 1)[0]: f"func.func @main({part.split('(', 1)[1]}" for part in LAYERS.split("func.func @")[1:]}
 
 

@@ -17,7 +17,7 @@ from tilewright.passes.graph.table_check import Recount, check_layer_graph, chec
 from tilewright.zoo.quantized import quantized
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
 
-from ...networks.patterns import PATTERNS, QUANTISED
+from ....networks.patterns import PATTERNS, QUANTISED
 
 
 def function_of(model: ModelProto) -> FuncOp:

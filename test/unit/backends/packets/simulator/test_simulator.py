@@ -9,7 +9,7 @@ from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.errors import TilewrightError
 from tilewright.machine.packet_program import Instruction, Loop, PacketProgram, Stored
 
-from ..machines import isa_of, make
+from ....passes.nest_to_packets.machines import isa_of, make
 
 ISA = isa_of("hvx")
 

@@ -9,8 +9,9 @@ from numpy.typing import DTypeLike
 
 from tilewright import load_target, simulate
 from tilewright.backends.assembler import assemble
-from tilewright.backends.program import Program, TensorPlacement
+from tilewright.backends.program import Program
 from tilewright.backends.simulator import Trap
+from tilewright.machine.tensor_placement import TensorPlacement
 from tilewright.resources import Resources
 
 GENESYS = Path(__file__).parents[4] / "data/genesys"

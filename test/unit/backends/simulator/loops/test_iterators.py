@@ -5,8 +5,9 @@ import pytest
 
 from tilewright import load_target, simulate
 from tilewright.backends.assembler import assemble, disassemble
-from tilewright.backends.program import Program, TensorPlacement
+from tilewright.backends.program import Program
 from tilewright.backends.simulator import Trap
+from tilewright.machine.tensor_placement import TensorPlacement
 from tilewright.passes.nest_to_loops.emitter import Emitter
 from tilewright.passes.nest_to_loops.vector_code import Place, emit_nest
 from tilewright.resources import Resources

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...arrays import Array
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
 
-from ..dialects.mnemonic import ProgramOp
 from ..errors import TilewrightError
-from .layers import Layer, LayerTable
+from ..machine.layer_table import Layer, LayerTable
+from .mnemonic import ProgramOp
 
 LAYERS = "layers"
 """On a group or codelet: the nodes of the model that it is of; on a program: its layers."""
