@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -44,7 +45,11 @@ class Process:
     started: subprocess.Popen[str]
     terminal: int
     said: str = ""
-    seen: list[int] = field(default_factory=list[int])
+    hearing: Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hearing = Thread(target=self.hear, daemon=True)
+        self.hearing.start()
 
     @property
     def pid(self) -> int:
@@ -54,25 +59,25 @@ class Process:
         """Wait until it is at some point; fails where it ends before."""
         end = time.monotonic() + PATIENCE_S
         while not there(self):
-            assert self.started.poll() is None, f"ended before the point: {self.listen()}"
+            assert self.started.poll() is None, f"ended before the point: {self.said[-2000:]}"
             assert time.monotonic() < end, "the point was never reached"
             time.sleep(0.002)
 
-    def listen(self) -> str:
-        """All that it has said on its terminal so far."""
-        os.set_blocking(self.terminal, False)
+    def hear(self) -> None:
+        """Take what it says on its terminal, which would stop it once it is full, until nobody is there any more."""
         while True:
             try:
                 text = os.read(self.terminal, 1 << 16)
-            except OSError:  # nothing new, or the other end is closed
-                return self.said
+            except OSError:
+                return
             if not text:
-                return self.said
+                return
             self.said += text.decode(errors="replace")
 
     def end(self) -> tuple[int, str]:
         """Its exit code and output."""
         output, _ = self.started.communicate(timeout=PATIENCE_S)
+        self.hearing.join(PATIENCE_S)
         return self.started.returncode, output
 
 
@@ -90,8 +95,9 @@ def begin() -> Iterator[Callable[..., Process]]:
             "text": True,
             "preexec_fn": _hear,
         }
-        running.append(Process(subprocess.Popen(command, stderr=theirs, **(usual | others)), ours))
+        started = subprocess.Popen(command, stderr=theirs, **(usual | others))
         os.close(theirs)
+        running.append(Process(started, ours))
         return running[-1]
 
     yield start
@@ -99,6 +105,7 @@ def begin() -> Iterator[Callable[..., Process]]:
         for left in alive(process.pid):
             os.kill(left, signal.SIGKILL)
         process.started.wait()
+        process.hearing.join(PATIENCE_S)
         os.close(process.terminal)
 
 
@@ -147,7 +154,7 @@ def importing(process: Process) -> bool:
 
 
 def said(text: str) -> Callable[[Process], bool]:
-    return lambda process: re.search(text, process.listen()) is not None
+    return lambda process: re.search(text, process.said) is not None
 
 
 def at_work(process: Process) -> bool:
@@ -182,7 +189,7 @@ def test_without_a_best_a_line_and_nothing_else(
     process.started.send_signal(number)
     code, output = process.end()
     assert (code, output) == (128 + number, "")
-    assert INTERRUPTED in process.listen()
+    assert INTERRUPTED in process.said
     assert "Traceback" not in process.said
     assert "Exception" not in process.said
     assert left(folder) == []
@@ -211,7 +218,7 @@ def test_the_best_so_far_is_answered_and_marked(
     process.started.send_signal(number)
     code, output = process.end()
     assert code == 128 + number
-    assert "Traceback" not in process.listen()
+    assert "Traceback" not in process.said
     if not output:  # before there was a schedule
         assert there is importing
         assert INTERRUPTED in process.said
@@ -243,7 +250,7 @@ def test_workers_end_with_their_parent(number: signal.Signals, begin: Callable[.
     assert code == (-number if number == signal.SIGKILL else 128 + number)
     if output:
         assert json.loads(output)["interrupted"] is True
-    assert "Traceback" not in process.listen()
+    assert "Traceback" not in process.said
     end = time.monotonic() + PATIENCE_S
     while alive(process.pid) and time.monotonic() < end:
         time.sleep(0.01)
@@ -267,7 +274,7 @@ def test_the_optimizer_is_stopped_too(begin: Callable[..., Process]):
     process.started.send_signal(signal.SIGTERM)
     code, output = process.end()
     assert (code, output) == (143, "")
-    assert INTERRUPTED in process.listen()
+    assert INTERRUPTED in process.said
     assert "Traceback" not in process.said
 
 

@@ -75,8 +75,12 @@ def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
 ):
     asked = pretend(monkeypatch, cycles)
     options = CompileOptions(partition=groups.BEST)
-    groups.best_groups(pools, "cocco_npu", options, None)
+    best = groups.best_groups(pools, "cocco_npu", options, None)
     assert asked[-1] == replace(options, partition=chosen)
+    assert [way.method for way in best.candidates if way.chosen] == [chosen or groups.LAYER_BY_LAYER]
+    for method, way in zip(("", *groups.CANDIDATES), best.candidates, strict=True):
+        assert way.cycles == cycles.get(method)
+        assert ("expected at most 1 bytes of GBUF" in way.error) == (method not in cycles)
     assert not any(way.prove for way in asked[:-1])
 
 
