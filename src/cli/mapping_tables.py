@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from .tables import energy, number, print_table
@@ -81,7 +82,7 @@ def _beside_bounds(answer: dict[str, Any]) -> list[list[str]]:
 
 
 def _over(value: float, bound: float) -> str:
-    return f"{100 * (value / bound - 1):.1f} %" if bound > 0 else "-"
+    return f"{100 * (value / bound - 1):.1f} %" if bound > 0 else "0.0 %" if value == 0 else "-"
 
 
 def show_network(answer: dict[str, Any]) -> None:
@@ -94,7 +95,7 @@ def show_network(answer: dict[str, Any]) -> None:
             energy(layer["energy_pj"]),
             number(layer["cycles"]),
             _proven(layer),
-            f"{100 * layer['gap']:.0f} %",
+            f"{100 * layer['gap']:.0f} %" if isfinite(layer["gap"]) else "-",
             f"{layer['cpu_s']:.2f} s",
         ]
         for layer in answer["layers"]

@@ -13,12 +13,14 @@ from xdsl.printer import Printer
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
 from ..costs.bounds import Bounds, bounds_of
 from ..costs.exact.report import TensorTotals
+from ..costs.exact.validity import bits_of_word
 from ..costs.hierarchy import Architecture, LoopMapping, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
 from ..costs.model import evaluate_with
 from ..costs.timeloop import Prices
 from ..dialects.nest import GroupOp
+from ..search.mapping.mappers import counting_words
 from ..search.mapping.values import Mapped, Request
 from .kernels import Layer
 
@@ -82,19 +84,40 @@ class LayerMapping:
         """By how much the objective may be above the best mapping's: 0 is proven best, None is not known."""
         if self.mapped.proven:
             return 0.0
-        prices = self.prices
-        found = {
-            "edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles, "dram": self.dram_words
-        }  # fmt: skip
         bound = self.mapped.lower_bound
-        return relative_gap(found[self.request.objective], bound) if bound > 0 else None
+        return relative_gap(self.searched, bound) if bound > 0 else None
 
     @property
-    def dram_words(self) -> int:
-        """Words to and from the outermost memory, by the exact model."""
-        outermost = self.exact_prices.levels[self.arch.levels[-1].name]
-        totals = (found.totals for found in outermost.tensors.values() if isinstance(found, TensorTotals))
-        return sum(sum(counts) for counts in totals)
+    def searched(self) -> float:
+        """What was minimised: EDP, energy, cycles or words to and from the outermost memory by the request's model."""
+        prices = self.prices
+        match self.request.objective:
+            case "edp":
+                return prices.edp_j_cycle
+            case "energy":
+                return prices.energy_pj
+            case "latency":
+                return prices.cycles
+            case "dram":
+                arch, problem = counting_words(self.arch), self.layer.problem
+                return evaluate_with(self.request.model, arch, problem, self.mapping).energy_pj
+
+    @property
+    def dram_words(self) -> float:
+        """Words of the outermost memory that move to and from it, by the exact model (elements may be narrower)."""
+        return self.arch.levels[-1].words_of(self._dram_bits)
+
+    @property
+    def dram_bytes(self) -> int:
+        """Bytes to and from the outermost memory, by the exact model, rounded up."""
+        return -(-self._dram_bits // 8)
+
+    @property
+    def _dram_bits(self) -> int:
+        level = self.arch.levels[-1]
+        tensors = self.exact_prices.levels[level.name].tensors
+        found = [(tensor, tensors[tensor.name]) for tensor in self.layer.problem.tensors]
+        return sum(sum(t.totals) * bits_of_word(tensor, level) for tensor, t in found if isinstance(t, TensorTotals))
 
     @property
     def loops(self) -> str:
@@ -144,6 +167,7 @@ class LayerMapping:
             "energy_pj": prices.energy_pj,
             "cycles": prices.cycles,
             "dram_words": self.dram_words,
+            "dram_bytes": self.dram_bytes,
             "valid": prices.valid,
             "violations": [violation.as_json() for violation in prices.violations],
             "proven": mapped.proven,
@@ -164,5 +188,8 @@ class LayerMapping:
 
 
 def relative_gap(value: float, bound: float) -> float:
-    """By how much a value is above its bound, relative to the bound; infinite over a bound of 0."""
-    return value / bound - 1 if bound > 0 else float("inf")
+    """By how much a value is above its bound, relative to the bound: a value of 0 meets it, others are infinitely far
+    above a bound of 0."""
+    if bound > 0:
+        return value / bound - 1
+    return 0.0 if value == 0 else float("inf")

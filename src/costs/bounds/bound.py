@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil
+from math import ceil, gcd
 
+from ..exact.validity import bits_of_word
 from ..hierarchy.values import Architecture, Problem
 from .compute import fewest_steps
 from .keeping import Counter, choices, everything
@@ -25,15 +26,22 @@ def bounds_of(arch: Architecture, problem: Problem) -> Bounds:
     found = choices(arch, problem, MAX_CHOICES)
     kept = everything(arch, problem) if found is None else found
     demands = Counter(arch, problem, fewest_steps(arch, problem), kept, streams=found is None).demands()
-    energy, cycles, words = demands.energy_pj, demands.cycles, demands.dram_words
-    least, fastest, fewest = int((energy * cycles).argmin()), int(cycles.argmin()), int(words.argmin())
+    energy, cycles, bits = demands.energy_pj, demands.cycles, demands.dram_bits
+    least, fastest, fewest = int((energy * cycles).argmin()), int(cycles.argmin()), int(bits.argmin())
     return Bounds(
         float(energy[least]) * 1e-12 * ceil(cycles[least]),
         float(energy.min()),
         ceil(cycles[fastest]),
-        ceil(words[fewest]),
+        _words(arch, problem, float(bits[fewest])),
         {
             "cycles": demands.terms[int(demands.slowest[fastest])],
             "dram_words": "every element once" if demands.once[fewest] else "reuse in the memories inside",
         },
     )
+
+
+def _words(arch: Architecture, problem: Problem, bits: float) -> float:
+    """Words of the outermost level at least, of so many bits in whole elements."""
+    level = arch.levels[-1]
+    element = gcd(*(bits_of_word(tensor, level) for tensor in problem.tensors))
+    return level.words_of(ceil(bits / element) * element)

@@ -51,12 +51,12 @@ def everything(arch: Architecture, problem: Problem) -> Bools:
 
 @dataclass(frozen=True)
 class Demands:
-    """Least energy, cycles and words of choices (N,), which of `terms` the cycles are, and of which words every element
-    crosses once."""
+    """Least energy, cycles and bits to and from the outermost level of choices (N,), which of `terms` the cycles are,
+    and of which bits every element crosses once."""
 
     energy_pj: Floats
     cycles: Floats
-    dram_words: Floats
+    dram_bits: Floats
     slowest: Ints
     once: Bools
     terms: list[str]
@@ -96,8 +96,8 @@ class Counter:
             later = np.array([sum(level.latency_cycles for level in levels[index:]) for index in range(len(levels))])
             for way in self._output, ~self._output:
                 cycles = cycles + later[self._innermost[way]].max(axis=0, initial=0)
-        words, once = self._dram_words()
-        return Demands(self._total_energy(), cycles, words, slowest, once, terms)
+        bits, once = self._dram_bits()
+        return Demands(self._total_energy(), cycles, bits, slowest, once, terms)
 
     def _to_units(self, tensor: Tensor, units: int) -> float:
         """Least words of a tensor that leave a level for the arithmetic, one per operation for as many of its `units`
@@ -217,15 +217,16 @@ class Counter:
 
         return ROUNDING * _of_distinct(np.concatenate([costs, np.where(costs > 0, bits, 1.0), storage[None]]), each)
 
-    def _dram_words(self) -> tuple[Floats, Bools]:
-        """Elements read from and written to the outermost level, and whether that is every one once.
+    def _dram_bits(self) -> tuple[Floats, Bools]:
+        """Bits read from and written to the outermost level, and whether that is every element once.
 
         Results come in once more than they go out.
         """
-        results = self._touched[self._output].sum()
-        which, weights = np.ones_like(self._at[-1]), np.where(self._output, 2.0, 1.0)[:, None]
+        bits = self._bits[-1]
+        results = (self._touched * bits)[self._output].sum()
+        which, weights = np.ones_like(self._at[-1]), (np.where(self._output, 2.0, 1.0) * bits)[:, None]
         apart = (weights * self._sent(self._last)).sum(axis=0) - results
-        once = self._together(self._last, np.ones(which.shape), which)
+        once = self._together(self._last, np.broadcast_to(bits[:, None], which.shape), which)
         twice = self._together(self._last, np.broadcast_to(weights, which.shape), which) - results
         best = np.maximum.reduce([apart, once, twice])
         return best, best == apart

@@ -11,14 +11,15 @@ Json = dict[str, object]
 class Bounds:
     """Lower bounds over all mappings that a machine can run, under the exact cost model.
 
-    `dram_words` are elements read from and written to the outermost level.  `edp_j_cycle` is at least `energy_pj` times
-    `cycles`.  `binding` says which term each of the bounds `cycles` and `dram_words` is.
+    `dram_words` are words of the outermost level, read and written: an element takes its bits over those of a word.
+    `edp_j_cycle` is at least `energy_pj` times `cycles`.  `binding` says which term each of the bounds `cycles` and
+    `dram_words` is.
     """
 
     edp_j_cycle: float
     energy_pj: float
     cycles: int
-    dram_words: int
+    dram_words: float
     binding: dict[str, str]
 
     def as_json(self) -> Json:

@@ -47,6 +47,10 @@ class Level:
         """Words of tiles that one instance holds."""
         return None if self.entries is None else int(self.entries / self.multiple_buffering)
 
+    def words_of(self, bits: int) -> float:
+        """The words that so many bits are: an integer where they are whole ones."""
+        return bits / self.word_bits if bits % self.word_bits else bits // self.word_bits
+
 
 @dataclass(frozen=True)
 class Architecture:

@@ -39,18 +39,22 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
 
 
 def _fewest_words(arch: Architecture, problem: Problem, mapper: str, request: Request) -> Mapped:
-    """The least energy on a machine where a word of the outermost memory takes 1 pJ, and nothing else takes any."""
-    free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in arch.levels]
-    free[-1] = replace(free[-1], energy_pj=1.0, block_size=1)
-    ideal = replace(arch, levels=tuple(free), mac_energy_pj=0.0)
-    found = find_mapper(mapper)(ideal, problem, replace(request, objective="energy"))
+    """The least energy on the machine that counts words."""
+    found = find_mapper(mapper)(counting_words(arch), problem, replace(request, objective="energy"))
     prices = evaluate_with(request.model, arch, problem, found.mapping)
     bound = found.lower_bound
-    if request.model == "exact" and all(tensor.word_bits is None for tensor in problem.tensors):
+    if request.model == "exact":
         bound = min(max(bound, bounds_of(arch, problem).dram_words), found.energy)
     proven = found.proven or bound >= found.energy * (1 - ROUNDING)
     answer = replace(found, lower_bound=bound, proven=proven)
     return replace(answer, edp=prices.edp_j_cycle, energy=prices.energy_pj, cycles=prices.cycles)
+
+
+def counting_words(arch: Architecture) -> Architecture:
+    """The machine where a word of the outermost memory takes 1 pJ, and nothing else takes any."""
+    free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in arch.levels]
+    free[-1] = replace(free[-1], energy_pj=1.0, block_size=1)
+    return replace(arch, levels=tuple(free), mac_energy_pj=0.0)
 
 
 def map_problems(

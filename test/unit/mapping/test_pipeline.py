@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError, TilewrightError
@@ -33,6 +34,25 @@ def test_the_answer_is_the_price_of_its_mapping() -> None:
     assert answer["gap"] >= 0
     exact = map_kernel(GEMM, SMALL, MapOptions(mapper="random", time_limit_s=0.1)).as_dict()
     assert exact["gap"] == pytest.approx(exact["edp"] / exact["lower_bound"]["edp"] - 1)
+
+
+def test_words_of_elements_with_a_width_are_words_of_the_memory() -> None:
+    types = {"A": "i8", "B": "i8", "O": "i32"}
+    found = map_kernel(GEMM, SMALL, MapOptions(objective="dram", types=types, time_limit_s=5))
+    answer = found.as_dict()
+    reports = ((name, found.prices.levels["DRAM"].tensors[name]) for name in types)
+    elements = {name: sum(report.totals) for name, report in reports if isinstance(report, TensorTotals)}
+    assert answer["dram_bytes"] == elements["A"] + elements["B"] + 4 * elements["O"]
+    assert answer["dram_words"] == answer["dram_bytes"] / 2 == answer["search_bound"]  # words of 16 bits
+    assert answer["lower_bound"]["dram_words"] >= (12 * 6 + 6 * 8 + 4 * 12 * 8) / 2
+    assert answer["proven"]
+    assert found.searched == answer["dram_words"]
+
+
+def test_a_price_of_nothing_has_no_gap() -> None:
+    free = Architecture("free", (*SMALL.levels[:-1], Level("DRAM", None, 1, 1, 1, 0.0)), "MAC", 4, 2, 0.0)
+    answer = map_kernel(GEMM, free, MapOptions(objective="energy", time_limit_s=5)).as_dict()
+    assert (answer["energy_pj"], answer["gap"], answer["search_gap"]) == (0.0, 0.0, 0.0)
 
 
 def test_equal_layers_are_solved_once() -> None:

@@ -22,6 +22,10 @@ UNRELATED, PLAIN, WINDOW = 0, 1, 2
 """How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
 
 
+TRIFLE = 1e-60
+"""Energy (pJ) that a mapping takes at least in the search: factors of bounds and targets have no meaning over 0.  No
+sum with an energy that counts shows it."""
+
 MOST_DIVISORS = 1024
 """Divisors of a bound of a window beyond which little is known of what stays of it."""
 
@@ -89,7 +93,7 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         capacity=np.array([_capacity(level) for level in arch.levels]),
         bandwidth=np.array([_bandwidths(level) for level in arch.levels]),
         latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
-        base=float(problem.macs * arch.mac_energy_pj),
+        base=max(float(problem.macs * arch.mac_energy_pj), TRIFLE),
         points=float(prod(problem.bounds)),
         perfect=perfect,
         halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),

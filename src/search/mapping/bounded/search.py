@@ -22,7 +22,7 @@ from .hops import Hops, plain
 from .incumbent import Incumbent
 from .limits import infeasible
 from .meshes import least_steps
-from .model import model_of
+from .model import TRIFLE, model_of
 from .prefixes import Ways, prices_of
 from .promise import Task
 from .settling import Settling, Site
@@ -32,6 +32,9 @@ from .walk import Best, new_frames, new_state
 
 PATIENCE = 3_000_000
 """Nodes after which a search without a time limit answers with what it has."""
+
+NOTHING = TRIFLE * 1e20
+"""Up to here a bound is one of `TRIFLE` times cycles, so of nothing."""
 
 STRIDE, LONG_STRIDE = 1.005, 1.05
 """A skeleton is searched for mappings up to this factor above its bound first, with perfect and imperfect factors: of
@@ -172,7 +175,7 @@ class Search:
         self.estimates.hurry(max(until, last) if last < inf else until)
         if self.least == inf:
             return True
-        if self.model.base == 0 and not self.alone:
+        if self.model.base == TRIFLE and not self.alone:
             self.begin_alone()
         fewest = max(1.0, least_steps(self.model, self.families[0].mesh) * (1 - ROUNDING), self.limits.cycles)
         first = self.value(self.least, fewest)
@@ -264,6 +267,7 @@ class Search:
         if self.best.value == inf:
             raise infeasible(self.arch, self.problem)
         unit = 1e-12 if self.objective == 0 else 1.0
+        low = low if low > NOTHING else 0.0
         return Mapped(
             self.best.mapping,
             self.best.energy * self.best.cycles * 1e-12,

@@ -11,6 +11,7 @@ import pytest
 from tilewright.costs.bounds import Bounds, bounds_of
 from tilewright.costs.bounds import bound as module
 from tilewright.costs.exact import price_batch
+from tilewright.costs.exact.validity import bits_of_word
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 
 OPERANDS = ("A", "B", "O")
@@ -89,7 +90,8 @@ def mapping_of(random: Random, problem: Problem, arch: Architecture) -> LoopMapp
 def check(arch: Architecture, problem: Problem, mappings: list[LoopMapping], bounds: Bounds) -> float:
     """No mapping is below the bounds; how close the best comes in energy-delay product."""
     prices = price_batch(arch, problem, mappings)
-    outermost = prices.reads[:, -1].sum(axis=1) + prices.updates[:, -1].sum(axis=1)
+    bits = [bits_of_word(tensor, arch.levels[-1]) for tensor in problem.tensors]
+    outermost = (prices.reads[:, -1] + prices.updates[:, -1]) @ bits / arch.levels[-1].word_bits
     best = inf
     for n in range(len(mappings)):
         if prices.valid[n]:

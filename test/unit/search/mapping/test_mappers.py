@@ -8,9 +8,10 @@ from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.model import evaluate_with
 from tilewright.errors import TilewrightError
+from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.mappers import map_problem, map_problems
 from tilewright.search.mapping.registry import MAPPERS, find_mapper
-from tilewright.search.mapping.values import Objective, Request, Space
+from tilewright.search.mapping.values import CostModel, Factors, Objective, Request, Space
 
 ARCH = Architecture(
     "small",
@@ -98,3 +99,25 @@ def test_imperfect_factors_are_never_worse(objective: Objective) -> None:
 def test_fewest_words_without_bypass() -> None:
     """No memory may stand alone, so the first mapping of free work is left out."""
     assert map_problem(ARCH, GEMM, "exact", Request("dram", space=Space(bypass=False))).proven
+
+
+@pytest.mark.parametrize("factors", ["perfect", "imperfect"])
+@pytest.mark.parametrize("objective", ["edp", "energy", "dram"])
+@pytest.mark.parametrize("model", ["exact", "timeloop"])
+def test_what_costs_nothing_is_found_and_proven(objective: Objective, model: CostModel, factors: Factors) -> None:
+    """Off-chip words and operations are free, so the mapping that keeps nothing on chip costs nothing."""
+    last = len(ARCH.levels) - 1
+    levels = tuple(replace(level, energy_pj=0.0 if n == last else 1.0) for n, level in enumerate(ARCH.levels))
+    free = replace(ARCH, levels=levels, mac_energy_pj=0.0)
+    request = Request(objective, model, Space(bypass=True, factors="perfect" if model == "timeloop" else factors))
+    found = map_problem(free, GEMM, "exact", request)
+    assert found.proven
+    if objective != "dram":
+        assert (found.energy, found.lower_bound) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("target", ["conventional", "eyeriss_like", "simba_like", "diannao_like", "tpu_like"])
+def test_fewest_words_without_bypass_on_targets(target: str) -> None:
+    small = replace(GEMM, bounds=(8, 8, 8))
+    found = map_problem(find_architecture(target), small, "exact", Request("dram", time_limit_s=0.5, space=Space()))
+    assert found.lower_bound >= 3 * 64
