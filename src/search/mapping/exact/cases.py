@@ -8,6 +8,7 @@ from pathlib import Path
 from ....costs.hierarchy import Architecture, Problem, mapping_as_json, parse_architecture, parse_problem
 from ....costs.json_fields import read_json
 from ....errors import TilewrightError
+from ....interruption import requested, stop_unless, stoppable
 from ..values import Mapped, Objective, Space
 from .solve import solve
 
@@ -30,7 +31,7 @@ def cases_file(
     reference file describes under `archs` or `problems`; without `references` those are the JSON files beside `path`.
     `bypass_in_space` and `spatial_dim_split_xy` (default false) say which mappings count; factors are perfect and the
     model is Timeloop's.  `time_limit_s` holds per entry, in processor seconds; equal entries are solved once.
-    `progress` is told how many entries of how many are done.
+    `progress` is told how many entries of how many are done.  A request to stop leaves out what is not solved.
     """
     where = Path(path)
     entries = read_json(where)
@@ -46,10 +47,16 @@ def cases_file(
         space = Space(_flag(case, "bypass_in_space", where, i), _flag(case, "spatial_dim_split_xy", where, i))
         key = arch, problem, space
         if key not in known:
-            known[key] = solve(arch, problem, objective, space, time_limit_s)
+            with stoppable():
+                known[key] = solve(arch, problem, objective, space, time_limit_s)
+        if key not in known:
+            break
         results.append({"arch": arch.name, "problem": problem.name} | _answer(arch, problem, known[key]))
         if progress is not None:
             progress(i + 1, len(entries))
+        if requested():
+            break
+    stop_unless(results)
     return {"model": "timeloop", "objective": objective, "factors": "perfect", "results": results}
 
 

@@ -64,3 +64,13 @@ def test_nothing_fits(tmp_path: Path):
     arch = ARCH | {"levels": [ARCH["levels"][0] | {"entries": 2}, *ARCH["levels"][1:]]}  # type: ignore[index]
     with pytest.raises(InfeasibleError, match="L1"):
         cases_file(write(tmp_path / "cases.json", [{"arch": arch, "problem": GEMM}]))
+
+
+def test_a_request_to_stop_leaves_solved_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    other = {**GEMM, "dims": {"M": 2, "K": 2, "N": 2}}
+    path = write(tmp_path / "cases.json", [{"arch": ARCH, "problem": problem} for problem in (GEMM, other)])
+    asked: list[bool] = []
+    monkeypatch.setattr("tilewright.search.mapping.exact.cases.requested", lambda: bool(asked))
+    results = cases_file(path, progress=lambda *_: asked.append(True))["results"]
+    assert isinstance(results, list)
+    assert [result["problem"] for result in results] == ["gemm"]
