@@ -61,7 +61,7 @@ def test_table(capsys: pytest.CaptureFixture[str]):
         (("resnet50", "--time-limit", "0"), 2, "usage"),
         (("resnet50", "--energy-power", "nan"), 2, "usage"),
         (("resnet50", "--target", "tiny"), 1, "target"),
-        (("no_such.onnx",), 1, "parse"),
+        (("no_such.onnx",), 1, "model"),
         (("resnet50", "--batch", "100000"), 1, "schedule"),
     ],
 )
