@@ -11,7 +11,8 @@ from random import Random
 import numpy as np
 from measure import Report, cpu_seconds
 
-from tilewright.costs.fusion import LayerGraph, SubgraphPricer, layer_graph, nodes_of
+from tilewright.algebra.dag import bits
+from tilewright.costs.fusion import LayerGraph, SubgraphPricer, layer_graph
 from tilewright.costs.fusion.tables import Ints
 from tilewright.zoo.paper_networks import COCCO_NAMES, network
 
@@ -28,15 +29,14 @@ def random_group(graph: LayerGraph, size: int, random: Random) -> list[int]:
     group = 1 << random.randrange(len(graph))
     near = group
     for _ in range(size - 1):
-        for node in nodes_of(near):
-            near |= graph.neighbours[node]
-        free = nodes_of(near & ~group)
+        near |= graph.dag.readers(near) | graph.dag.sources(near)
+        free = list(bits(near & ~group))
         if not free:
             break
         near = 1 << random.choice(free)
         group |= near
         near = group
-    return list(nodes_of(group))
+    return list(bits(group))
 
 
 def packed(groups: list[list[int]]) -> tuple[Ints, Ints]:

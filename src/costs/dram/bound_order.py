@@ -8,8 +8,8 @@ have come, if 1 - x of the work that follows it pixel by pixel is left: the boun
 
 from __future__ import annotations
 
+from ...algebra.dag import bits
 from ...zoo.schedule_networks.layers import Network
-from .floors import members
 from .relatives import Case
 
 MOST_LOOKED_AT = 64
@@ -22,8 +22,8 @@ def order_bound(case: Case) -> tuple[float, str]:
     plain: list[tuple[float, int]] = []
     for number, layer in enumerate(network.layers):
         if layer.has_macs and case.weights[number]:
-            loaded = case.weight(case.before[number]) + (0 if case.model.exact else case.weights[number])
-            plain.append((loaded / rate + case.work(case.after[number] | 1 << number), number))
+            loaded = case.weight(case.dag.ancestors[number]) + (0 if case.model.exact else case.weights[number])
+            plain.append((loaded / rate + case.work(case.dag.descendants[number] | 1 << number), number))
     best = 0.0, "nothing"
     for value, number in sorted(plain, reverse=True)[:MOST_LOOKED_AT]:
         name = network.layers[number].name
@@ -35,8 +35,8 @@ def order_bound(case: Case) -> tuple[float, str]:
 def _inputs(case: Case, number: int) -> float:
     """Cycles of loads of network inputs before layer `number` begins, or of work of its producers left then."""
     needed, rate = needed_pixels(case.network, number), case.model.bandwidth
-    upstream = case.before[number] | 1 << number
-    edges = [(size, i, reader) for reader in members(upstream) for i, size in case.floors[reader].inputs]
+    upstream = case.dag.ancestors[number] | 1 << number
+    edges = [(size, i, reader) for reader in bits(upstream) for i, size in case.floors[reader].inputs]
     found, used, seen = 0.0, 1 << number, set[int]()
     for size, i, reader in sorted(edges, reverse=True):
         if case.model.exact and i in seen:
@@ -46,7 +46,7 @@ def _inputs(case: Case, number: int) -> float:
         least = min(size, case.network.inputs[i][1].channels * rows * columns)
         chain = _chain(case, reader, upstream) & ~used if pixelwise(case.network, reader) else 0
         used |= chain
-        work = sum(case.floors[item].linear for item in members(chain))
+        work = sum(case.floors[item].linear for item in bits(chain))
         whole, part = size / rate, least / rate
         found += whole if work >= whole else part + (1 - least / size) * work
     return found
@@ -64,7 +64,7 @@ def pixelwise(network: Network, number: int) -> bool:
 def _chain(case: Case, first: int, upstream: int) -> int:
     """`first` and the layers of `upstream` whose pixels need the same pixels of it, as bits."""
     found = 1 << first
-    for number in members(upstream & case.after[first]):
+    for number in bits(upstream & case.dag.descendants[first]):
         layer = case.network.layers[number]
         follows = any(found >> producer & 1 for producer in layer.inputs)
         alike = case.floors[number].pixels == case.floors[first].pixels

@@ -20,8 +20,9 @@ from math import inf
 
 import numpy as np
 
+from ...algebra.dag import bits, flags
 from ...zoo.schedule_networks.layers import Network
-from .floors import flags, members, read_pixels
+from .floors import read_pixels
 from .relatives import Case
 
 MOST_SETS, MOST_GROUPS = 1000, 4000
@@ -42,8 +43,8 @@ class _Rooms:
         self.stored = [case.batch * _volume(network, i) * (not network.consumers[i]) for i in range(count)]
         self.cycles = np.array([floor.cycles for floor in case.floors])
         self.weights = np.array(case.weights, np.float64)
-        self.depends = np.array([flags(bits, count) for bits in case.before], np.float64)
-        self.readers = [sum(1 << reader for reader in readers) for readers in network.consumers]
+        self.depends = np.array([flags(mask, count) for mask in case.dag.ancestors], np.float64)
+        self.readers = network.dag.after
         self.loading = sum(1 << i for i, floor in enumerate(case.floors) if floor.inputs)
         self.storing = np.array(self.stored, np.int64)
         self.share = _share(case)
@@ -63,13 +64,13 @@ class _Rooms:
 
     def next_layers(self, done: int) -> list[int]:
         """The layers that may come next."""
-        return [i for i in members(self.whole & ~done) if not self.first[i] & ~done]
+        return [i for i in bits(self.whole & ~done) if not self.first[i] & ~done]
 
     def need(self, done: int) -> float:
         """Bytes that the layers not in `done` need from DRAM or buffer, and store."""
         if done not in self.needs:
             rest, inputs = self.whole & ~done, dict[int, int]()
-            for number in members(rest & self.loading):
+            for number in bits(rest & self.loading):
                 for i, size in self.case.floors[number].inputs:
                     inputs[i] = max(inputs.get(i, 0), size) if self.case.model.exact else inputs.get(i, 0) + size
             own = self.case.weight(rest) + int(self.storing[flags(rest, len(self.stored))].sum())
@@ -86,7 +87,7 @@ class _Rooms:
         """Bytes of maps of `makers` that layers not in `done` read."""
         return sum(
             max((size for reader, size in self.crossing[number] if not done >> reader & 1), default=0)
-            for number in members(makers & self.makers)
+            for number in bits(makers & self.makers)
             if self.readers[number] & ~done
         )
 
@@ -106,7 +107,7 @@ class _Rooms:
 
     def within(self, done: int, then: int) -> float:
         """The worst moment of a group of several tiles from `done` to `then`, `inf` where there is none."""
-        model, group = self.case.model, members(then & ~done)
+        model, group = self.case.model, list(bits(then & ~done))
         weights, cycles = self.weights[group], self.cycles[group]
         total = float(weights.sum())
         if total > model.buffer_bytes and not model.exact:
@@ -130,7 +131,7 @@ def room_bound(case: Case, floor: float) -> tuple[float, str]:
     """
     rooms = _Rooms(case)
     simple = max(((floor, ""), *_ends(case)))
-    sets = rooms.sets() if max(rooms.between(bits) for bits in _prefixes(rooms)) > simple[0] else None
+    sets = rooms.sets() if max(rooms.between(done) for done in _prefixes(rooms)) > simple[0] else None
     if sets is None:
         return simple
     left, fresh = set(sets), [0]
@@ -167,9 +168,9 @@ def _ends(case: Case) -> list[tuple[float, str]]:
     """For each layer with weights the moment when it ends: they, and those of all that depend on it, are in use."""
     found: list[tuple[float, str]] = []
     for number, layer in enumerate(case.network.layers):
-        rest = case.weight(case.after[number] | 1 << number) - case.model.buffer_bytes
+        rest = case.weight(case.dag.descendants[number] | 1 << number) - case.model.buffer_bytes
         if case.weights[number] and rest > 0:
-            early = case.work(case.before[number] | 1 << number)
+            early = case.work(case.dag.ancestors[number] | 1 << number)
             reason = f"work up to {layer.name}, then the weights that the buffer could not hold by then"
             found.append((early + rest / case.model.bandwidth, reason))
     return found

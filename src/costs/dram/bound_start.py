@@ -7,8 +7,8 @@ the input that one of its pixels depends on.  What cannot have been done is stil
 
 from __future__ import annotations
 
+from ...algebra.dag import bits, mask_of
 from .bound_order import needed_input, needed_pixels, pixelwise
-from .floors import members
 from .relatives import Case
 
 STEPS = 64
@@ -28,12 +28,12 @@ def start_bound(case: Case) -> tuple[float, str]:
         return 0.0, REASON
     given = max(size for floor in case.floors for _, size in floor.inputs)
     weights = case.weight(first)
-    linear = {number: case.floors[number].linear for number in members(first)}
+    linear = {number: case.floors[number].linear for number in bits(first)}
     dear = max(cycles / case.weights[number] for number, cycles in linear.items())
     behind = 0
-    for number in members(first):
-        behind |= case.after[number]
-    waits = [(case.weight(case.before[i]) + _input_bytes(case, i), case.floors[i].cycles) for i in members(behind)]
+    for number in bits(first):
+        behind |= case.dag.descendants[number]
+    waits = [(case.weight(case.dag.ancestors[i]) + _input_bytes(case, i), case.floors[i].cycles) for i in bits(behind)]
     free = case.work(everything & ~first & ~behind)
     total = case.work(everything & ~first) + sum(linear.values())
     best, end = 0.0, (given + sum(case.weights)) / rate
@@ -49,11 +49,11 @@ def start_bound(case: Case) -> tuple[float, str]:
 def _first_layers(case: Case) -> int:
     """Layers with weights that only layers without come before, all of them pixel by pixel, as bits; 0 for none."""
     found, network = 0, case.network
-    weighted = sum(1 << number for number, size in enumerate(case.weights) if size)
-    for number in members(weighted):
-        if not case.before[number] & weighted:
+    weighted = mask_of(number for number, size in enumerate(case.weights) if size)
+    for number in bits(weighted):
+        if not case.dag.ancestors[number] & weighted:
             found |= 1 << number
-            if not all(pixelwise(network, item) for item in members(case.before[number] | 1 << number)):
+            if not all(pixelwise(network, item) for item in bits(case.dag.ancestors[number] | 1 << number)):
                 return 0
     return found
 

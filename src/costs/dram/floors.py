@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.dag import bits
 from ...zoo.schedule_networks.layers import Layer, Network
 from ..soma.blocks import Work, splits
 from ..soma.hardware import MAC_PJ, VECTOR_PJ, CoreArray
@@ -68,32 +69,32 @@ def reach(network: Network, reader: int, producer: int, rows: int, columns: int,
     pads = network.padding(reader)
     sizes = shape.height, shape.width
     found = [
-        _windows(bits, sizes[axis], layer.kernel[axis], layer.stride[axis], pads[axis], exact=bool(model.exact))
-        for axis, bits in enumerate((rows, columns))
+        _windows(places, sizes[axis], layer.kernel[axis], layer.stride[axis], pads[axis], exact=bool(model.exact))
+        for axis, places in enumerate((rows, columns))
     ]
     return found[0], found[1]
 
 
-def _shrunk(bits: int, times: int) -> int:
+def _shrunk(places: int, times: int) -> int:
     found = 0
-    for place in members(bits):
+    for place in bits(places):
         found |= 1 << place // times
     return found
 
 
-def _windows(bits: int, size: int, kernel: int, stride: int, pad: int, *, exact: bool) -> int:
-    """Places of an axis of `size` that windows at the places in `bits` touch.
+def _windows(places: int, size: int, kernel: int, stride: int, pad: int, *, exact: bool) -> int:
+    """Places of an axis of `size` that windows at `places` touch.
 
     Where the first tile's window, clipped by the padding, is shorter than the stride, SoMa's model counts that only.
     """
     length = kernel if exact else min(kernel, max(1, kernel - pad))
     if stride == 1 and length == kernel:
-        spread = bits
+        spread = places
         for offset in range(1, kernel):
-            spread |= bits << offset
+            spread |= places << offset
         return (spread >> pad) & ((1 << size) - 1)
     window, found = (1 << length) - 1, 0
-    for place in members(bits):
+    for place in bits(places):
         found |= window << (place * stride)
     found = found >> pad if exact or length == kernel else found
     return found & ((1 << size) - 1)
@@ -233,14 +234,3 @@ def _mac_energy(array: CoreArray, area: int, channels: int, filters: int, window
     energy += sums * array.ol1_write + (sums + results) * array.ol1_read
     energy += results * (array.ol2_read + array.ol2_write + array.buffer_write)
     return energy + (area * channels + weights) * array.buffer_read
-
-
-def members(bits: int) -> list[int]:
-    """The places of the bits that are set, ascending."""
-    return np.flatnonzero(flags(bits, bits.bit_length())).tolist()
-
-
-def flags(bits: int, count: int) -> NDArray[np.bool_]:
-    """The lowest `count` bits, which are all there are, lowest first."""
-    data = np.frombuffer(bits.to_bytes(-(-count // 8), "little"), np.uint8)
-    return np.unpackbits(data, count=count, bitorder="little").view(np.bool_)

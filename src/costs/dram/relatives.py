@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ...algebra.dag import Dag, flags
 from ...zoo.schedule_networks.layers import Network
-from .floors import Floor, flags
+from .floors import Floor
 from .tables import Floats, Ints, Model
 
 
@@ -26,23 +27,10 @@ class Case:
         """Bytes of weights that DRAM holds, by layer."""
         return [self.network.weight_bytes(number) for number in range(len(self.network.layers))]
 
-    @cached_property
-    def before(self) -> list[int]:
-        """For each layer those that it depends on, as bits."""
-        found = [0] * len(self.network.layers)
-        for number, layer in enumerate(self.network.layers):
-            for producer in layer.producers:
-                found[number] |= found[producer] | 1 << producer
-        return found
-
-    @cached_property
-    def after(self) -> list[int]:
-        """For each layer those that depend on it, as bits."""
-        found = [0] * len(self.network.layers)
-        for number in reversed(range(len(found))):
-            for producer in self.network.layers[number].producers:
-                found[producer] |= found[number] | 1 << number
-        return found
+    @property
+    def dag(self) -> Dag:
+        """Which layer reads which."""
+        return self.network.dag
 
     @cached_property
     def _cycles(self) -> Floats:

@@ -5,7 +5,7 @@ Capacity-Communication Optimization", ASPLOS 2024, sections 3, 4.1 and 5.
 """
 
 from .from_network import layer_graph
-from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, mask_of, nodes_of
+from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window
 from .of_machine import platform_of
 from .platform import Platform
 from .pricer import CostTable, SubgraphPricer
@@ -36,8 +36,6 @@ __all__ = [
     "Update",
     "Window",
     "layer_graph",
-    "mask_of",
-    "nodes_of",
     "platform_of",
     "scheme_of",
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ...algebra.dag import Dag
 from ...errors import TilewrightError
 
 
@@ -130,13 +130,14 @@ class LayerGraph:
         return len(self.layers)
 
     @cached_property
+    def dag(self) -> Dag:
+        """Which layer reads which."""
+        return Dag(self.producers)
+
+    @property
     def consumers(self) -> tuple[tuple[int, ...], ...]:
         """For each layer those that read its result, ascending."""
-        found: list[list[int]] = [[] for _ in self.layers]
-        for number in range(len(self.layers)):
-            for producer in self.producers[number]:
-                found[producer].append(number)
-        return tuple(map(tuple, found))
+        return self.dag.consumers
 
     @cached_property
     def producers(self) -> tuple[tuple[int, ...], ...]:
@@ -148,56 +149,9 @@ class LayerGraph:
         """Layers whose results leave the network."""
         return frozenset(self.outputs) | {number for number, found in enumerate(self.consumers) if not found}
 
-    @cached_property
-    def ancestors(self) -> tuple[int, ...]:
-        """For each layer the layers before it on any path, as bits (bit i: layer i)."""
-        found: list[int] = []
-        for number in range(len(self.layers)):
-            mask = 0
-            for producer in self.producers[number]:
-                mask |= found[producer] | 1 << producer
-            found.append(mask)
-        return tuple(found)
-
-    @cached_property
-    def descendants(self) -> tuple[int, ...]:
-        """For each layer the layers after it on any path, as bits."""
-        found = [0] * len(self.layers)
-        for number in reversed(range(len(self.layers))):
-            for consumer in self.consumers[number]:
-                found[number] |= found[consumer] | 1 << consumer
-        return tuple(found)
-
-    @cached_property
-    def neighbours(self) -> tuple[int, ...]:
-        """For each layer its producers and consumers, as bits."""
-        pairs = zip(self.producers, self.consumers, strict=True)
-        return tuple(mask_of((*before, *after)) for before, after in pairs)
-
     def source(self, producer: int) -> Input | Layer:
         """The layer or network input of an edge; both have `name`, `shape` and `element_bytes`."""
         return self.layers[producer] if producer >= 0 else self.inputs[-1 - producer]
-
-    def is_connected(self, nodes: Iterable[int]) -> bool:
-        """Whether edges among `nodes`, in either direction, join them all."""
-        mask = mask_of(nodes)
-        reached = fresh = mask & -mask
-        while fresh:
-            near = 0
-            for node in nodes_of(fresh):
-                near |= self.neighbours[node]
-            fresh = near & mask & ~reached
-            reached |= fresh
-        return reached == mask
-
-    def is_convex(self, nodes: Iterable[int]) -> bool:
-        """Whether no path leaves `nodes` and comes back."""
-        mask = before = after = 0
-        for node in nodes:
-            mask |= 1 << node
-            before |= self.ancestors[node]
-            after |= self.descendants[node]
-        return before & after & ~mask == 0
 
     def _check(self, number: int, layer: Layer) -> None:
         where = f"layer {number} ({layer.name}) of {self.name}"
@@ -229,21 +183,3 @@ class LayerGraph:
 def _meets(window: Window, extent: int, read: int) -> bool:
     """Whether the first and the last of `extent` windows hold a position of a map of `read`."""
     return window.pad < window.reach and (extent - 1) * window.stride - window.pad < read
-
-
-def mask_of(nodes: Iterable[int]) -> int:
-    """Nodes as bits."""
-    mask = 0
-    for node in nodes:
-        mask |= 1 << node
-    return mask
-
-
-def nodes_of(mask: int) -> tuple[int, ...]:
-    """Bits as nodes, ascending."""
-    found: list[int] = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return tuple(found)

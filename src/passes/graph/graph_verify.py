@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ...algebra.dag import mask_of
 from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
 from ...errors import TilewrightError
@@ -46,7 +47,7 @@ class GraphVerifyPass(ModulePass):
             for numbers, name in zip(flat.groups(), flat.names, strict=True):
                 if len(numbers) < 2:
                     continue
-                if not table.is_connected(numbers):
+                if not table.dag.connected(mask_of(numbers)):
                     found = f"{table.layers[numbers[0]].name} and {table.layers[numbers[-1]].name} apart"
                     raise TilewrightError("partition", name, "a group of connected layers", found, "split it")
                 error = pricer.why(numbers)

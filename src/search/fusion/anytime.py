@@ -13,6 +13,7 @@ from math import inf
 from random import Random
 from typing import Any
 
+from ...algebra.dag import bits, union
 from .dual import Dual, dual_of
 from .evaluate import Evaluator
 from .joined import Joined
@@ -21,7 +22,7 @@ from .progress import random_state, restore_random
 from .refine import Refiner, neighbourhood
 from .relaxed import MOST_UNITS, Chains, endless
 from .simple import best_cuts, depth_order, greedy, halved, per_layer
-from .space import Groups, Space, bits, union
+from .space import Groups, Space
 
 
 @dataclass(frozen=True)

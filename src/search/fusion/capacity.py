@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.fusion.graph import nodes_of
+from ...algebra.dag import bits
 from ...costs.fusion.values import KIB, Buffers, Metric, SubgraphCost
 from .evaluate import Evaluator
 from .space import MOST_KEPT, Space
@@ -73,7 +73,7 @@ class Choices:
             structure = self.structure(group)
             found = self._alike.get(structure)
             if found is None:
-                found = self._alike[structure] = self._priced(nodes_of(group))
+                found = self._alike[structure] = self._priced(tuple(bits(group)))
             self._prices[group] = found
         return found
 
@@ -92,7 +92,9 @@ class Choices:
 
     def best_way(self, group: int, candidate: int) -> SubgraphCost | None:
         """The way that `prices` has taken."""
-        ways = [w for w in self.pricer.ways(nodes_of(group)) if w.regions <= self.regions and self._fits(w)[candidate]]
+        ways = [
+            w for w in self.pricer.ways(tuple(bits(group))) if w.regions <= self.regions and self._fits(w)[candidate]
+        ]
         return min(ways, key=lambda way: way.value(self.metric)) if ways else None
 
     def totals(self, groups: Sequence[int]) -> Floats:
@@ -109,7 +111,7 @@ class Choices:
         if found is None:
             if len(self._structures) >= MOST_KEPT:
                 self._structures.clear()
-            found = self._structures[group] = self.pricer.structure(nodes_of(group))
+            found = self._structures[group] = self.pricer.structure(tuple(bits(group)))
         return found
 
     def at(self, candidate: int, least: Callable[[int], float] | None = None) -> CapacityEvaluator:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...algebra.dag import bits
 from .closure import RESOURCES, Closures, closures_of
 from .cuts import Floats
 from .first import firsts_of
 from .flow import cheapest_sets
 from .listed import Listed, cheapest_listed, list_all
 from .relaxed import Chains
-from .space import bits
 
 MOST_GROUPS = 20_000
 """Groups with the same first unit are listed where there are no more than this."""

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.fusion.graph import nodes_of
+from ...algebra.dag import bits
 from ...costs.fusion.pricer import CostTable
 from ...costs.fusion.values import Metric, SubgraphCost
 from .space import Space
@@ -46,7 +46,7 @@ class Evaluator:
         found = self._prices.get(group)
         if found is None:
             self.evaluations += 1
-            cost = self.pricer.cost(nodes_of(group))
+            cost = self.pricer.cost(tuple(bits(group)))
             found = self._prices[group] = inf if cost is None else float(cost.value(self.metric))
         return found
 
@@ -59,7 +59,7 @@ class Evaluator:
         fresh = [group for group in dict.fromkeys(groups) if group not in self._prices]
         if len(fresh) < 2 or not isinstance(self.pricer, ManyPricer):
             return
-        members = [nodes_of(group) for group in fresh]
+        members = [tuple(bits(group)) for group in fresh]
         starts = np.cumsum([0, *map(len, members)])
         table = self.pricer.cost_many(np.fromiter(chain.from_iterable(members), np.int64), starts)
         values = np.where(table.fits, table.metric(self.metric), inf).tolist()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...algebra.dag import bits
 from ...costs.clock import Limit, processor_seconds
-from ...costs.fusion.graph import nodes_of
 from ...costs.fusion.values import Buffers, Metric, SubgraphCost
 from ...errors import TilewrightError
 from ...interruption import stop_unless
@@ -99,7 +99,7 @@ def explore(
     costs = tuple(cost for group in best.groups if (cost := choices.best_way(group, best.candidate)) is not None)
     return ExploreResult(
         candidates[best.candidate],
-        tuple(nodes_of(group) for group in best.groups),
+        tuple(tuple(bits(group)) for group in best.groups),
         costs,
         best.cost,
         front is not None and front.proven,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import inf
 
-from .space import Space, bits
+from ...algebra.dag import bits
+from .space import Space
 
 
 def extensions(

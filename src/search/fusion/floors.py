@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, prod
 
-from ...costs.fusion.graph import Layer, LayerGraph, mask_of
+from ...algebra.dag import mask_of
+from ...costs.fusion.graph import Layer, LayerGraph
 from ...costs.fusion.needs import least_held, least_loaded
 from ...costs.fusion.platform import Platform
 from ...costs.fusion.tables import IS_WHOLE, graph_tables

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+from ...algebra.dag import bits
 from .possible import Possible
 from .separate import Separation
-from .space import Space, bits
+from .space import Space
 from .tolls import Tolls
 
 HEAVY = 1 / 8

@@ -16,6 +16,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.dag import bits, union
 from ...interruption import stoppable
 from .capacity import CapacityEvaluator, Floats
 from .codesign import Best, Plan
@@ -23,7 +24,7 @@ from .extensions import extensions
 from .lattice import TooLargeError
 from .possible import Possible
 from .refine import Refiner, neighbourhood
-from .space import Groups, bits, union
+from .space import Groups
 from .stretches import Stretches
 from .tolls import Tolls
 

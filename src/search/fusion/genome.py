@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import inf
 from random import Random
 
+from ...algebra.dag import bits
 from .evaluate import Evaluator
-from .space import Groups, Space, bits
+from .space import Groups, Space
 
 
 class Variation:

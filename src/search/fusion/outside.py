@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...algebra.dag import bits
 from .forced import Forced
-from .space import bits
 from .units import Units
 
 

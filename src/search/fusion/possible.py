@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from ...algebra.dag import bits
 from ...costs.fusion.graph import LayerGraph
-from .space import bits
 
 
 @dataclass(frozen=True)

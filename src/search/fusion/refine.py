@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from math import inf, log
 from random import Random
 
+from ...algebra.dag import bits, union
 from .evaluate import Evaluator
-from .space import Groups, Space, bits, union
+from .space import Groups, Space
 
 
 def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:

@@ -16,9 +16,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.dag import bits
 from .cuts import UnitTables, Words, describe_cuts, find_cuts
 from .outside import Outside
-from .space import bits
 from .steps import cheapest
 from .units import Units
 

@@ -9,8 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from ...algebra.dag import bits
 from ...costs.clock import Limit, processor_seconds
-from ...costs.fusion.graph import LayerGraph, nodes_of
+from ...costs.fusion.graph import LayerGraph
 from ...costs.fusion.values import Metric
 from ...costs.json_fields import object_of, read_json
 from ...errors import TilewrightError
@@ -209,7 +210,7 @@ class _Run:
         cost = self.evaluator.total(groups)
         ordered = self.space.ordered(groups) or list(groups)
         return PartitionResult(
-            tuple(nodes_of(group) for group in ordered),
+            tuple(tuple(bits(group)) for group in ordered),
             cost,
             min(bound, cost),
             bound >= cost * (1 - 1e-9),

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf
 
+from ...algebra.dag import bits
 from .evaluate import Evaluator
-from .space import Groups, Space, bits
+from .space import Groups, Space
 
 
 def per_layer(space: Space) -> Groups:

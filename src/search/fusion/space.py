@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
-from ...costs.fusion.graph import mask_of
+from ...algebra.dag import Dag
 
 Groups = tuple[int, ...]
 """Sets of layers, in an order of execution."""
@@ -15,136 +14,12 @@ MOST_KEPT = 100_000
 """Sets whose sources are remembered."""
 
 
-def bits(mask: int) -> Iterator[int]:
-    """The numbers in a set, ascending."""
-    first = (mask & -mask).bit_length() - 1
-    mask >>= max(0, first)  # a few late layers of a deep network become a small integer
-    while mask:
-        low = mask & -mask
-        yield first + low.bit_length() - 1
-        mask ^= low
-
-
-def union(groups: Iterable[int]) -> int:
-    """All layers of some groups."""
-    found = 0
-    for group in groups:
-        found |= group
-    return found
-
-
 def _lowest(group: int) -> int:
     return group & -group
 
 
-@dataclass(frozen=True)
-class Space:
-    """Layers in a topological order, each with the layers it reads; sets of layers are integers, one bit a layer."""
-
-    producers: tuple[tuple[int, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """Number of layers."""
-        return len(self.producers)
-
-    @property
-    def everything(self) -> int:
-        """The set of all layers."""
-        return (1 << self.size) - 1
-
-    @cached_property
-    def before(self) -> tuple[int, ...]:
-        """For each layer the set of those it reads."""
-        return tuple(map(mask_of, self.producers))
-
-    @cached_property
-    def after(self) -> tuple[int, ...]:
-        """For each layer the set of those that read it."""
-        found = [0] * self.size
-        for number, producers in enumerate(self.producers):
-            for producer in producers:
-                found[producer] |= 1 << number
-        return tuple(found)
-
-    @cached_property
-    def beside(self) -> tuple[int, ...]:
-        """For each layer the set of its neighbours either way."""
-        return tuple(a | b for a, b in zip(self.before, self.after, strict=True))
-
-    @cached_property
-    def depth(self) -> tuple[int, ...]:
-        """For each layer the number of layers on the longest path before it."""
-        found: list[int] = []
-        for producers in self.producers:
-            found.append(1 + max((found[i] for i in producers), default=-1))
-        return tuple(found)
-
-    def component(self, mask: int) -> int:
-        """The connected part of `mask` that holds its lowest layer."""
-        reached = frontier = mask & -mask
-        while frontier:
-            step = 0
-            for number in bits(frontier):
-                step |= self.beside[number]
-            frontier = step & mask & ~reached
-            reached |= frontier
-        return reached
-
-    def connected(self, mask: int) -> bool:
-        """Whether a set is connected, directions aside."""
-        return self.component(mask) == mask
-
-    def components(self, mask: int) -> list[int]:
-        """The connected parts of a set, by their lowest layers."""
-        parts: list[int] = []
-        while mask:
-            part = self.component(mask)
-            parts.append(part)
-            mask &= ~part
-        return parts
-
-    def readers(self, mask: int) -> int:
-        """All layers that read one of `mask`."""
-        found = 0
-        for number in bits(mask):
-            found |= self.after[number]
-        return found
-
-    def sources(self, mask: int) -> int:
-        """All layers that one of `mask` reads."""
-        found = 0
-        for number in bits(mask):
-            found |= self.before[number]
-        return found
-
-    @cached_property
-    def ancestors(self) -> tuple[int, ...]:
-        """For each layer all layers that a path leads from."""
-        found: list[int] = []
-        for producers in self.producers:
-            mask = 0
-            for producer in producers:
-                mask |= found[producer] | 1 << producer
-            found.append(mask)
-        return tuple(found)
-
-    @cached_property
-    def descendants(self) -> tuple[int, ...]:
-        """For each layer all layers that a path leads to."""
-        found = [0] * self.size
-        for number in reversed(range(self.size)):
-            for reader in bits(self.after[number]):
-                found[number] |= found[reader] | 1 << reader
-        return tuple(found)
-
-    def convex(self, mask: int) -> bool:
-        """Whether no path leaves the set and comes back."""
-        above = below = 0
-        for number in bits(mask):
-            above |= self.ancestors[number]
-            below |= self.descendants[number]
-        return above & below & ~mask == 0
+class Space(Dag):
+    """The layers of a network, and which sets of sets of them are partitions that can run."""
 
     def ordered(self, groups: Sequence[int]) -> list[int] | None:
         """The groups in an order of execution, those with the lowest layers first; None where they wait in a circle."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .space import Space, bits
+from ...algebra.dag import bits
+from .space import Space
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from math import inf
 
 import numpy as np
 
+from ...algebra.dag import bits
 from .cuts import Floats, UnitTables
-from .space import Space, bits
+from .space import Space
 from .tolls import Tolls
 
 SMALL = 1 / 32

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ...algebra.dag import Dag
 from ...errors import TilewrightError
 
 Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample", "rearrange"]
@@ -82,13 +83,14 @@ class Network:
             self._check(number, layer)
 
     @cached_property
+    def dag(self) -> Dag:
+        """Which layer reads which."""
+        return Dag(tuple(layer.producers for layer in self.layers))
+
+    @property
     def consumers(self) -> tuple[tuple[int, ...], ...]:
         """For each layer those that read its result, ascending."""
-        found: list[list[int]] = [[] for _ in self.layers]
-        for number, layer in enumerate(self.layers):
-            for producer in layer.producers:
-                found[producer].append(number)
-        return tuple(map(tuple, found))
+        return self.dag.consumers
 
     @cached_property
     def input_shapes(self) -> tuple[Shape, ...]:

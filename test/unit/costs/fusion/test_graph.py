@@ -1,8 +1,6 @@
-"""Graphs of layers: connected and convex sets of nodes, and networks that make no sense."""
+"""Graphs of layers: those of the zoo, and networks that make no sense."""
 
 from dataclasses import replace
-from itertools import combinations
-from random import Random
 from typing import Any
 
 import pytest
@@ -16,53 +14,9 @@ from tilewright.costs.fusion import (
     SubgraphPricer,
     Window,
     layer_graph,
-    mask_of,
-    nodes_of,
 )
 from tilewright.errors import TilewrightError
 from tilewright.zoo.paper_networks import COCCO_NAMES, network
-
-
-def random_graph(random: Random, count: int) -> LayerGraph:
-    shape = Shape(4, 6, 6)
-    layers = [
-        Layer(
-            f"l{i}",
-            "eltwise",
-            shape,
-            tuple(Edge(p) for p in sorted({random.randrange(-1, i) for _ in range(random.randint(1, 3))})),
-        )
-        for i in range(count)
-    ]
-    return LayerGraph("random", (Input("x", shape),), tuple(layers))
-
-
-def paths(graph: LayerGraph, node: int) -> set[int]:
-    """Nodes reached from `node`."""
-    found = set[int]()
-    for consumer in graph.consumers[node]:
-        found |= {consumer} | paths(graph, consumer)
-    return found
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_convex_and_connected_by_their_definitions(seed: int):
-    graph = random_graph(Random(seed), 7)
-    reached = [paths(graph, node) for node in range(7)]
-    for size in range(1, 8):
-        for nodes in combinations(range(7), size):
-            outside = set(range(7)) - set(nodes)
-            leaves = any(b in reached[a] for a in nodes for b in outside if reached[b] & set(nodes))
-            assert graph.is_convex(nodes) != leaves
-            component = {nodes[0]}
-            for _ in nodes:
-                component |= {b for a in component for b in nodes if b in graph.consumers[a] or a in graph.consumers[b]}
-            assert graph.is_connected(nodes) == (component == set(nodes))
-
-
-def test_bits():
-    assert nodes_of(mask_of([70, 3, 5])) == (3, 5, 70)
-    assert nodes_of(0) == ()
 
 
 @pytest.mark.parametrize("name", COCCO_NAMES)

@@ -25,7 +25,7 @@ def some_group(graph: LayerGraph, random: Random) -> list[int]:
     for _ in range(random.randint(1, 20)):
         near = 0
         for v in range(len(graph)):
-            near |= graph.neighbours[v] if mask >> v & 1 else 0
+            near |= graph.dag.beside[v] if mask >> v & 1 else 0
         near &= ~mask
         if near:
             mask |= 1 << random.choice([v for v in range(len(graph)) if near >> v & 1])

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from tilewright.costs.fusion import LayerGraph, mask_of
+from tilewright.algebra.dag import mask_of
+from tilewright.costs.fusion import LayerGraph
 from tilewright.errors import TilewrightError
 from tilewright.search.fusion import METHODS, PartitionOptions, PartitionResult, Scene, partition
 from tilewright.search.fusion.evaluate import Evaluator

@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
+from tilewright.algebra.dag import bits
 from tilewright.costs.fusion import LayerGraph, SubgraphPricer, layer_graph
 from tilewright.driver.partitions import scene_of
 from tilewright.search.fusion import Scene, Space
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.floors import Scene as Floors
 from tilewright.search.fusion.relaxed import Chains
-from tilewright.search.fusion.space import bits
 from tilewright.search.fusion.units import Room, units_of
 from tilewright.zoo.paper_networks.table import INPUT, Table
 

@@ -5,10 +5,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from tilewright.algebra.dag import union
 from tilewright.costs.fusion import Buffers, layer_graph
 from tilewright.costs.fusion.pricer import SubgraphPricer
 from tilewright.search.fusion.capacity import Choices, shared_buffers
-from tilewright.search.fusion.space import Space, union
+from tilewright.search.fusion.space import Space
 from tilewright.search.fusion.stretches import Stretches
 from tilewright.zoo.paper_networks import network
 from tilewright.zoo.paper_networks.table import INPUT, Table
