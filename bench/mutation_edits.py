@@ -12,11 +12,13 @@ Value = Any
 """What JSON and YAML hold."""
 
 TOKEN = re.compile(r"[A-Za-z_][\w.]*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\s+|.", re.ASCII)
-NUMBERS = "0 -1 1 2 3 7 255 1e308 1e-308 0.5 nan inf 0x10 65536 1000003".split()
-NUMBERS += [str(2**power) for power in (31, 32, 40, 63, 64, 200)]
+POWERS = [str(2**power) for power in (31, 32, 40, 63, 64, 200)]
+NUMBERS = [*"0 -1 1 2 3 7 255 1e308 1e-308 0.5 nan inf 0x10 65536 1000003".split(), *POWERS]
 ODD_TEXT = ["", " ", "é", "\u202e", "\0", '"', "\\", "%", "{}", "(((((", "a" * 300, "../x", "@", "//", "\ud7ff", "\n\n"]
-ODD_VALUES: list[Value] = [None, True, "", "é\n", "x" * 300, [], {}, [[]], {"": {}}, "0", "-1", 0.5]
-ODD_VALUES += [0, -1, 1, 2, 3, 2**31, 2**40, 2**63, -(2**64), 10**40, 1e308, -1e-308, float("nan"), float("inf")]
+ODD_VALUES: list[Value] = [
+    *(None, True, "", "é\n", "x" * 300, [], {}, [[]], {"": {}}, "0", "-1", 0.5),
+    *(0, -1, 1, 2, 3, 2**31, 2**40, 2**63, -(2**64), 10**40, 1e308, -1e-308, float("nan"), float("inf")),
+]
 DIMENSIONS = [-1, 0, 1, 2, 3, 5, 7, 64, 1000003, 2**31, 2**40, 2**63 - 1]
 OPERATORS = """Abs Add And ArgMax AveragePool BatchNormalization Cast Ceil Clip Concat Constant ConstantOfShape Conv
 ConvTranspose CumSum DequantizeLinear Div Einsum Erf Exp Expand Flatten Floor Gather Gelu Gemm GlobalAveragePool
@@ -52,7 +54,10 @@ def edit_bytes(random: Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def edit_text(random: Random, text: str) -> str:
-    """Tokens and lines changed, taken out, doubled and swapped; one time in ten bytes."""
+    """Tokens and lines changed, taken out, doubled and swapped; one time in twenty bytes; half of the times
+    numbers alone."""
+    if random.random() < 0.5:
+        return _edit_numbers(random, text)
     if random.random() < 0.1:
         data = text.encode()
         return edit_bytes(random, data, [data]).decode("utf-8", "surrogateescape")
@@ -61,6 +66,19 @@ def edit_text(random: Random, text: str) -> str:
         if not tokens:
             return text
         text = "".join(_edit_tokens(random, tokens))
+    return text
+
+
+def _edit_numbers(random: Random, text: str) -> str:
+    """Text in which one number or two are others, most of them near: what parsers take."""
+    for _ in range(random.choice([1, 1, 2])):
+        found = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", text))
+        if found:
+            number = random.choice(found)
+            value = int(number[0])
+            near = [value + 1, max(0, value - 1), 2 * value, value // 2, 0, 1, 2, 3]
+            new = random.choice(near) if random.random() < 0.8 else random.choice(NUMBERS)
+            text = f"{text[: number.start()]}{new}{text[number.end() :]}"
     return text
 
 

@@ -56,11 +56,11 @@ def _onnxruntime_differs(path: Path, found: Mapping[str, Array]) -> str:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
-        expected = dict(zip([o.name for o in session.get_outputs()], session.run(None, _inputs(path)), strict=True))
+        arrays = [np.asarray(array) for array in session.run(None, _inputs(path))]
     except Exception:  # the reference refuses
         return ""
-    known = {name: np.asarray(array) for name, array in expected.items() if np.isfinite(array).all()}
-    return difference(found, known)
+    expected = zip([output.name for output in session.get_outputs()], arrays, strict=True)
+    return difference(found, {name: array for name, array in expected if np.isfinite(array).all()})
 
 
 def _inputs(path: Path) -> dict[str, Array]:
@@ -108,14 +108,14 @@ def _interpreted(module: Any) -> dict[str, Array] | None:
     program = next((op for op in module.body.block.ops if isinstance(op, ProgramOp)), None)
     try:
         if program is not None:
-            types = list(program.body.block.arg_types)
-            signature = {str(i): (shape_of(t), dtype_of(element_of(t))) for i, t in enumerate(types)}
+            values = program.body.block.args
+            signature = {str(i): (shape_of(v), dtype_of(element_of(v))) for i, v in enumerate(values)}
             results = run_program(program, tuple(make_inputs(signature).values()), resources_of(module))
         else:
             entry = find_function(module)
             names = argument_names(entry)
-            types = [value.type for value in entry.body.block.args]
-            signature = {n: (shape_of(t), dtype_of(element_of(t))) for n, t in zip(names, types, strict=True)}
+            values = zip(names, entry.body.block.args, strict=True)
+            signature = {name: (shape_of(v), dtype_of(element_of(v))) for name, v in values}
             results = run_graph(module, make_inputs(signature), functions=(NestFunctions(),)).values()
     except Exception:
         return None

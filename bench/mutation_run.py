@@ -164,8 +164,9 @@ def judge_optimizer(code: int, err: str) -> tuple[str, str]:
     """Verdict and text of the optimizer's exit code and stderr."""
     if code == 0:
         return "ok", ""
-    if "run with --traceback" in err or "Traceback" in err:
-        return "traceback", err[-300:]
+    if code == command_line.INTERNAL:
+        *_, file = err.split()
+        return "traceback", _last_line(Path(file).read_text())
     if "more memory than there is" in err:
         return "memory", err
     return ("refused", err) if err and len(err) <= PARAGRAPH_MAX else ("unclear", err[:300])

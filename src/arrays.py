@@ -181,7 +181,11 @@ def check_shapes(shapes: Mapping[str, tuple[int, ...]], expected: Mapping[str, A
     for name, array in expected.items():
         if name not in shapes:
             raise TilewrightError(
-                "expect", name, f"an output named one of {', '.join(shapes)}", f"'{name}'", "rename it"
+                "expect",
+                name or "a nameless array",
+                f"an output named one of {', '.join(shapes)}",
+                f"'{name}'",
+                "rename it",
             )
         if array.shape != shapes[name]:
             told = f"shape {shapes[name]}, as the output has it"

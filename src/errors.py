@@ -21,7 +21,7 @@ class TilewrightError(Exception):
         self.kind = kind
         self.subject = subject
         self.expected = expected
-        self.found = found
+        self.found = found or "''"  # an empty text
         self.lever = lever
         super().__init__(self.paragraph())
 
@@ -48,6 +48,11 @@ def check_type(subject: str, value: object, types: type | tuple[type, ...], told
     """Raise `TilewrightError` (kind `type`) where a caller gave a `value` of none of `types`; `told` names them."""
     if not isinstance(value, types):
         raise TilewrightError("type", subject, told, f"a value of type {type(value).__name__}", "give one of those")
+
+
+def shorten(text: str, limit: int = 2000) -> str:
+    """The text, without its middle where it is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[: limit // 2]} ... {text[-limit // 2 :]}"
 
 
 def internal_error(error: BaseException) -> TilewrightError:

@@ -20,7 +20,7 @@ from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from .errors import INTERNAL, TilewrightError, internal_error
+from .errors import INTERNAL, TilewrightError, internal_error, shorten
 from .files import file_error
 from .frontends.mlir_text import check_strings
 from .interruption import finish, whole
@@ -164,5 +164,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Exception, ArgSpecParseError) as error:
         if "--traceback" in arguments:
             raise
-        print(f"error: {describe(error)}", file=sys.stderr)
+        print(shorten(f"error: {describe(error)}"), file=sys.stderr)
         return INTERNAL if is_ours(error) else 2 if isinstance(error, UsageError) else 1

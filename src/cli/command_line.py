@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..errors import INTERNAL, TilewrightError, internal_error
+from ..errors import INTERNAL, TilewrightError, internal_error, shorten
 from ..files import file_error
 from ..interruption import finish, requested
 
@@ -245,12 +245,9 @@ def tell_error(error: TilewrightError, as_json: bool) -> None:
     """One paragraph on stderr, or one JSON object on stdout."""
     error.lever = error.lever or LEVERS.get(error.kind, "change the one or the other")
     if as_json:
-        print(json.dumps({"error": error.as_dict()}))
+        fields = error.as_dict()
+        short = {key: shorten(value) if isinstance(value, str) else value for key, value in fields.items()}
+        print(json.dumps({"error": short}))
     else:
         text = shorten(f"tilewright: {error.kind}: {error.paragraph()}")
         print(text.encode(errors="backslashreplace").decode(), file=sys.stderr)
-
-
-def shorten(text: str, limit: int = 2000) -> str:
-    """The text, without its middle where it is longer than `limit`."""
-    return text if len(text) <= limit else f"{text[: limit // 2]} ... {text[-limit // 2 :]}"
