@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from contextlib import chdir
 from pathlib import Path
 from random import Random
 
@@ -40,7 +41,7 @@ def outcomes_of(kind: str, seed: int, indices: list[int], keep: Path | None) -> 
 
 def warm(kind: str) -> None:
     """Make what the files of a kind begin as, and import what reads them, before processes are forked."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for number in range(WARMING):
             case = KINDS[kind](Random(number), Path(folder))
             run_case(lambda *_, case=case: case, number, Path(folder))
