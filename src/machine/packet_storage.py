@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from ..algebra.allocation import BumpAllocator
 from ..algebra.element import ELEMENT_TYPES
 from .packet_packing import Packing
 from .packet_program import PacketProgram, Stored
@@ -28,19 +29,11 @@ def contiguous_strides(sizes: Sequence[int], itemsize: int) -> tuple[int, ...]:
 
 
 @dataclass
-class Storage:
-    """Hands out addresses, multiples of `align_bytes`, constants first."""
+class Storage(BumpAllocator):
+    """Tensors and constants at addresses one after another."""
 
-    align_bytes: int
-    end: int = 0
     stored: list[Stored] = field(default_factory=list[Stored])
     images: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
-
-    def take(self, size_bytes: int) -> int:
-        """The address of so many bytes."""
-        address = self.end
-        self.end = -(-(address + size_bytes) // self.align_bytes) * self.align_bytes
-        return address
 
     def constant(self, data: bytes) -> int:
         """The address of bytes that are there from the start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ...algebra.allocation import BumpAllocator, require_bytes
 from ...errors import InfeasibleError
 
 
@@ -22,34 +23,32 @@ class Region:
 
 
 @dataclass
-class RegionManager:
-    """Gives out regions one after another; at most `depth` are held at a time, sizes are multiples of `align_bytes`."""
+class RegionManager(BumpAllocator):
+    """Regions one after another; at most `depth` are held at a time, in `capacity_bytes`."""
 
-    depth: int
-    capacity_bytes: int
-    align_bytes: int = 1
+    depth: int = field(kw_only=True)
+    capacity_bytes: int = field(kw_only=True)
     held: list[Region] = field(default_factory=list[Region])
     peak_bytes: int = 0
 
-    @property
-    def top(self) -> int:
-        """Where the next region begins."""
-        return self.held[-1].end if self.held else 0
-
-    def take(self, name: str, size: int) -> Region:
-        """A region of at least `size` bytes; `InfeasibleError` where the table or the buffer is full."""
-        end = self.top + -(-size // self.align_bytes) * self.align_bytes
+    def region(self, name: str, size_bytes: int) -> Region:
+        """A region of at least `size_bytes`; `InfeasibleError` where the table or the buffer is full."""
         if len(self.held) == self.depth:
             lever = f"use a region manager of at least {self.depth + 1} regions, or smaller groups"
             raise InfeasibleError("region manager", self.depth + 1, self.depth, "regions", lever, name)
-        if end > self.capacity_bytes:
-            lever = f"use a global buffer of at least {end} bytes, or smaller groups"
-            raise InfeasibleError("global buffer", end, self.capacity_bytes, "bytes", lever, name)
-        region = Region(name, self.top, end)
+        region = Region(name, self.take(size_bytes), self.end)
+        require_group_bytes("global buffer", self.end, self.capacity_bytes, name)
         self.held.append(region)
-        self.peak_bytes = max(self.peak_bytes, end)
+        self.peak_bytes = max(self.peak_bytes, self.end)
         return region
 
     def release_to(self, count: int) -> None:
         """Give back all regions but the first `count`."""
         del self.held[count:]
+        self.end = self.held[-1].end if self.held else 0
+
+
+def require_group_bytes(memory: str, demand: int, capacity: int, subject: str) -> None:
+    """`InfeasibleError` about a part of a group, or a whole group, that does not fit."""
+    lever = f"use a {memory} of at least {demand} bytes, or smaller groups"
+    require_bytes(memory, demand, capacity, subject, lever)

@@ -47,7 +47,9 @@ class _Builder:
         self.members: list[int] = members.tolist()
         self.order: list[int] = sorted(self.trace[:outside, OUTSIDE].tolist()) + self.members
         self.stages = 1 + max(int(self.trace[u, DEPTH]) for u in self.order)
-        self.manager = RegionManager(platform.regions, platform.buffers.global_bytes, platform.align_bytes)
+        self.manager = RegionManager(
+            platform.align_bytes, depth=platform.regions, capacity_bytes=platform.buffers.global_bytes
+        )
 
     def scheme(self) -> Scheme:
         regions, updates = self.regions(), self.updates()
@@ -107,8 +109,8 @@ class _Builder:
     def place(self, u: int) -> tuple[Region, Region | None]:
         main, side = region(self.net.sources, self.trace, u, np.array(self.tile, dtype=np.int64), 1, int(self.narrow))
         pixel, name = int(self.net.sources[u, PIXEL_BYTES]), self.name(u)
-        first = self.manager.take(f"MAIN of {name}", main * pixel)
-        return first, self.manager.take(f"SIDE of {name}", side * pixel) if side else None
+        first = self.manager.region(f"MAIN of {name}", main * pixel)
+        return first, self.manager.region(f"SIDE of {name}", side * pixel) if side else None
 
     def updates(self) -> dict[int, int]:
         """Updates along columns per elementary operation: the smallest numbers with which all keep step."""

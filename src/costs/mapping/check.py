@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...algebra.allocation import align_up, require_bytes
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from .footprint import buffer_box
@@ -49,10 +50,9 @@ def _held(
     _check_sums(group, node, kernels, tile, machine)
     for name in node.buffers:
         size = tile_bytes(group, name, tile, kernels)
-        demand += node.slots * -(-size // memory.align_bytes) * memory.align_bytes
-    if demand > memory.capacity_bytes:
-        lever = f"hold smaller tiles or fewer copies of {', '.join(node.buffers)}"
-        raise InfeasibleError(f"memory {memory.name}", demand, memory.capacity_bytes, "bytes", lever)
+        demand += node.slots * align_up(size, memory.align_bytes)
+    lever = f"hold smaller tiles or fewer copies of {', '.join(node.buffers)}"
+    require_bytes(f"memory {memory.name}", demand, memory.capacity_bytes, "", lever)
     return {**used, node.memory: demand}
 
 

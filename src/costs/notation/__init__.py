@@ -4,8 +4,7 @@ J. Cai et al., "SoMa", HPCA 2025, section IV.  This is the second witness of `co
 price the same schedules by the million; here every tile and tensor has its own box, from which code is made.
 """
 
-from .allocate import Item, Packing, Part, Parts, pack_items, spans_of
-from .check import check_addresses, check_capacity, check_schedule, items_of, slabs_of
+from .check import check_addresses, check_capacity, check_schedule, live_ranges, slabs_of
 from .parse import parse
 from .soma import parse_soma
 from .times import Times, times_of, transfer_cycles
@@ -16,12 +15,8 @@ __all__ = [
     "OUTPUT",
     "WEIGHT",
     "Choices",
-    "Item",
     "Move",
-    "Packing",
     "Parsed",
-    "Part",
-    "Parts",
     "Region",
     "Tensor",
     "Tile",
@@ -30,12 +25,10 @@ __all__ = [
     "check_addresses",
     "check_capacity",
     "check_schedule",
-    "items_of",
-    "pack_items",
+    "live_ranges",
     "parse",
     "parse_soma",
     "slabs_of",
-    "spans_of",
     "times_of",
     "transfer_cycles",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from ...errors import InfeasibleError, TilewrightError
-from .allocate import Item, Parts, spans_of
+from ...algebra.allocation import LiveRange, Parts, require_bytes, spans_of
+from ...errors import TilewrightError
 from .times import deadline
 from .values import INPUT, OUTPUT, WEIGHT, Move, Parsed
 
@@ -92,22 +92,15 @@ def _check_progress(parsed: Parsed, moves: Sequence[Move]) -> None:
 def check_capacity(parsed: Parsed, moves: Sequence[Move], buffer_bytes: int) -> list[int]:
     """Bytes in use at positions -1, 0, ...; InfeasibleError where that is more than `buffer_bytes`."""
     usage = [0] * (len(parsed.tiles) + 2)
-    for item in items_of(parsed, moves).values():
+    for item in live_ranges(parsed, moves).values():
         usage[item.start + 1] += item.size_bytes
         usage[item.end + 1] -= item.size_bytes
     for place in range(1, len(usage)):
         usage[place] += usage[place - 1]
     peak = max(usage)
-    if peak > buffer_bytes:
-        position = usage.index(peak) - 1
-        raise InfeasibleError(
-            "global buffer", peak, buffer_bytes, "bytes", _lever(peak - buffer_bytes), where(parsed, position)
-        )
+    lever = f"{peak - buffer_bytes} bytes more of buffer would do, or shorter lives there"
+    require_bytes("global buffer", peak, buffer_bytes, where(parsed, usage.index(peak) - 1), lever)
     return usage[:-1]
-
-
-def _lever(missing: int) -> str:
-    return f"{missing} bytes more of buffer would do, or shorter lives there"
 
 
 def where(parsed: Parsed, position: int) -> str:
@@ -120,14 +113,14 @@ def where(parsed: Parsed, position: int) -> str:
     return f"position {position} (tile {tile.tile} of {parsed.network.layers[tile.layer].name})"
 
 
-def items_of(parsed: Parsed, moves: Sequence[Move]) -> dict[int, Item]:
+def live_ranges(parsed: Parsed, moves: Sequence[Move]) -> dict[int, LiveRange]:
     """What takes room in the buffer, by number of the tensor: those that move, and results that stay."""
     lives = {move.tensor: (move.start, move.end) for move in moves}
-    found: dict[int, Item] = {}
+    found: dict[int, LiveRange] = {}
     for number, tensor in enumerate(parsed.tensors):
         life = (tensor.first, tensor.last) if not tensor.moves else lives.get(number)
         if life is not None:
-            found[number] = Item(*life, tensor.size_bytes, slabs_of(parsed, number))
+            found[number] = LiveRange(*life, tensor.size_bytes, slabs_of(parsed, number))
     return found
 
 
@@ -146,7 +139,7 @@ def check_addresses(
 
     Raises TilewrightError (kind `schedule`), InfeasibleError for the capacity.
     """
-    items = items_of(parsed, moves)
+    items = live_ranges(parsed, moves)
     for number, item in items.items():
         subject, given = parsed.describe(number), parts.get(number)
         if not given:
@@ -157,13 +150,12 @@ def check_addresses(
         for low, high in spans_of(item, given):
             if low < 0 or low % align_bytes:
                 raise TilewrightError("schedule", subject, f"addresses that {align_bytes} divides", str(low))
-            if high > buffer_bytes:
-                lever = f"{high - buffer_bytes} bytes more of buffer would do"
-                raise InfeasibleError("global buffer", high, buffer_bytes, "bytes", lever, subject)
+            lever = f"{high - buffer_bytes} bytes more of buffer would do"
+            require_bytes("global buffer", high, buffer_bytes, subject, lever)
     _check_disjoint(parsed, items, parts)
 
 
-def _check_disjoint(parsed: Parsed, items: Mapping[int, Item], parts: Mapping[int, Parts]) -> None:
+def _check_disjoint(parsed: Parsed, items: Mapping[int, LiveRange], parts: Mapping[int, Parts]) -> None:
     """As tensors begin to live, each against all that are alive."""
     alive: list[tuple[int, int, int]] = []
     for number in sorted(items, key=lambda number: (items[number].start, number)):

@@ -8,14 +8,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
+from ...algebra.allocation import BumpAllocator, LiveRange, align_up, allocate, require_bytes
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.roles import Role
-from ...errors import InfeasibleError
 from ...machine import Machine, Memory
-from ..codelet_to_queues.allocation import Placement, Request, align_up, copies_bytes, place_locals, share, stack
+from ..codelet_to_queues.locals import copies_bytes, place_locals
 from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.tree import Codelet
 
@@ -32,7 +32,7 @@ class CodeletAllocatePass(ModulePass):
 
         %0 = codelet.local "X[p]" buffers 2 : ...   ->   %0 = codelet.local "X[p]" buffers 2 at [0, 1024] : ...
 
-    Raises `InfeasibleError` where a memory is too small.  Greedy, largest first (ours).
+    Raises `InfeasibleError` where a memory is too small.  Placed by `algebra/allocation`, largest first.
     """
 
     name = "codelet-allocate"
@@ -54,20 +54,20 @@ def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
         own = [op for op in ops if surrogate(op.result).memory == memory.name and not _is_placed(op, memory)]
         lasting = [op for op in own if keep or op.role.data != Role.TEMP]
         passing = [op for op in own if op not in lasting]
-        bottom = stack([Request(tensor_bytes(op), 0, 0) for op in lasting], memory.align_bytes)
-        top = share([Request(tensor_bytes(op), *lives.get(op, (0, 0))) for op in passing], memory.align_bytes)
-        size = bottom.size + top.size
-        if size > memory.capacity_bytes:
-            lever = (
-                f"{memory.name} of {size} B would hold {bottom.size} B of inputs, outputs and weights and {top.size} B "
-                f"of temporary tensors{'; do not keep intermediates' if keep else ''}"
-            )
-            subject = f"program @{program.sym_name.data}"
-            raise InfeasibleError(memory.name, size, memory.capacity_bytes, "B", lever, subject)
-        for op, address in zip(lasting, bottom.addresses, strict=True):
-            op.address = IntegerAttr(address, i64)
-        for op, address in zip(passing, top.addresses, strict=True):
-            op.address = IntegerAttr(bottom.size + address, i64)
+        bump = BumpAllocator(memory.align_bytes)
+        for op in lasting:
+            op.address = IntegerAttr(bump.take(tensor_bytes(op)), i64)
+        spans = [lives.get(op, (0, 0)) for op in passing]
+        ranges = [LiveRange(a, b + 1, tensor_bytes(op)) for op, (a, b) in zip(passing, spans, strict=True)]
+        found = allocate(ranges, memory.capacity_bytes - bump.end, memory.align_bytes)
+        demand = bump.end + found.top_bytes
+        lever = (
+            f"a {memory.name} of {demand} bytes would hold {bump.end} of inputs, outputs and weights and "
+            f"{found.top_bytes} of temporary tensors{'; do not keep intermediates' if keep else ''}"
+        )
+        require_bytes(memory.name, demand, memory.capacity_bytes, f"program @{program.sym_name.data}", lever)
+        for op, address in zip(passing, found.addresses, strict=True):
+            op.address = IntegerAttr(bump.end + address, i64)
 
 
 def _is_placed(op: TensorOp, memory: Memory) -> bool:
@@ -88,9 +88,10 @@ def allocate_locals(machine: Machine, program: ProgramOp) -> None:
         for memory in machine.memories:
             base = bases.get(op, {}).get(memory.name, 0)
             placed = place_locals(codelet, memory.name, memory.capacity_bytes - base, memory.align_bytes)
-            if isinstance(placed, Placement):
-                raise _too_large(codelet, memory, placed, base)
-            _assign(codelet, memory, placed, locals_, first, base, at_top=number % 2 == 1)
+            if isinstance(placed, int):
+                _require(codelet, memory, base + placed, base)
+            else:
+                _assign(codelet, memory, placed, locals_, first, base, at_top=number % 2 == 1)
 
 
 def _ends(machine: Machine, roots: list[TensorOp]) -> dict[str, int]:
@@ -121,16 +122,14 @@ def _assign(
         locals_[index - first].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
 
 
-def _too_large(codelet: Codelet, memory: Memory, placed: Placement, base: int) -> InfeasibleError:
+def _require(codelet: Codelet, memory: Memory, demand: int, base: int) -> None:
+    """Raise where locals and what a group holds below them demand too much."""
     own = [s for s in codelet.surrogates if s.axes is not None and s.memory == memory.name]
     largest = max(own, key=lambda s: copies_bytes(s, memory.align_bytes))
-    excess = base + placed.size - memory.capacity_bytes
     lever = (
-        f"make the tiles {excess} B smaller (the largest local is {largest.name}, {len(largest.addresses)} copies of "
-        f"{align_up(largest.size_bytes, memory.align_bytes)} B)"
+        f"make the tiles {demand - memory.capacity_bytes} bytes smaller (the largest local is {largest.name}, "
+        f"{len(largest.addresses)} copies of {align_up(largest.size_bytes, memory.align_bytes)} bytes)"
     )
     if base:
-        lever += f", beside {base} B of its group"
-    return InfeasibleError(
-        memory.name, base + placed.size, memory.capacity_bytes, "B", lever, f"codelet @{codelet.name}"
-    )
+        lever += f", beside {base} bytes of its group"
+    require_bytes(memory.name, demand, memory.capacity_bytes, f"codelet @{codelet.name}", lever)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.codelet import CodeletOp, LoopOp, ProgramOp
 from ...dialects.codelet_rules import extents_at
 from ...machine import Machine
-from ..codelet_to_queues.allocation import Placement, place_locals
+from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors
 
 
@@ -24,7 +24,7 @@ def fits(machine: Machine, tensors: Tensors, op: CodeletOp) -> bool:
     """Whether there are addresses for all locals in every memory."""
     codelet, _ = read_codelet(op, tensors, allocated=False)
     return not any(
-        isinstance(place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes), Placement)
+        isinstance(place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes), int)
         for memory in machine.memories
     )
 

@@ -14,8 +14,8 @@ from ...algebra.affine import Affine, index_forms, make_affine
 from ...algebra.expr import Access
 from ...algebra.statement import accesses, tensors_of
 from ...machine import Machine, Memory
-from .allocation import lifetimes
 from .isa import find_capability
+from .locals import lifetimes
 from .tree import Codelet, Define, Issue, Loop, Part, Surrogate, Transfer, Visit, box_axes, visits
 
 _ZERO = Affine(0)

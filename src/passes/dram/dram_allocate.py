@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...costs.notation import check_capacity, check_schedule, items_of, pack_items
+from ...algebra.allocation import allocate_parts, require_bytes
+from ...costs.notation import check_capacity, check_schedule, live_ranges
 from ...costs.notation.check import where
 from ...dialects import dram
-from ...errors import InfeasibleError
 from .schedules import Schedule, schedule_op, schedule_value
 
 
@@ -22,7 +22,7 @@ class DramAllocatePass(ModulePass):
 
         load "a" weights during [-1, 3)   ->   load "a" weights during [-1, 3) at 0
 
-    No two tensors that live at the same time share a byte.  Whole tensors are placed by best fit in several orders;
+    No two tensors that live at the same time share a byte.  Whole tensors are placed in several orders;
     where free space is in pieces, tensors are cut between channels (output channels, for weights) to fill them:
     `at 0, 32 at 4096`.  Precondition: transfers (`dram-schedule`).  Raises InfeasibleError where the buffer is too
     small, with the position, what is missing, and how much of it is due to alignment and channels that cannot be cut.
@@ -42,14 +42,15 @@ def allocate(value: Schedule) -> Schedule:
     parsed, moves, numbers = value.parsed, value.moves, value.machine
     check_schedule(parsed, moves)
     usage = check_capacity(parsed, moves, numbers.buffer)
-    items = items_of(parsed, moves)
-    packing = pack_items(items, numbers.buffer, numbers.align)
-    if packing.missing_bytes:
-        position = items[packing.worst].start
+    ranges = live_ranges(parsed, moves)
+    found = allocate_parts([*ranges.values()], numbers.buffer, numbers.align)
+    if found.missing_bytes:
+        worst = [*ranges][found.worst]
+        position = ranges[worst].start
         lever = (
-            f"{packing.missing_bytes} bytes more of buffer would do; {numbers.buffer - usage[position + 1]} bytes are "
-            f"free in pieces too small for {parsed.describe(packing.worst)}"
+            f"{found.missing_bytes} bytes more of buffer would do; {numbers.buffer - usage[position + 1]} bytes are "
+            f"free in pieces too small for {parsed.describe(worst)}"
         )
-        demand = numbers.buffer + packing.missing_bytes
-        raise InfeasibleError("global buffer", demand, numbers.buffer, "bytes", lever, where(parsed, position))
-    return Schedule(value.name, numbers, parsed, moves, packing.parts)
+        demand = numbers.buffer + found.missing_bytes
+        require_bytes("global buffer", demand, numbers.buffer, where(parsed, position), lever)
+    return Schedule(value.name, numbers, parsed, moves, dict(zip(ranges, found.parts, strict=True)))

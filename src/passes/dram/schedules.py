@@ -9,11 +9,11 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.utils.exceptions import VerifyException
 
+from ...algebra.allocation import Part, Parts
 from ...costs.dram import Model
 from ...costs.dram.instructions import NO_ISSUE, parse_instructions
 from ...costs.dram.platform import buffer_of, instructions_of, model_of
-from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Parts, items_of, parse, parse_soma
-from ...costs.notation.allocate import Part
+from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, live_ranges, parse, parse_soma
 from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
 from ...dialects import dram
@@ -139,7 +139,7 @@ def schedule_op(
     body.append(dram.TransfersOp(layers, inputs, rows))
     if parts:
         moving = {move.tensor for move in moves}
-        lives = ((number, item) for number, item in items_of(parsed, moves).items() if number not in moving)
+        lives = ((number, item) for number, item in live_ranges(parsed, moves).items() if number not in moving)
         kept = [_row(parsed, Move(number, item.start, item.end), parts[number]) for number, item in lives]
         body.append(dram.KeptOp(layers, inputs, kept))
     return dram.ScheduleOp(name, network.sym_name.data, parsed.choices.batch, machine, body)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ...costs.notation import Parts, Region, Tensor
+from ...algebra.allocation import Parts, with_ends
+from ...costs.notation import Region, Tensor
 from ...costs.notation.values import Span
 from ...errors import TilewrightError
 
@@ -39,8 +40,8 @@ class Block(NamedTuple):
 def blocks_of(tensor: Tensor, parts: Parts) -> list[Block]:
     """The parts of a feature map's tensor."""
     assert tensor.region is not None
-    firsts = [part.first for part in parts] + [tensor.region.channels]
-    return [Block(tensor.region, (firsts[i], firsts[i + 1]), part.address) for i, part in enumerate(parts)]
+    region = tensor.region
+    return [Block(region, (part.first, end), part.address) for part, end in with_ends(parts, region.channels)]
 
 
 @dataclass(frozen=True)

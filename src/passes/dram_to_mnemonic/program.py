@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
-from ...costs.notation import INPUT, OUTPUT, WEIGHT, Move, Parsed, Parts, Region, Tensor, Tile, Timed, Times, times_of
+from ...algebra.allocation import BumpAllocator, LiveRange, Parts, align_up, require_bytes, spans_of, with_ends
+from ...costs.notation import INPUT, OUTPUT, WEIGHT, Move, Parsed, Region, Tensor, Tile, Timed, Times, times_of
+from ...costs.notation.check import slabs_of
 from ...costs.notation.times import required
-from ...errors import InfeasibleError, TilewrightError
+from ...errors import TilewrightError
 from ...machine import Machine, Memory
 from ...machine.layer_table import LayerRecorder, LayerTable
 from ...machine.tensor_placement import TensorPlacement
@@ -70,25 +73,18 @@ def lower(
 
 def _sums(parsed: Parsed, parts: Mapping[int, Parts], buffer: Memory) -> Sums:
     """Room for sums above all tensors."""
-    top = 0
-    for number, given in parts.items():
-        tensor = parsed.tensors[number]
-        slabs = parsed.network.layers[tensor.layer].shape.channels
-        slabs = tensor.region.channels if tensor.region is not None else slabs
-        firsts = [part.first for part in given] + [slabs]
-        for part, after in zip(given, firsts[1:], strict=True):
-            top = max(top, part.address + (after - part.first) * tensor.size_bytes // slabs)
     align = max(64, buffer.align_bytes)
-    base = -(-top // align) * align
+    bump = BumpAllocator(align)
+    for number, given in parts.items():
+        item = LiveRange(0, 1, parsed.tensors[number].size_bytes, slabs_of(parsed, number))
+        bump.end = max(bump.end, *(align_up(high, align) for _, high in spans_of(item, given)))
     values = sorted({SHIFT, *(scale_of(parsed.network, number) for number in range(len(parsed.network.layers)))})
-    constants = {value: base + 4 * i for i, value in enumerate(values)}
-    start = base + -(-4 * len(constants) // align) * align
-    half = (buffer.capacity_bytes - start) // 2 // align * align
-    if half < LEAST_SUMS:
-        need = start + 2 * LEAST_SUMS
-        lever = f"schedule with {need - buffer.capacity_bytes} bytes more left free (reserve_bytes)"
-        raise InfeasibleError("global buffer", need, buffer.capacity_bytes, "bytes", lever, "tensors and 32-bit sums")
-    return Sums(start, half, constants)
+    base = bump.take(4 * len(values))
+    need = bump.end + 2 * align_up(LEAST_SUMS, align)
+    lever = f"schedule with {need - buffer.capacity_bytes} bytes more left free (reserve_bytes)"
+    require_bytes("global buffer", need, buffer.capacity_bytes, "tensors and 32-bit sums", lever)
+    half = (buffer.capacity_bytes - bump.end) // 2 // align * align
+    return Sums(bump.end, half, {value: base + 4 * i for i, value in enumerate(values)})
 
 
 def tile_steps(
@@ -124,10 +120,9 @@ def _weight_blocks(parsed: Parsed, number: int, parts: Mapping[int, Parts]) -> t
     """Weights as blocks whose channels are filters."""
     tensor = parsed.tensors[number]
     filters = parsed.network.layers[tensor.layer].shape.channels
-    firsts = [part.first for part in parts[number]] + [filters]
     region = parsed.tensors[parsed.results[0]].region
     assert region is not None
-    return tuple(Block(region, (firsts[i], firsts[i + 1]), part.address) for i, part in enumerate(parts[number]))
+    return tuple(Block(region, (part.first, end), part.address) for part, end in with_ends(parts[number], filters))
 
 
 def tile_cycles(steps: Sequence[Step]) -> int:
@@ -256,8 +251,7 @@ class _Writer:
         if tensor.kind == WEIGHT:
             base = self.placements[f"{layer.name}.weights"].address
             slab = tensor.size_bytes // layer.shape.channels
-            firsts = [part.first for part in parts] + [layer.shape.channels]
-            for part, after in zip(parts, firsts[1:], strict=True):
+            for part, after in with_ends(parts, layer.shape.channels):
                 size = (after - part.first) * slab
                 rows = _rows(size, binding.limit("a"))
                 strides = {"a": 1, "b": size // rows}
@@ -304,13 +298,10 @@ def place_tensors(parsed: Parsed, offchip: Memory) -> dict[str, TensorPlacement]
     """Network inputs, weights and stored results, one after another in DRAM."""
     network, batch = parsed.network, parsed.choices.batch
     found: dict[str, TensorPlacement] = {}
-    align = max(64, offchip.align_bytes)
-    at = 0
+    bump = BumpAllocator(max(64, offchip.align_bytes))
 
     def put(name: str, role: str, shape: tuple[int, ...]) -> None:
-        nonlocal at
-        found[name] = TensorPlacement(name, role, "int8", shape, offchip.name, at)
-        at += -(-found[name].size_bytes // align) * align
+        found[name] = TensorPlacement(name, role, "int8", shape, offchip.name, bump.take(prod(shape)))
 
     for name, shape in network.inputs:
         put(name, "input", (batch, *shape))
@@ -321,7 +312,5 @@ def place_tensors(parsed: Parsed, offchip: Memory) -> dict[str, TensorPlacement]
             put(f"{layer.name}.weights", "weight", (layer.shape.channels, channels, *layer.kernel))
         if number in stored:
             put(layer.name, "temp" if network.consumers[number] else "output", (batch, *layer.shape))
-    if at > offchip.capacity_bytes:
-        lever = "a larger memory off chip"
-        raise InfeasibleError(offchip.name, at, offchip.capacity_bytes, "bytes", lever, network.name)
+    require_bytes(offchip.name, bump.end, offchip.capacity_bytes, network.name)
     return found

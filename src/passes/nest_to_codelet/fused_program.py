@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from math import prod
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...algebra.allocation import BumpAllocator, align_up
 from ...costs.fusion.regions import Region as Place
+from ...costs.fusion.regions import require_group_bytes
 from ...costs.fusion.scheme import Held, Update
 from ...costs.mapping.place import memory_of
 from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
@@ -18,9 +20,7 @@ from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import dtype_of, element_of, shape_of
-from ...errors import InfeasibleError
 from ...machine import Memory
-from ..codelet_to_queues.allocation import align_up
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet
@@ -52,13 +52,14 @@ class FusedBuilder:
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
     )
-    ends: dict[str, int] = field(default_factory=dict[str, int])
+    bumps: dict[str, BumpAllocator] = field(default_factory=dict[str, BumpAllocator])
 
     def build(self) -> list[Operation]:
         """Tensors, views, and the fused group."""
         scheme = self.group.scheme
         self.memory = self.group.map_memory
-        self.ends[self.memory] = scheme.demand_bytes
+        align = memory_of(self.group.machine, self.memory).align_bytes
+        self.bumps[self.memory] = BumpAllocator(align, scheme.demand_bytes)
         for source in scheme.sources:
             self._region(source)
         early = self._weights()
@@ -162,16 +163,13 @@ class FusedBuilder:
     def _take(self, name: str, type_: SurrogateType) -> SSAValue:
         """A tensor above what is there already."""
         memory = memory_of(self.group.machine, type_.memory)
-        start = self.ends.get(memory.name, 0)
-        end = start + align_up(_size(type_), memory.align_bytes)
-        if end > memory.capacity_bytes:
-            raise self._too_large(memory, end)
-        self.ends[memory.name] = end
-        return self._tensor(Place(name, start, end), type_)
+        bump = self.bumps.setdefault(memory.name, BumpAllocator(memory.align_bytes))
+        place = Place(name, bump.take(_size(type_)), bump.end)
+        self._require(memory, bump.end)
+        return self._tensor(place, type_)
 
-    def _too_large(self, memory: Memory, demand: int) -> InfeasibleError:
-        lever = f"use a {memory.name} of at least {demand} bytes, or smaller groups"
-        return InfeasibleError(memory.name, demand, memory.capacity_bytes, "bytes", lever, f"group {self.group.name}")
+    def _require(self, memory: Memory, demand: int) -> None:
+        require_group_bytes(memory.name, demand, memory.capacity_bytes, f"group {self.group.name}")
 
     def _weights(self) -> list[int]:
         """Places for all weights; the first layers whose weights can be loaded while the group before computes."""
@@ -196,14 +194,10 @@ class FusedBuilder:
         """Addresses in one memory: above the maps, or where the group before ended."""
         memory = memory_of(self.group.machine, kind)
         sizes = [align_up(_size(type_), memory.align_bytes) for _, _, type_ in found]
-        base = self.ends.get(kind)
-        if base is None:
-            starts = self.room.place(memory, sizes)
-        else:
-            starts = [base + start for start in accumulate(sizes[:-1], initial=0)]
-            self.ends[kind] = base + sum(sizes)
-        if starts is None or self.ends.get(kind, 0) > memory.capacity_bytes:
-            raise self._too_large(memory, sum(sizes) + (base or 0))
+        bump = self.bumps.get(kind)
+        starts = [bump.take(size) for size in sizes] if bump else self.room.place(memory, sizes)
+        self._require(memory, bump.end if bump else sum(sizes))
+        assert starts is not None
         for (layer, name, _), start, size in zip(found, starts, sizes, strict=True):
             yield Place(f"{layer.op.sym_name.data} {name}", start, start + size)
 

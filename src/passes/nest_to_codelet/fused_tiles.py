@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
+from ...algebra.allocation import align_up
 from ...algebra.window import window
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import tileable_dims, touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects.types import size_bytes, tensor_type
-from ..codelet_to_queues.allocation import align_up
 from .fused_layers import FusedGroup, FusedLayer, channel_axis
 
 SCRATCH_SHARE = 16

@@ -42,7 +42,7 @@ def windows(program: LoopsProgram, form: SumForm, given: SSAValue, channels: int
     after = max(pads[3][1], reach - shape[3] - before)
     wide = (pads[0], (0, channels - shape[1]), pads[2], (before, after))
     layout = BlockedLayout(wide, (0, 0, 0, 0), (0, 2, 3, 1), fill or 0)
-    address = table.room(layout.size_bytes(shape, 1))
+    address = table.bump.take(layout.size_bytes(shape, 1))
     name, role = program.name_of(given)
     table.place(name, role, program.dtype(given), shape, layout, address)
     row = (before + shape[3] + after) * channels
@@ -69,7 +69,7 @@ def window_weights(
     at = [i + (i > axis["n"]) for i in range(len(shape))]
     order = (at[axis["y"]], at[axis["n"]], at[axis["n"]] + 1, at[axis["x"]], at[axis["k"]])
     layout = BlockedLayout(pads, cut, order)
-    address = table.room(layout.size_bytes(shape, 1))
+    address = table.bump.take(layout.size_bytes(shape, 1))
     name, role = program.name_of(weight)
     constant = program.constant(weight)
     if constant is not None:

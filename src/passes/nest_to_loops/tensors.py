@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.allocation import BumpAllocator
 from ...algebra.blocked import BlockedLayout
 from ...dialects.mnemonic import TensorOp
 from ...dialects.roles import Role
@@ -54,7 +55,7 @@ class Table:
     memory: str
     lanes: int
     weights: Resources
-    end: int = 0
+    bump: BumpAllocator = field(default_factory=lambda: BumpAllocator(ALIGN))
     ops: list[TensorOp] = field(default_factory=list[TensorOp])
     names: set[str] = field(default_factory=set[str])
 
@@ -66,12 +67,6 @@ class Table:
             name = f"{wanted}_{number}"
         self.names.add(name)
         return name
-
-    def room(self, size_bytes: int) -> int:
-        """The address of a new place."""
-        address = self.end
-        self.end = -(-(address + size_bytes) // ALIGN) * ALIGN
-        return address
 
     def place(
         self,
@@ -102,7 +97,7 @@ class Table:
         """
         lane = lane_axis(shape)
         layout = row_layout(shape, pads, lanes or self.lanes, fill or 0)
-        address = self.room(layout.size_bytes(shape, dtype.itemsize))
+        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
         if fill is not None and role in (Role.TEMP, Role.OUTPUT):
             self._border(f"{name}.border", dtype, layout.extents(shape), fill, address)
         self.place(name, role, dtype, shape, layout, address)
@@ -119,7 +114,7 @@ class Table:
         cut = tuple(self.lanes if i == lane else 0 for i in range(len(shape)))
         axes = _cut_axes(cut)
         layout = BlockedLayout(pads, cut, (*(axes[i][0] for i in order), axes[lane][1]))
-        address = self.room(layout.size_bytes(shape, dtype.itemsize))
+        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
         if any(pad for _, pad in pads):
             self._border(f"{name}.border", dtype, layout.extents(shape), 0, address)
         self.place(name, Role.TEMP, dtype, shape, layout, address)
@@ -142,7 +137,7 @@ class Table:
         padded = np.zeros(blocks * self.lanes, np.int32)
         padded[: len(values)] = values
         self.weights[name] = padded
-        address = self.room(padded.nbytes)
+        address = self.bump.take(padded.nbytes)
         self.place(name, Role.WEIGHT, padded.dtype, padded.shape, BlockedLayout(((0, 0),), (0,), (0,)), address)
         return Rows(address, {"n": 4 * self.lanes}, 4 * self.lanes)
 
@@ -159,7 +154,7 @@ class Table:
         rest = [i for i in range(len(shape)) if i not in (k, n, *others, *taps)]
         first = [axes[i][0] for i in (*rest, *taps, k, *others, n)]
         layout = BlockedLayout(pads, cut, (*first, axes[n][1], axes[k][1]))
-        address = self.room(layout.size_bytes(shape, dtype.itemsize))
+        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
         self.place(name, role, dtype, shape, layout, address)
         steps = dict(zip((*rest, *taps, k, *others, n), layout.strides(shape, dtype.itemsize), strict=False))
         pitches = {"n": steps[n], "k": steps[k]}

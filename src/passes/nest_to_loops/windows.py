@@ -179,7 +179,7 @@ class _WindowBuilder:
         others = [i for i in range(len(shape)) if i not in (lane, *taps.values())]
         order = (*others, *(taps[slot] for slot in ROWS if slot in taps), lane)
         layout = BlockedLayout(pads, (0,) * len(shape), order)
-        address = table.room(layout.size_bytes(shape, 1))
+        address = table.bump.take(layout.size_bytes(shape, 1))
         name, role = program.name_of(value)
         constant = program.constant(value)
         if constant is not None:

@@ -103,7 +103,7 @@ def test_too_large_for_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "x.onnx").write_bytes(model(shape=[100_000, 4]))
     message = fails(["compile", str(tmp_path / "x.onnx"), "--target", "tiny", "-o", str(tmp_path)], capsys)
     assert "infeasible" in message
-    assert "at most 65536 B of DRAM, found 3200016 B; DRAM of 3200016 B would hold" in message
+    assert "at most 65536 bytes of DRAM, found 3200016 bytes; a DRAM of 3200016 bytes would hold" in message
 
 
 @pytest.mark.parametrize("damage", ["program.bin", "program.json", "target.acg", "weights.npz"])

@@ -1,6 +1,6 @@
 // RUN: not tilewright-opt %s -p 'load-target{target="tiny"},codelet-allocate' 2>&1 | filecheck %s
 
-// CHECK: infeasible: codelet @c: expected at most 1024 B of SPAD, found 1200 B; make the tiles 176 B smaller (the largest local is A, 2 copies of 400 B)
+// CHECK: infeasible: codelet @c: expected at most 1024 bytes of SPAD, found 1200 bytes; make the tiles 176 bytes smaller (the largest local is A, 2 copies of 400 bytes)
 codelet.program @main {
   codelet.codelet @c dims {i = 100} () {
     %0 = codelet.local "A[i]" buffers 2 : !codelet.surrogate<100xf32, @SPAD>

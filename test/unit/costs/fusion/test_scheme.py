@@ -229,13 +229,13 @@ def test_the_table_of_regions_has_a_depth():
 
 
 def test_the_buffer_has_a_size():
-    manager = RegionManager(depth=4, capacity_bytes=64, align_bytes=8)
-    manager.take("a", 9)
-    assert manager.take("b", 8).start == 16
+    manager = RegionManager(8, depth=4, capacity_bytes=64)
+    manager.region("a", 9)
+    assert manager.region("b", 8).start == 16
     with pytest.raises(InfeasibleError, match="at least 65"):
-        RegionManager(4, 64).take("c", 65)
+        RegionManager(1, depth=4, capacity_bytes=64).region("c", 65)
     manager.release_to(1)
-    assert (manager.top, manager.peak_bytes) == (16, 24)
+    assert (manager.end, manager.peak_bytes) == (16, 24)
 
 
 def test_updates_of_one_operation_interleave():

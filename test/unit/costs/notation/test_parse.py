@@ -5,6 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from tilewright.algebra.allocation import allocate_parts
 from tilewright.costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.notation import (
@@ -18,8 +19,7 @@ from tilewright.costs.notation import (
     check_addresses,
     check_capacity,
     check_schedule,
-    items_of,
-    pack_items,
+    live_ranges,
     parse,
     times_of,
     transfer_cycles,
@@ -100,9 +100,10 @@ def test_both_witnesses_agree(name: str):
         times = times_of(parsed, moves, Timed(tuple(table.tile_cycles.tolist()), cycles))
         assert times.latency_cycles == table.latency_cycles
         assert list(times.tile_begin) == table.tile_begin.tolist()
-        packing = pack_items(items_of(parsed, moves), model.buffer_bytes, 64)
-        assert packing.missing_bytes == 0
-        check_addresses(parsed, moves, packing.parts, model.buffer_bytes, 64)
+        ranges = live_ranges(parsed, moves)
+        found = allocate_parts([*ranges.values()], model.buffer_bytes, 64)
+        assert found.missing_bytes == 0
+        check_addresses(parsed, moves, dict(zip(ranges, found.parts, strict=True)), model.buffer_bytes, 64)
     assert seen > 3
 
 

@@ -10,7 +10,7 @@ from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_expr, parse_statement
 from tilewright.algebra.window import window
 from tilewright.frontends.acg import load_target
-from tilewright.passes.codelet_to_queues.allocation import place_locals
+from tilewright.passes.codelet_to_queues.locals import place_locals
 from tilewright.passes.codelet_to_queues.obligations import Problem, build_problem, points
 from tilewright.passes.codelet_to_queues.prove import refute
 from tilewright.passes.codelet_to_queues.tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer

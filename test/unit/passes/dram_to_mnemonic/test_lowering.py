@@ -6,12 +6,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from tilewright.algebra.allocation import LiveRange, Part, Parts, allocate_parts
 from tilewright.arrays import Array
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import simulate
 from tilewright.backends.simulator.result import SimulationResult
 from tilewright.costs.dram.platform import buffer_of, offchip_of
-from tilewright.costs.notation import Choices, Move, Parsed, Part, Parts, items_of, pack_items, parse
+from tilewright.costs.notation import Choices, Move, Parsed, live_ranges, parse
 from tilewright.costs.soma import Fusion
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import load_target
@@ -35,13 +36,17 @@ def eager(parsed: Parsed) -> list[Move]:
     return moves
 
 
+def placed(ranges: dict[int, LiveRange]) -> dict[int, Parts]:
+    return dict(zip(ranges, allocate_parts([*ranges.values()], 4 << 20, 64).parts, strict=True))
+
+
 def execute(
     network: Network, choices: Choices, parts: dict[int, Parts] | None = None, target: str = "edge16"
 ) -> tuple[Parsed, Lowered, SimulationResult, dict[str, Array]]:
     machine = load_target(target)
     parsed = parse(network, choices)
     moves = eager(parsed)
-    parts = parts or pack_items(items_of(parsed, moves), 4 << 20, 64).parts
+    parts = parts or placed(live_ranges(parsed, moves))
     lowered = lower(machine, (offchip_of(machine), buffer_of(machine)), parsed, moves, parts)
     inputs, weights = random_tensors(network, choices.batch, 3)
     program = Program(machine, lowered.code, lowered.tensors, Resources(weights))
@@ -105,7 +110,7 @@ def test_tensors_in_parts():
         choices = Choices(Fusion(tuple(range(11)), (5,), (2, 8), (2, 1, 1, 1)), 1 + trial % 2)
         parsed = parse(mixed(), choices)
         at, parts = 0, dict[int, Parts]()
-        for number, item in items_of(parsed, eager(parsed)).items():
+        for number, item in live_ranges(parsed, eager(parsed)).items():
             cuts = sorted(random.sample(range(1, item.slabs), min(2, item.slabs - 1)))
             firsts = [0, *cuts, item.slabs]
             own: list[Part] = []

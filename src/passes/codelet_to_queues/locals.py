@@ -1,61 +1,11 @@
-"""Addresses for buffers with lifetimes: greedy, largest first, each at the lowest place that is free all the time."""
+"""Addresses of the locals of a codelet, and the positions between which each is in use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...algebra.allocation import BumpAllocator, LiveRange, align_up, allocate
 from .tree import Codelet, Define, Fill, Issue, Loop, Part, Surrogate, Transfer, Visit, visits
-
-
-@dataclass(frozen=True)
-class Request:
-    """`size` bytes needed from time `first` to time `last`, both included."""
-
-    size: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Placement:
-    """An address per request, and the bytes up to the highest end."""
-
-    addresses: tuple[int, ...]
-    size: int
-
-
-def align_up(value: int, alignment: int) -> int:
-    """The next multiple of `alignment`."""
-    return -(-value // alignment) * alignment
-
-
-def stack(requests: Sequence[Request], alignment: int) -> Placement:
-    """One after another, whatever the lifetimes."""
-    addresses: list[int] = []
-    end = 0
-    for request in requests:
-        addresses.append(end)
-        end = align_up(end + request.size, alignment)
-    return Placement(tuple(addresses), end)
-
-
-def share(requests: Sequence[Request], alignment: int) -> Placement:
-    """Requests whose lifetimes do not meet may have the same bytes."""
-    order = sorted(range(len(requests)), key=lambda i: (-requests[i].size, i))
-    addresses = [0] * len(requests)
-    placed: list[int] = []
-    for index in order:
-        request = requests[index]
-        at = 0
-        for other in sorted(placed, key=lambda i: addresses[i]):
-            meets = requests[other].first <= request.last and request.first <= requests[other].last
-            if meets and addresses[other] < at + request.size:
-                at = max(at, align_up(addresses[other] + requests[other].size, alignment))
-        addresses[index] = at
-        placed.append(index)
-    ends = [align_up(a + r.size, alignment) for a, r in zip(addresses, requests, strict=True)]
-    return Placement(tuple(addresses), max(ends, default=0))
 
 
 def touched(node: object) -> tuple[int, ...]:
@@ -115,24 +65,24 @@ def copies_bytes(surrogate: Surrogate, alignment: int) -> int:
     return (count - 1) * align_up(surrogate.size_bytes, alignment) + surrogate.size_bytes
 
 
-def place_locals(
-    codelet: Codelet, memory: str, capacity: int, alignment: int
-) -> dict[int, tuple[int, ...]] | Placement:
-    """Addresses of the copies of each local in `memory`; a too large `Placement` where they do not fit.
+def place_locals(codelet: Codelet, memory: str, capacity: int, alignment: int) -> dict[int, tuple[int, ...]] | int:
+    """Addresses of the copies of each local in `memory`; the bytes they would take where that is too much.
 
     Locals get bytes of their own if that fits (nothing then waits for another's end), else lifetimes decide.
     """
     live = lifetimes(codelet)
-    locals_ = [i for i, s in enumerate(codelet.surrogates) if s.axes is not None and s.memory == memory]
-    requests = [Request(copies_bytes(codelet.surrogates[i], alignment), *live.get(i, (0, 0))) for i in locals_]
-    placement = stack(requests, alignment)
-    if placement.size > capacity:
-        placement = share(requests, alignment)
-    if placement.size > capacity:
-        return placement
+    locals_ = {i: s for i, s in enumerate(codelet.surrogates) if s.axes is not None and s.memory == memory}
+    sizes = {i: copies_bytes(s, alignment) for i, s in locals_.items()}
+    bump = BumpAllocator(alignment)
+    addresses = tuple(bump.take(size) for size in sizes.values())
+    if bump.end > capacity:
+        spans = {i: live.get(i, (0, 0)) for i in sizes}
+        found = allocate([LiveRange(a, b + 1, sizes[i]) for i, (a, b) in spans.items()], capacity, alignment)
+        if found.missing_bytes:
+            return found.top_bytes
+        addresses = found.addresses
     result: dict[int, tuple[int, ...]] = {}
-    for index, address in zip(locals_, placement.addresses, strict=True):
-        surrogate = codelet.surrogates[index]
+    for (index, surrogate), address in zip(locals_.items(), addresses, strict=True):
         step = align_up(surrogate.size_bytes, alignment)
         result[index] = tuple(address + copy * step for copy in range(len(surrogate.addresses)))
     return result

@@ -1,32 +1,10 @@
-"""Addresses: no two lifetimes that meet share a byte, and dead bytes are used again."""
-
-import random
-
-import pytest
+"""Addresses and lifetimes of the locals of a codelet."""
 
 from tilewright.algebra.affine import Affine
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.window import Axis
-from tilewright.passes.codelet_to_queues.allocation import Placement, Request, lifetimes, place_locals, share, stack
+from tilewright.passes.codelet_to_queues.locals import lifetimes, place_locals
 from tilewright.passes.codelet_to_queues.tree import Codelet, Define, Issue, Loop, Surrogate
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_shared_places_are_apart_while_both_live(seed: int):
-    rng = random.Random(seed)
-    requests = [Request(rng.randint(1, 50), first, first + rng.randint(0, 6)) for first in range(20)]
-    placement = share(requests, 8)
-    for i, (a, at) in enumerate(zip(requests, placement.addresses, strict=True)):
-        assert at % 8 == 0
-        assert at + a.size <= placement.size
-        for b, other in list(zip(requests, placement.addresses, strict=True))[:i]:
-            meets = a.first <= b.last and b.first <= a.last
-            assert not meets or at + a.size <= other or other + b.size <= at
-    assert placement.size <= stack(requests, 8).size
-
-
-def test_dead_bytes_are_used_again():
-    assert share([Request(8, 0, 1), Request(8, 1, 2), Request(8, 2, 3)], 4) == Placement((0, 8, 0), 16)
 
 
 def buffer(name: str, size: int, copies: int = 1) -> Surrogate:
@@ -52,9 +30,7 @@ def test_locals_share_bytes_only_where_they_must():
     codelet = Codelet("c", (("i", 40),), surrogates, body)
     assert place_locals(codelet, "SPAD", 120, 4) == {0: (0,), 1: (40,), 2: (80,)}
     assert place_locals(codelet, "SPAD", 80, 4) == {0: (0,), 1: (40,), 2: (0,)}
-    short = place_locals(codelet, "SPAD", 79, 4)
-    assert isinstance(short, Placement)
-    assert short.size == 80
+    assert place_locals(codelet, "SPAD", 79, 4) == 80
 
 
 def test_copies_of_a_local_lie_one_after_another():

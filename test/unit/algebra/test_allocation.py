@@ -1,0 +1,172 @@
+"""Addresses: never two live buffers in one byte, within the limit or with what is missing told."""
+
+from itertools import combinations, permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.algebra.allocation import (
+    Allocation,
+    BumpAllocator,
+    LiveRange,
+    Part,
+    align_up,
+    allocate,
+    allocate_parts,
+    allocate_ring,
+    require_bytes,
+    spans_of,
+)
+from tilewright.errors import InfeasibleError
+
+ALIGN = st.sampled_from((1, 4, 64))
+
+
+@st.composite
+def live_range(draw: st.DrawFn) -> LiveRange:
+    start, slabs = draw(st.integers(-1, 8)), draw(st.sampled_from((1, 4, 16)))
+    return LiveRange(start, start + draw(st.integers(1, 5)), slabs * draw(st.integers(0, 6)), slabs)
+
+
+RANGES = st.lists(live_range(), max_size=16)
+
+
+def meet(a: LiveRange, b: LiveRange) -> bool:
+    return a.start < b.end and b.start < a.end
+
+
+def most_live(ranges: list[LiveRange], align: int) -> int:
+    """The most bytes in use at one time."""
+    times = {item.start for item in ranges}
+    return max((sum(align_up(r.size_bytes, align) for r in ranges if r.start <= t < r.end) for t in times), default=0)
+
+
+def check_legal(ranges: list[LiveRange], found: Allocation, limit: int, align: int) -> None:
+    spans = [spans_of(item, parts) for item, parts in zip(ranges, found.parts, strict=True)]
+    for (a, of_a), (b, of_b) in combinations(zip(ranges, spans, strict=True), 2):
+        if meet(a, b):
+            assert all(low >= end or high <= begin for low, high in of_a for begin, end in of_b if end > begin < high)
+    for item, own in zip(ranges, spans, strict=True):
+        assert all(low % align == 0 and high <= limit for low, high in own)
+        assert sum(high - low for low, high in own) == item.size_bytes
+
+
+@given(RANGES, ALIGN, st.integers(-3, 3))
+def test_whole_buffers(ranges: list[LiveRange], align: int, tightness: int):
+    need = most_live(ranges, align)
+    limit = need + tightness * align
+    found = allocate(ranges, limit, align)
+    assert found.need_bytes == need <= found.top_bytes
+    check_legal(ranges, found, found.top_bytes, align)
+    assert found.missing_bytes == max(0, found.top_bytes - limit)
+    assert found.top_bytes <= sum(align_up(item.size_bytes, align) for item in ranges)
+    assert (found.worst >= 0) == (found.top_bytes > max(0, limit))
+    if found.worst >= 0:
+        worst = ranges[found.worst]
+        assert found.addresses[found.worst] + align_up(worst.size_bytes, align) == found.top_bytes
+
+
+@given(RANGES, ALIGN)
+def test_parts(ranges: list[LiveRange], align: int):
+    limit = most_live(ranges, align)
+    found = allocate_parts(ranges, limit, align)
+    if found.missing_bytes:
+        assert align > 1 or any(item.slab_bytes > 1 for item in ranges)
+    else:
+        check_legal(ranges, found, limit, align)
+
+
+@given(st.lists(live_range(), max_size=10))
+def test_parts_of_single_bytes_always_fit(ranges: list[LiveRange]):
+    fine = [item._replace(slabs=max(1, item.size_bytes)) for item in ranges]
+    assert allocate_parts(fine, most_live(fine, 1), 1).missing_bytes == 0
+
+
+def least_top(ranges: list[LiveRange]) -> int:
+    """The lowest top of all: some order, each buffer at the lowest address that is free, makes it."""
+    best = sum(item.size_bytes for item in ranges)
+    for order in permutations(ranges):
+        placed: list[tuple[int, LiveRange]] = []
+        for item in order:
+            alive = sorted((at, other) for at, other in placed if meet(item, other))
+            at = 0
+            for low, other in alive:
+                if low < at + item.size_bytes:
+                    at = max(at, low + other.size_bytes)
+            placed.append((at, item))
+        best = min(best, max((at + item.size_bytes for at, item in placed), default=0))
+    return best
+
+
+def test_small_cases_reach_the_least_peak_but_for_one_in_a_hundred():
+    random, missed = Random(1), 0
+    for _ in range(400):
+        starts = [random.randint(0, 8) for _ in range(random.randint(3, 5))]
+        ranges = [LiveRange(start, start + random.randint(1, 5), random.randint(1, 40)) for start in starts]
+        least = least_top(ranges)
+        top = allocate(ranges, least, 1).top_bytes
+        assert least <= top <= 1.05 * least
+        missed += top > least
+    assert missed <= 4
+
+
+def test_dead_bytes_are_used_again():
+    found = allocate([LiveRange(0, 2, 8), LiveRange(1, 3, 8), LiveRange(2, 4, 8)], 1 << 20, 4)
+    assert (found.addresses, found.top_bytes) == ((0, 8, 0), 16)
+
+
+def test_a_second_order_finds_what_the_first_misses():
+    lives = (5, 8, 24), (4, 6, 12), (0, 5, 80), (6, 10, 80), (4, 8, 16)
+    ranges = [LiveRange(*life) for life in lives]
+    assert allocate(ranges, 1 << 20, 1).top_bytes > 120
+    assert allocate(ranges, 120, 1).top_bytes == 120
+
+
+def test_a_buffer_between_two_gaps_is_cut():
+    lives = (1, 4, 8, 2), (2, 5, 10, 2), (1, 4, 10, 2), (0, 2, 12, 2), (0, 3, 24, 4), (2, 4, 4, 4)
+    ranges = [LiveRange(*life) for life in lives]
+    assert allocate(ranges, 56, 1).missing_bytes > 0
+    found = allocate_parts(ranges, 56, 1)
+    assert found.missing_bytes == 0
+    assert len(found.parts[5]) == 2
+    check_legal(ranges, found, 56, 1)
+
+
+def test_what_does_not_fit_is_told():
+    found = allocate_parts([LiveRange(0, 2, 60), LiveRange(1, 3, 60, 6)], 100, 1)
+    assert (found.need_bytes, found.missing_bytes, found.worst) == (120, 20, 1)
+
+
+def test_more_than_any_memory_is_told():
+    found = allocate([LiveRange(0, 1, 1 << 70), LiveRange(1, 2, 1 << 70)], 1 << 62, 64)
+    assert found.missing_bytes == (1 << 71) - (1 << 62)
+
+
+def test_bump():
+    bump = BumpAllocator(8)
+    assert [bump.take(size) for size in (9, 0, 8)] == [0, 16, 16]
+    assert bump.end == 24
+
+
+@given(st.lists(st.integers(1, 20), max_size=6), st.integers(0, 8), st.sampled_from((1, 8)))
+def test_ring(sizes: list[int], eighths: int, align: int):
+    found = allocate_ring(sizes, 8 * eighths, 64, align)
+    total = sum(align_up(size, align) for size in sizes)
+    assert (found is None) == (total > 64)
+    if found is not None:
+        live = [LiveRange(0, 1, size) for size in sizes]
+        check_legal(live, Allocation(tuple((Part(0, at),) for at in found), 64, 0), 64, align)
+
+
+def test_ring_goes_on_where_it_ended():
+    assert allocate_ring([8, 40, 24], 16, 128, 8) == [16, 24, 64]
+    assert allocate_ring([40, 64], 64, 128, 8) == [64, 0]
+    assert allocate_ring([8, 8], 128, 128, 8) == [0, 8]
+
+
+def test_short_memories_are_named():
+    require_bytes("SPAD", 64, 64, "codelet @c")
+    with pytest.raises(InfeasibleError, match="codelet @c: expected at most 64 bytes of SPAD, found 65 bytes"):
+        require_bytes("SPAD", 65, 64, "codelet @c")
