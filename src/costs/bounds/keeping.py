@@ -256,10 +256,12 @@ class Counter:
         return read, updates + fills, read + updates + fills
 
     def _network_bits(self, index: int) -> Floats:
-        """Least bits (N,) that go to or past a level's network."""
-        bits = np.broadcast_to(self._bits[index][:, None], self._at[index].shape)
-        apart = (bits * self._sent(index)).sum(axis=0)
-        return np.maximum(apart, self._stepwise(index, bits, np.ones_like(self._at[index])))
+        """Least bits (N,) that go one way on the network below a level: of inputs inwards, or of results outwards."""
+        bits, output = np.broadcast_to(self._bits[index][:, None], self._at[index].shape), self._output[:, None]
+        sent = bits * self._sent(index)
+        inputs, results = (np.where(which, sent, 0.0).sum(axis=0) for which in (~output, output))
+        together = self._stepwise(index, bits, np.broadcast_to(~output, bits.shape))
+        return np.maximum.reduce([inputs, results, together])
 
 
 def _of_distinct(columns: Floats, function: Callable[[Floats], Floats]) -> Floats:

@@ -80,7 +80,8 @@ def _answers(count: int, levels: int, tensors: int) -> Answers:
 
 def _flow(levels: int, tensors: int) -> Flow:
     network, returns, first = (np.zeros((levels, tensors), np.int64) for _ in range(3))
-    return Flow(network, returns, first, np.ones(levels + 1, np.int64), np.zeros(tensors, np.int64))
+    busiest = np.zeros((levels, tensors, 4), np.int64)
+    return Flow(network, returns, first, busiest, np.ones(levels, np.int64), np.zeros(tensors, np.int64))
 
 
 def _shape(problem: Problem) -> Shape | None:
@@ -141,8 +142,9 @@ def _or(value: float | None, default: float) -> float:
 def _loops(levels: int, dims: int) -> Loops:
     return Loops(
         np.zeros(dims + 1, np.int64),
-        np.zeros((dims, 3 * levels, 4), np.int64),
+        np.zeros((dims, 3 * levels, 5), np.int64),
         np.ones((levels + 1, dims), np.int64),
+        np.zeros(dims, np.int64),
         np.zeros(dims, np.int64),
         np.zeros((levels * dims, 2), np.int64),
     )

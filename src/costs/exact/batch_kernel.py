@@ -5,12 +5,13 @@ from __future__ import annotations
 from math import ceil
 from typing import NamedTuple
 
-from .batch_nest import ALL, count_below, set_loops
+from .batch_nest import ALL, count_below, even, leave_out, set_loops
 from .batch_words import first_words, words_moved, words_owned
 from .compiled import (
     CHILD,
     EVENT,
     FAN,
+    LAST,
     SKIPPED,
     UNRELATED,
     Bools,
@@ -25,6 +26,9 @@ from .compiled import (
 from .cycles import ROUNDING
 
 READ, WRITE, SHARED, NETWORK = range(4)
+
+INWARDS, OUTWARDS = 2, 3
+"""Of `Flow.busiest`, after `READ` and `WRITE`."""
 
 
 class Machine(NamedTuple):
@@ -74,14 +78,16 @@ class Answers(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Words of each level (L) and tensor (T) in one mapping, on the network and of first tiles.
+    """Words of each level (L) and tensor (T) in one mapping, on the network and of first tiles (outputs: last ones).
 
-    `used` are instances of each level with work, and a 1; `innermost` the innermost level that keeps each tensor.
+    `busiest` (L, T, 4) are those of the first instance: read, written, and inwards and outwards on the network;
+    `used` instances of each level with work; `innermost` the innermost level that keeps each tensor.
     """
 
     network: Ints
     returns: Ints
     first: Ints
+    busiest: Ints
     used: Ints
     innermost: Ints
 
@@ -118,36 +124,58 @@ def _count(
         flow.innermost[t] = levels
         for level in range(levels):
             kept = batch.kept[n, level, t] or level == levels - 1
-            asked[CHILD], asked[FAN] = child, level
-            sent = words_moved(loops, shape, t, work)
-            asked[CHILD] = level
-            arriving, owned = 0, 0
-            if kept and level < levels - 1:
-                arriving = words_moved(loops, shape, t, work)
-            if machine.is_output[t]:
-                owned = words_owned(loops, shape, t, work)
+            for alone in range(1 if even(loops, level) or not _timed(machine, level) else 2):
+                if alone:
+                    leave_out(loops, level)
+                asked[CHILD], asked[FAN] = child, level
+                sent = words_moved(loops, shape, t, work)
+                asked[CHILD] = level
+                arriving, owned = 0, 0
+                if kept and level < levels - 1:
+                    arriving = words_moved(loops, shape, t, work)
+                if machine.is_output[t]:
+                    owned = words_owned(loops, shape, t, work)
+                if alone:
+                    leave_out(loops, levels)
+                if min(sent, arriving, owned) < 0:
+                    return False
+                reads, fills, updates, returns = 0, 0, 0, 0
+                if machine.is_output[t]:
+                    returns = sent - owned
+                if kept:
+                    reads, fills = sent, arriving
+                    if machine.is_output[t]:
+                        reads, fills, updates = sent + arriving - owned, arriving - min(arriving, owned), sent
+                if not alone:
+                    flow.network[level, t], flow.returns[level, t] = sent, returns
+                    answers.reads[n, level, t] = reads
+                    answers.fills[n, level, t] = fills
+                    answers.updates[n, level, t] = updates
+                instances = 1 if alone else flow.used[level]
+                words = flow.busiest[level, t]
+                words[READ], words[WRITE] = reads // instances, (fills + updates) // instances
+                words[INWARDS], words[OUTWARDS] = sent // instances, 0
+                if machine.is_output[t]:
+                    words[INWARDS], words[OUTWARDS] = returns // instances, sent // instances
             if kept and flow.innermost[t] == levels:
                 flow.innermost[t] = level
             flow.first[level, t] = 0
             if level >= flow.innermost[t]:
-                asked[CHILD], asked[FAN] = flow.innermost[t], level
+                asked[CHILD], asked[FAN], asked[LAST] = flow.innermost[t], level, machine.is_output[t]
                 flow.first[level, t] = first_words(loops, shape, t, work)
-            if min(sent, arriving, owned, flow.first[level, t]) < 0:
+                asked[LAST] = 0
+            if flow.first[level, t] < 0:
                 return False
-            flow.network[level, t] = sent
-            flow.returns[level, t] = sent - owned if machine.is_output[t] else 0
-            answers.reads[n, level, t] = 0
-            answers.fills[n, level, t] = 0
-            answers.updates[n, level, t] = 0
-            if kept:
-                child = level
-                answers.reads[n, level, t] = sent
-                answers.fills[n, level, t] = arriving
-                if machine.is_output[t]:
-                    answers.reads[n, level, t] += arriving - owned
-                    answers.fills[n, level, t] -= min(arriving, owned)
-                    answers.updates[n, level, t] = sent
+            child = level if kept else child
     return True
+
+
+@bare
+def _timed(machine: Machine, level: int) -> bool:
+    for port in range(4):
+        if machine.bandwidths[level, port] > 0:
+            return True
+    return False
 
 
 @bare
@@ -207,20 +235,21 @@ def _cycles(
     for dim in range(len(shape.bounds)):
         cycles *= count_below(loops, dim, loops.limits[dim], asked)
     for level in range(levels):
-        read, write, network = 0, 0, 0
+        read, write, inwards, outwards = 0, 0, 0, 0
         for t in range(tensors):
-            bits = machine.bits[level, t]
-            read += answers.reads[n, level, t] * bits
-            write += (answers.fills[n, level, t] + answers.updates[n, level, t]) * bits
-            network += flow.network[level, t] * bits
-        cycles = max(cycles, _port_cycles(machine, level, read, write, network, flow.used[level]))
+            words, bits = flow.busiest[level, t], machine.bits[level, t]
+            read += words[READ] * bits
+            write += words[WRITE] * bits
+            inwards += words[INWARDS] * bits
+            outwards += words[OUTWARDS] * bits
+        cycles = max(cycles, _port_cycles(machine, level, read, write, max(inwards, outwards)))
     for outwards in range(2):
         cycles += _stream(n, machine, batch, flow, outwards)
     return cycles
 
 
 @bare
-def _port_cycles(machine: Machine, level: int, read: int, write: int, network: int, instances: int) -> int:
+def _port_cycles(machine: Machine, level: int, read: int, write: int, network: int) -> int:
     """`cycles.port_cycles`."""
     found = 0
     for port in range(4):
@@ -233,7 +262,7 @@ def _port_cycles(machine: Machine, level: int, read: int, write: int, network: i
                 bits = write
             elif port == SHARED:
                 bits = read + write
-            found = max(found, ceil(bits / (machine.word_bits[level] * bandwidth * instances) * ROUNDING))
+            found = max(found, ceil(bits / (machine.word_bits[level] * bandwidth) * ROUNDING))
     return found
 
 
@@ -260,8 +289,7 @@ def _stream(n: int, machine: Machine, batch: Batch, flow: Flow, outwards: int) -
                 target += words
         if outwards:
             source, target = target, source
-        one = int(flow.used[levels])
-        slowest = max(slowest, _port_cycles(machine, level, source, target, network, one))
+        slowest = max(slowest, _port_cycles(machine, level, source, target, network))
     for level in range(innermost, levels):
         slowest += machine.latencies[level]
     return slowest

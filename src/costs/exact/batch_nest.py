@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, Ints, Loops, Shape, bare
+from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, WHOLE, Ints, Loops, Shape, bare
 
 ALL = 1 << 40
 """Beyond every level and every loop's order."""
@@ -34,6 +34,7 @@ def set_loops(
                         loops.tiles[level + 1, dim],
                         -1,
                     )
+                    place[WHOLE] = bound
                     if kind == 2:
                         event = loops.counts[dims]
                         place[ORDER] = event
@@ -43,6 +44,53 @@ def set_loops(
                     loops.tiles[level + 1, dim] *= bound
     for dim in range(dims):
         loops.limits[dim] = min(shape.bounds[dim], loops.tiles[levels, dim])
+        loops.iterations[dim] = loops.limits[dim]
+
+
+@bare
+def even(loops: Loops, level: int) -> bool:
+    """`nest.Nest.even`."""
+    last = len(loops.tiles) - 1
+    for dim in range(len(loops.limits)):
+        if loops.limits[dim] < loops.tiles[last, dim]:
+            for i in range(loops.counts[dim]):
+                if loops.places[dim, i, ORDER] < 0 and loops.places[dim, i, LEVEL] > level:
+                    return False
+    return True
+
+
+@bare
+def leave_out(loops: Loops, level: int) -> None:
+    """Leave out the loops that spread work over other instances of `level` than the first; of all levels, none."""
+    for dim in range(len(loops.limits)):
+        product = 1
+        for i in range(loops.counts[dim]):
+            place = loops.places[dim, i]
+            place[BOUND] = 1 if place[ORDER] < 0 and place[LEVEL] > level else place[WHOLE]
+            product *= place[BOUND]
+        total, rest = 0, loops.limits[dim]
+        for i in range(loops.counts[dim] - 1, -1, -1):
+            place = loops.places[dim, i]
+            product //= place[BOUND]
+            digit = rest // place[PITCH]
+            if digit >= place[BOUND]:
+                total += place[BOUND] * product
+                rest = 0
+                break
+            total += digit * product
+            rest -= digit * place[PITCH]
+        loops.iterations[dim] = total + (1 if rest > 0 else 0)
+
+
+@bare
+def last_step(loops: Loops, dim: int, child: int) -> int:
+    """`nest.Nest.last_step`."""
+    at = 0
+    for i in range(loops.counts[dim] - 1, -1, -1):
+        place = loops.places[dim, i]
+        if place[LEVEL] > child and place[ORDER] >= 0:
+            at += min(place[BOUND] - 1, (loops.limits[dim] - 1 - at) // place[PITCH]) * place[PITCH]
+    return at
 
 
 @bare

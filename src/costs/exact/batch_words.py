@@ -5,17 +5,17 @@ The functions take what is asked from `work.asked`, `CHILD` and `FAN` set by the
 
 from __future__ import annotations
 
-from .batch_nest import ALL, count_below, count_spread
+from .batch_nest import ALL, count_below, count_spread, last_step
 from .batch_windows import HELD, NEEDED, OWNED, combined, window_words
 from .compiled import (
     BOUND,
     CHILD,
     EVENT,
     FAN,
+    LAST,
     LEVEL,
     MODE,
     ORDER,
-    PITCH,
     PLAIN,
     SKIPPED,
     UNRELATED,
@@ -43,7 +43,7 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
         found = 1
         for dim in range(len(shape.bounds)):
             if shape.kinds[tensor, dim] == PLAIN and found > 0:
-                found *= resting(loops, dim, work) if event >= 0 else loops.limits[dim]
+                found *= resting(loops, dim, work) if event >= 0 else loops.iterations[dim]
         for dim in range(len(shape.bounds)):
             if shape.kinds[tensor, dim] == UNRELATED and found > 0:
                 asked[SKIPPED] = -2
@@ -65,22 +65,25 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
 @bare
 def resting(loops: Loops, dim: int, work: Scratch) -> int:
     """`words._resting`."""
-    limit, asked = loops.limits[dim], work.asked
-    block = 0
-    for i in range(loops.counts[dim] - 1, -1, -1):
+    limit, asked = loops.iterations[dim], work.asked
+    block, pitch = 0, 1
+    for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
-        if place[LEVEL] > asked[CHILD] and 0 <= place[ORDER] < asked[EVENT]:
-            block = place[PITCH]
+        if block == 0 and place[LEVEL] > asked[CHILD] and 0 <= place[ORDER] < asked[EVENT]:
+            block = pitch
+        pitch *= place[BOUND]
     if block == 0:
         return limit
     last = -(-limit // block) - 1
     rest = limit - last * block
     at_last, at_next = True, last > 0
+    pitch = 1
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
         if place[LEVEL] > asked[CHILD] and 0 <= place[ORDER] < asked[EVENT]:
-            at_last = at_last and last * block // place[PITCH] % place[BOUND] == 0
-            at_next = at_next and (last - 1) * block // place[PITCH] % place[BOUND] == 0
+            at_last = at_last and last * block // pitch % place[BOUND] == 0
+            at_next = at_next and (last - 1) * block // pitch % place[BOUND] == 0
+        pitch *= place[BOUND]
     tile = loops.tiles[asked[CHILD] + 1, dim]
     found = 0
     if at_last:
@@ -97,7 +100,7 @@ def words_owned(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     asked[FAN], asked[EVENT], asked[MODE], asked[SKIPPED] = asked[CHILD], ALL, OWNED, -2
     for dim in range(len(shape.bounds)):
         if shape.kinds[tensor, dim] == PLAIN:
-            total *= loops.limits[dim]
+            total *= loops.iterations[dim]
         elif shape.kinds[tensor, dim] == UNRELATED:
             total *= count_below(loops, dim, loops.limits[dim], asked)
     for window in range(shape.first[tensor], shape.first[tensor + 1]):
@@ -129,17 +132,21 @@ def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int
 
 @bare
 def first_words(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
-    """`words.first_words`; with `FAN` as `CHILD` the words of one tile."""
+    """`words.first_words`, or `words.last_words` if the `LAST` are asked for; with `FAN` as `CHILD` the words of one
+    tile."""
     total, asked = 1, work.asked
     asked[EVENT], asked[MODE], asked[SKIPPED] = 0, NEEDED, -2
     for dim in range(len(shape.bounds)):
         if shape.kinds[tensor, dim] == PLAIN:
             tile, limit = loops.tiles[asked[CHILD] + 1, dim], loops.limits[dim]
+            if asked[LAST]:
+                limit -= last_step(loops, dim, asked[CHILD])
             whole = count_spread(loops, dim, limit - tile + 1, asked)
             total *= whole * tile + (count_spread(loops, dim, limit, asked) - whole) * (limit % tile)
     for window in range(shape.first[tensor], shape.first[tensor + 1]):
         for k in range(shape.sizes[window]):
-            work.situations[k, 0, 0] = 0
+            at = last_step(loops, shape.windows[window, k, 0], asked[CHILD]) if asked[LAST] else 0
+            work.situations[k, 0, 0] = at
             work.sizes[1, k] = 0
         found = combined(loops, shape, window, work)
         if found < 0:

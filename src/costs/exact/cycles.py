@@ -6,41 +6,41 @@ from collections.abc import Iterable
 from math import ceil
 
 from ..hierarchy.values import Architecture, Level
-from .traffic import Counts, TensorTraffic
+from .traffic import TensorTraffic
 from .validity import bits_of_word
 
 ROUNDING = 1 - 1e-12
 """A quotient this close above an integer is that integer."""
 
 
-def cycles_at(level: Level, bits: int, bandwidth: float | None, instances: int) -> int:
-    """Cycles to move `bits` through one port of each of `instances`; `bandwidth` in words of the level per cycle."""
+def cycles_at(level: Level, bits: int, bandwidth: float | None) -> int:
+    """Cycles to move `bits` through one port of one instance; `bandwidth` in words of the level per cycle."""
     if bandwidth is None:
         return 0
-    return ceil(bits / (level.word_bits * bandwidth * instances) * ROUNDING)
+    return ceil(bits / (level.word_bits * bandwidth) * ROUNDING)
 
 
-def port_cycles(level: Level, read_bits: int, write_bits: int, network_bits: int, instances: int) -> int:
-    """Cycles of the busiest port of a level."""
+def port_cycles(level: Level, read_bits: int, write_bits: int, network_bits: int) -> int:
+    """Cycles of the busiest port of one instance of a level; `network_bits` of the busier direction."""
     return max(
-        cycles_at(level, read_bits, level.read_bandwidth, instances),
-        cycles_at(level, write_bits, level.write_bandwidth, instances),
-        cycles_at(level, read_bits + write_bits, level.shared_bandwidth, instances),
-        cycles_at(level, network_bits, level.network_bandwidth, instances),
+        cycles_at(level, read_bits, level.read_bandwidth),
+        cycles_at(level, write_bits, level.write_bandwidth),
+        cycles_at(level, read_bits + write_bits, level.shared_bandwidth),
+        cycles_at(level, network_bits, level.network_bandwidth),
     )
 
 
-def level_cycles(arch: Architecture, index: int, traffic: Iterable[TensorTraffic], instances: int) -> int:
-    """Cycles that the ports of level `index` need for all words of a mapping."""
+def level_cycles(arch: Architecture, index: int, traffic: Iterable[TensorTraffic]) -> int:
+    """Cycles that the ports of level `index` need for all words of a mapping, those of its busiest instance."""
     level = arch.levels[index]
-    read = write = network = 0
+    read = write = inwards = outwards = 0
     for flow in traffic:
-        bits = bits_of_word(flow.tensor, level)
-        counts = flow.counts[index] or Counts()
-        read += counts.reads * bits
-        write += (counts.fills + counts.updates) * bits
-        network += flow.network[index] * bits
-    return port_cycles(level, read, write, network, instances)
+        bits, passing = bits_of_word(flow.tensor, level), flow.busiest[index]
+        read += passing.reads * bits
+        write += passing.writes * bits
+        inwards += passing.inwards * bits
+        outwards += passing.outwards * bits
+    return port_cycles(level, read, write, max(inwards, outwards))
 
 
 def fill_cycles(arch: Architecture, traffic: Iterable[TensorTraffic]) -> int:
@@ -52,7 +52,7 @@ def fill_cycles(arch: Architecture, traffic: Iterable[TensorTraffic]) -> int:
 
 
 def drain_cycles(arch: Architecture, traffic: Iterable[TensorTraffic]) -> int:
-    """Cycles from the last result until the output's last tile is in the outermost level."""
+    """Cycles from the last result until the output's last tile, which may be cut off, is in the outermost level."""
     return _stream(arch, [flow for flow in traffic if flow.tensor.is_output], inwards=False)
 
 
@@ -71,5 +71,5 @@ def _stream(arch: Architecture, flows: list[TensorTraffic], *, inwards: bool) ->
             source += words if kept and from_inside else 0
             target += words if from_outside else 0
         read, write = (source, target) if inwards else (target, source)
-        slowest = max(slowest, port_cycles(level, read, write, network, 1))
+        slowest = max(slowest, port_cycles(level, read, write, network))
     return latency + slowest

@@ -34,7 +34,7 @@ def evaluate(arch: Architecture, problem: Problem, mapping: LoopMapping) -> Exac
             f.tensor.name: _tensor_report(level, f, index, used) for f in flows if f.counts[index] is not None
         }
         networks = {f.tensor.name: _network_report(level, f, index, used, mapping.levels[index]) for f in flows}
-        cycles = max(compute, level_cycles(arch, index, flows, used))
+        cycles = max(compute, level_cycles(arch, index, flows))
         reports[level.name] = LevelReport(cycles, compute / cycles, tensors, networks)
     return _total(arch, problem, mapping, nest, reports, flows)
 

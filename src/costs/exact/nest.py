@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..hierarchy.values import Loop, LoopMapping, Problem
 
@@ -42,6 +42,32 @@ class Nest:
     def outside(self, level: int, dim: int) -> tuple[Place, ...]:
         """The loops of `dim` outside the tile of `level`."""
         return tuple(place for place in self.places[dim] if place.level > level)
+
+    def iterations(self, dim: int) -> int:
+        """Iterations of `dim` that all instances have together."""
+        return count_below(self.bounds[dim], self.places[dim], lambda _: True)
+
+    def even(self, level: int) -> bool:
+        """Whether all instances of `level` have the same work."""
+        return all(
+            not any(place.order is None for place in self.outside(level, dim)) or bound == self.tiles[-1][dim]
+            for dim, bound in enumerate(self.bounds)
+        )
+
+    def first_instance(self, level: int) -> Nest:
+        """The nest of the first instance of `level`: the loops that spread work over others are left out."""
+        places = tuple(
+            tuple(place for place in row if place.order is not None or place.level <= level) for row in self.places
+        )
+        return replace(self, places=places)
+
+    def last_step(self, level: int, dim: int) -> int:
+        """Where the tiles of `level` are at the last step of the first instance, in iterations of `dim`."""
+        at = 0
+        for place in reversed(self.outside(level, dim)):
+            if place.order is not None:
+                at += min(place.bound - 1, (self.bounds[dim] - 1 - at) // place.pitch) * place.pitch
+        return at
 
     def used(self, level: int) -> int:
         """Instances of `level` that have work."""

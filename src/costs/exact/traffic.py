@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from ..hierarchy.values import Architecture, Level, LevelMapping, LoopMapping, Problem, Tensor
 from .axes import Axes, axes_of, tile_words
 from .nest import Nest
-from .words import first_words, words_moved, words_owned
+from .words import first_words, last_words, words_moved, words_owned
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,23 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Passing:
+    """Words of one tensor at one instance of a level: through its ports, and in and out on the network below it."""
+
+    reads: int
+    writes: int
+    inwards: int
+    outwards: int
+
+
+@dataclass(frozen=True)
 class TensorTraffic:
     """Per level, innermost first; `counts` is None where the tensor is not kept.
 
     `network` are the words that the network below a level carries inwards (outputs: outwards), each once per instance
-    and step; `returns` are partial sums that go back inwards; `hops` are links per word.  `first` are the words of the
-    first tile of `innermost`, the innermost level that keeps the tensor, under one instance of each level outside it.
+    and step; `returns` are partial sums that go back inwards; `hops` are links per word.  `busiest` are the words of
+    the first instance, which has the most work.  `first` are the words of the first tile (of an output: the last) of
+    `innermost`, the innermost level that keeps the tensor, under the first instance of each level outside it.
     """
 
     tensor: Tensor
@@ -38,6 +50,7 @@ class TensorTraffic:
     network: tuple[int, ...]
     returns: tuple[int, ...]
     hops: tuple[float, ...]
+    busiest: tuple[Passing, ...]
     first: tuple[int, ...]
 
 
@@ -46,49 +59,61 @@ def traffic_of(arch: Architecture, problem: Problem, mapping: LoopMapping, nest:
     axes = axes_of(tensor, problem.bounds)
     outermost = len(arch.levels) - 1
     kept = [level == outermost or tensor.name not in mapping.levels[level].bypass for level in range(outermost + 1)]
-    network = _network(nest, axes, kept)
-    owned = [words_owned(nest, axes, level) for level in range(outermost + 1)] if tensor.is_output else []
-    arriving = [words_moved(nest, axes, level, level) if keep else 0 for level, keep in enumerate(kept)]
+    flows = [_flow_at(nest, axes, kept, level, tensor) for level in range(outermost + 1)]
     innermost = kept.index(True)
+    ends = last_words if tensor.is_output else first_words
     return TensorTraffic(
         tensor,
         axes,
         innermost,
-        tuple(
-            _counts(tensor, network[level], arriving[level] if level < outermost else 0, owned[level] if owned else 0)
-            if keep
-            else None
-            for level, keep in enumerate(kept)
-        ),
-        tuple(owned),
+        tuple(_counts(tensor, flow) if keep else None for keep, flow in zip(kept, flows, strict=True)),
+        tuple(flow.owned for flow in flows) if tensor.is_output else (),
         tuple(
             tile_words(axes, tuple(min(nest.tile(level, d), n) for d, n in enumerate(nest.bounds)))
             for level in range(outermost + 1)
         ),
-        tuple(network),
-        tuple(network[level] - owned[level] if owned else 0 for level in range(outermost + 1)),
+        tuple(flow.sent for flow in flows),
+        tuple(flow.sent - flow.owned if tensor.is_output else 0 for flow in flows),
         tuple(links_per_word(axes, mapped) for mapped in mapping.levels),
-        tuple(first_words(nest, axes, innermost, level) if level >= innermost else 0 for level in range(outermost + 1)),
+        tuple(_busiest(nest, axes, kept, level, tensor, flow) for level, flow in enumerate(flows)),
+        tuple(ends(nest, axes, innermost, level) if level >= innermost else 0 for level in range(outermost + 1)),
     )
 
 
-def _network(nest: Nest, axes: Axes, kept: list[bool]) -> list[int]:
-    """Words that cross the network below each level to the next level inside that keeps the tensor."""
-    found: list[int] = []
-    child = -1
-    for level, keep in enumerate(kept):
-        found.append(words_moved(nest, axes, child, level))
-        if keep:
-            child = level
-    return found
+class _Flow(NamedTuple):
+    """Words that a level sends below, that arrive from outside, and different ones of an output that it ever holds."""
+
+    sent: int
+    arriving: int
+    owned: int
 
 
-def _counts(tensor: Tensor, sent: int, arriving: int, owned: int) -> Counts:
+def _flow_at(nest: Nest, axes: Axes, kept: list[bool], level: int, tensor: Tensor) -> _Flow:
+    """Words of one tensor at `level`, of all instances in `nest`."""
+    child = max((inner for inner in range(level) if kept[inner]), default=-1)
+    arriving = words_moved(nest, axes, level, level) if kept[level] and level < len(kept) - 1 else 0
+    owned = words_owned(nest, axes, level) if tensor.is_output else 0
+    return _Flow(words_moved(nest, axes, child, level), arriving, owned)
+
+
+def _counts(tensor: Tensor, flow: _Flow) -> Counts:
+    sent, arriving, owned = flow
     if not tensor.is_output:
         return Counts(reads=sent, fills=arriving)
     if arriving == 0:
         return Counts(reads=sent - owned, updates=sent)
     return Counts(reads=sent - owned + arriving, fills=arriving - owned, updates=sent)
+
+
+def _busiest(nest: Nest, axes: Axes, kept: list[bool], level: int, tensor: Tensor, total: _Flow) -> Passing:
+    """Words at the first instance of `level`, given those of all."""
+    if nest.even(level):
+        flow = _Flow(*(words // nest.used(level) for words in total))
+    else:
+        flow = _flow_at(nest.first_instance(level), axes, kept, level, tensor)
+    counts = _counts(tensor, flow) if kept[level] else Counts()
+    inwards, outwards = (flow.sent - flow.owned, flow.sent) if tensor.is_output else (flow.sent, 0)
+    return Passing(counts.reads, counts.fills + counts.updates, inwards, outwards)
 
 
 def links_per_word(axes: Axes, mapped: LevelMapping) -> float:

@@ -10,7 +10,7 @@ from math import prod
 
 from .axes import Axes, distinct
 from .nest import Nest, Place, count_below
-from .windows import Scene, first_union, held, union
+from .windows import Scene, held, union, union_at
 
 
 def words_moved(nest: Nest, axes: Axes, child: int, level: int) -> int:
@@ -24,7 +24,7 @@ def words_moved(nest: Nest, axes: Axes, child: int, level: int) -> int:
 
 def _whole(nest: Nest, axes: Axes, child: int, level: int) -> int:
     """Words of the tiles of all steps."""
-    total = prod(nest.bounds[dim] for dim in axes.plain)
+    total = prod(nest.iterations(dim) for dim in axes.plain)
     for window in axes.windows:
         total *= union(nest, window, _scene(child, level, None))
     for dim in axes.unrelated:
@@ -93,19 +93,23 @@ def _resting(nest: Nest, dim: int, child: int, event: Place) -> int:
     """Elements of a plain dimension whose tile does not move when `event`, a loop of another one, advances.
 
     All, if no loop of `dim` runs inside `event`.  Otherwise only tiles at the ragged end whose loops inside `event`
-    have a single iteration that is not empty.
+    have a single iteration that is not empty.  Iterations are numbered anew: an instance may have only some.
     """
-    bound = nest.bounds[dim]
-    places = nest.outside(child, dim)
-    inside = [place for place in places if _inside(place, event)]
+    bound = nest.iterations(dim)
+    inside: list[tuple[int, int]] = []
+    pitch = 1
+    for place in nest.places[dim]:
+        if place.level > child and _inside(place, event):
+            inside.append((pitch, place.bound))
+        pitch *= place.bound
     if not inside:
         return bound
-    block = inside[0].pitch
+    block = inside[0][0]
     last = -(-bound // block) - 1
     rest = bound - last * block
 
     def starts(index: int) -> bool:
-        return index >= 0 and all(index * block // place.pitch % place.bound == 0 for place in inside)
+        return index >= 0 and all(index * block // pitch % bound == 0 for pitch, bound in inside)
 
     tile = nest.tile(child, dim)
     return starts(last) * rest + starts(last - 1) * (block - tile * -(-rest // tile))
@@ -117,10 +121,11 @@ def words_owned(nest: Nest, axes: Axes, level: int) -> int:
     def spreads(place: Place) -> bool:
         return place.order is None
 
-    total = prod(nest.bounds[dim] for dim in axes.plain)
+    total = prod(nest.iterations(dim) for dim in axes.plain)
     scene = Scene(level, lambda place: not spreads(place), lambda _: False)
     for window in axes.windows:
-        if any(spreads(place) for dim in window.dims for place in nest.outside(level, dim)):
+        some = any(nest.iterations(dim) < nest.bounds[dim] for dim in window.dims)
+        if some or any(spreads(place) for dim in window.dims for place in nest.outside(level, dim)):
             total *= union(nest, window, scene)
         else:
             total *= distinct(window.coefficients, tuple(nest.bounds[dim] for dim in window.dims))
@@ -131,13 +136,24 @@ def words_owned(nest: Nest, axes: Axes, level: int) -> int:
 
 def first_words(nest: Nest, axes: Axes, child: int, level: int) -> int:
     """Distinct elements of the first tiles of `child` under the first instance of `level`."""
+    return _words_at(nest, axes, child, level, (0,) * len(nest.bounds))
+
+
+def last_words(nest: Nest, axes: Axes, child: int, level: int) -> int:
+    """Distinct elements of the tiles of `child` under the first instance of `level` at its last step."""
+    return _words_at(nest, axes, child, level, tuple(nest.last_step(child, dim) for dim in range(len(nest.bounds))))
+
+
+def _words_at(nest: Nest, axes: Axes, child: int, level: int, at: tuple[int, ...]) -> int:
+    """Distinct elements of the tiles of `child` under the first instance of `level` where its loops in time are `at`
+    (iterations by dimension)."""
     total = 1
     for dim in axes.plain:
         places = [p for p in nest.outside(child, dim) if _fans(p, child, level)]
-        total *= _covered(nest.bounds[dim], nest.tile(child, dim), places)
+        total *= _covered(nest.bounds[dim] - at[dim], nest.tile(child, dim), places)
     for window in axes.windows:
         scene = Scene(child, lambda p: _fans(p, child, level), lambda _: False)
-        total *= first_union(nest, window, scene)
+        total *= union_at(nest, window, scene, at)
     return total
 
 

@@ -22,7 +22,7 @@ from ..values import Objective, Request
 
 class Room(NamedTuple):
     """Arrays that a guess fills: sizes of tiles (L + 1, D) with ones in the first row, other sizes (D,), and words that
-    each level reads, writes and sends (3, L)."""
+    each level reads, writes, sends inwards and takes in from inside (4, L)."""
 
     tiles: Floats
     extents: Floats
@@ -31,7 +31,7 @@ class Room(NamedTuple):
 
 def room(levels: int, dims: int) -> Room:
     """Fresh arrays for guesses."""
-    return Room(np.ones((levels + 1, dims)), np.ones(dims), np.zeros((3, levels)))
+    return Room(np.ones((levels + 1, dims)), np.ones(dims), np.zeros((4, levels)))
 
 
 class Guess:
@@ -273,7 +273,7 @@ def _price(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> 
         cycles *= _steps(n, d, shape.bounds[d], batch, tiles)
         energy *= shape.bounds[d]
     for level in range(levels):
-        room.words[0, level] = room.words[1, level] = room.words[2, level] = 0.0
+        room.words[0, level] = room.words[1, level] = room.words[2, level] = room.words[3, level] = 0.0
     for t in range(machine.bits.shape[1]):
         child = -1
         for level in range(levels):
@@ -282,7 +282,7 @@ def _price(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> 
             if not kept and machine.bandwidths[level, 3] <= 0:
                 continue
             sent = bits * _moved(n, shape, batch, tiles, t, child, level, extents)
-            room.words[2, level] += sent
+            room.words[3 if machine.is_output[t] else 2, level] += sent
             if not kept:
                 continue
             arriving = 0.0
@@ -302,11 +302,11 @@ def _price(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> 
 
 @bare
 def _port_cycles(n: int, machine: Machine, batch: Batch, words: Floats) -> float:
-    """Cycles of the busiest port."""
+    """Cycles of the busiest port; sums that go back inwards are left aside."""
     levels, dims = batch.temporal.shape[1:]
     used, cycles = 1.0, 0.0
     for level in range(levels - 1, -1, -1):
-        demands = (words[0, level], words[1, level], words[0, level] + words[1, level], words[2, level])
+        demands = (words[0, level], words[1, level], words[0, level] + words[1, level], max(words[2, level], words[3, level]))
         for port in range(4):
             if machine.bandwidths[level, port] > 0:
                 cycles = max(cycles, demands[port] / (machine.bandwidths[level, port] * used))

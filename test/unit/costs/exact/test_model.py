@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import ceil, prod
 from random import Random
+from typing import NamedTuple
 
 import pytest
 
@@ -115,12 +116,38 @@ def test_cycles_have_a_beginning_and_an_end():
     assert prices.cycles == max(12, 21) + prices.fill_cycles + prices.drain_cycles
 
 
+def test_the_busiest_instance_sets_the_pace():
+    # 5 rows on 4 children: the first has two, and reads (3 + 3) * 2 operands and 6 sums, writes 4 + 3 words and 6 sums
+    nest = mapping(level((R, 3)), level((P, 2), x=((P, 4),)))
+    prices = evaluate(machine(shared_bandwidth=1), window(5, 3), nest)
+    first = evaluate(machine(shared_bandwidth=1), window(2, 3, stride=4), mapping(level((R, 3)), level((P, 2))))
+    assert prices.levels["L1"].cycles == first.levels["L1"].cycles
+
+
+def test_the_last_tile_drains():
+    # 9 results in tiles of 8: the last tile is one result
+    arch = machine()
+    slow = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], write_bandwidth=1)))
+    prices = evaluate(slow, window(9, 1), mapping(level((P, 8)), level((P, 2))))
+    assert prices.drain_cycles == 1
+
+
+def test_partial_sums_return_over_the_network():
+    # two tiles of 4 results leave twice, and come back in between beside the operands
+    arch = machine()
+    slow = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], network_bandwidth=0.25)))
+    prices = evaluate(slow, window(8, 2), mapping(level((P, 4)), level((P, 2), (R, 2))))
+    reads = {name: counts(prices, "DRAM", name)[0] for name in "IWO"}
+    assert (reads["O"], counts(prices, "DRAM", "O")[2]) == (8, 16)
+    assert prices.levels["DRAM"].cycles == sum(reads.values()) * 4
+
+
 def test_a_network_has_a_bandwidth():
     arch = machine()
     slow = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], network_bandwidth=0.25)))
     prices = evaluate(slow, window(4, 3), mapping(level((R, 3)), level((P, 4))))
-    # 6 I + 3 W + 4 O over the network of DRAM
-    assert prices.steady_cycles == (6 + 3 + 4) * 4
+    # 6 I + 3 W go in over the network of DRAM while 4 O come out
+    assert prices.steady_cycles == (6 + 3) * 4
 
 
 def test_hops_follow_rows_and_columns():
@@ -177,47 +204,59 @@ def test_prices_equal_those_of_a_walk(seed: int):
         energy = problem.macs * arch.mac_energy_pj
         cycles = walk.steps()
         for index, memory in enumerate(arch.levels):
-            words = walked_words(walk, index, memory)
-            (read, write, network), spent = words
-            energy += spent
-            for bandwidth, demand in (
-                (memory.read_bandwidth, read),
-                (memory.write_bandwidth, write),
-                (memory.shared_bandwidth, read + write),
-                (memory.network_bandwidth, network),
-            ):
-                if bandwidth is not None:
-                    cycles = max(cycles, ceil(demand / bandwidth / walk.used(index) - 1e-9))
+            each = words_by_instance(walk, index, memory)
+            energy += sum(words.spent for words in each)
+            cycles = max([cycles, *(busy_cycles(memory, words) for words in each)])
         assert prices.energy_pj - prices.energy_by_component_pj["network"] == pytest.approx(energy, rel=1e-12)
         assert prices.steady_cycles == cycles
 
 
-def walked_words(walk: Walk, index: int, memory: Level) -> tuple[tuple[float, float, float], float]:
-    """Words of a level that all tensors read, write and send below, and the energy of a level in pJ."""
-    read = write = network = spent = 0.0
+class Words(NamedTuple):
+    """Words of all tensors at one instance of a level, and their energy in pJ."""
+
+    read: float
+    written: float
+    inwards: float
+    outwards: float
+    spent: float
+
+
+def busy_cycles(memory: Level, words: Words) -> int:
+    """Cycles of one instance's busiest port; the network below carries so many words each way."""
+    demands = (
+        (memory.read_bandwidth, words.read),
+        (memory.write_bandwidth, words.written),
+        (memory.shared_bandwidth, words.read + words.written),
+        (memory.network_bandwidth, max(words.inwards, words.outwards)),
+    )
+    return max(0 if bandwidth is None else ceil(demand / bandwidth - 1e-9) for bandwidth, demand in demands)
+
+
+def words_by_instance(walk: Walk, index: int, memory: Level) -> list[Words]:
+    """Words of each instance of a level."""
+    found = [words_of_tensor(walk, index, memory, tensor) for tensor in walk.problem.tensors]
+    return [Words(*(sum(column) for column in zip(*each, strict=True))) for each in zip(*found, strict=True)]
+
+
+def words_of_tensor(walk: Walk, index: int, memory: Level, tensor: Tensor) -> list[Words]:
     last = len(walk.tiles) - 1
-    for tensor in walk.problem.tensors:
-        kept = [i for i in range(last + 1) if i == last or tensor.name not in walk.bypass[i]]
-        child = max((i for i in kept if i < index), default=-1)
-        scale = 1.0 if tensor.word_bits is None else tensor.word_bits / memory.word_bits
-        sent = walk.moved(tensor, child, index)
-        network += sent * scale
-        if index not in kept:
-            continue
-        reads, writes = reads_and_writes(walk, tensor, sent, index, last)
-        read += reads * scale
-        write += writes * scale
-        write_energy = memory.energy_pj if memory.write_energy_pj is None else memory.write_energy_pj
-        spent += (reads * memory.energy_pj + writes * write_energy) * scale / memory.block_size
-    return (read, write, network), spent
-
-
-def reads_and_writes(walk: Walk, tensor: Tensor, sent: int, index: int, last: int) -> tuple[int, int]:
-    arriving = 0 if index == last else walk.moved(tensor, index, index)
-    if not tensor.is_output:
-        return sent, arriving
-    owned = walk.owned(tensor, index)
-    return sent - owned + arriving, sent + (0 if index == last else arriving - owned)
+    kept = [i for i in range(last + 1) if i == last or tensor.name not in walk.bypass[i]]
+    child = max((i for i in kept if i < index), default=-1)
+    scale = 1.0 if tensor.word_bits is None else tensor.word_bits / memory.word_bits
+    write_energy = memory.energy_pj if memory.write_energy_pj is None else memory.write_energy_pj
+    found: list[Words] = []
+    owners = walk.owned_by_each(tensor, index)
+    arrivals = [0] * len(owners) if index == last else walk.moved_by_each(tensor, index, index)
+    for sent, arriving, owned in zip(walk.moved_by_each(tensor, child, index), arrivals, owners, strict=True):
+        reads, writes = sent, arriving
+        inwards, outwards = sent, 0
+        if tensor.is_output:
+            reads, writes = sent - owned + arriving, sent + (0 if index == last else arriving - owned)
+            inwards, outwards = sent - owned, sent
+        reads, writes = (reads, writes) if index in kept else (0, 0)
+        spent = (reads * memory.energy_pj + writes * write_energy) * scale / memory.block_size
+        found.append(Words(reads * scale, writes * scale, inwards * scale, outwards * scale, spent))
+    return found
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -144,12 +144,16 @@ class Walk:
 
     def moved(self, tensor: Tensor, child: int, level: int) -> int:
         """Words that leave instances of `level` for tiles of `child`, each once per step."""
+        return sum(self.moved_by_each(tensor, child, level))
+
+    def moved_by_each(self, tensor: Tensor, child: int, level: int) -> list[int]:
+        """`moved` of each instance of `level`."""
         outside = [loop for loop in self.loops if loop[0] > child]
         temporal = [loop for loop in outside if not loop[1]]
         fan = [loop for loop in outside if loop[1] and loop[0] <= level]
         copies = [loop for loop in outside if loop[1] and loop[0] > level]
         holds: dict[tuple[Element, Element], frozenset[Element]] = {}
-        total = 0
+        total: dict[Element, int] = {}
         for _, time in self._positions(temporal):
             for copy, above in self._positions(copies):
                 sent: set[Element] = set()
@@ -159,19 +163,23 @@ class Walk:
                     if now:
                         sent |= now - holds.get((copy, place), frozenset())
                         holds[copy, place] = now if child >= 0 else frozenset()
-                total += len(sent)
-        return total
+                total[copy] = total.get(copy, 0) + len(sent)
+        return list(total.values())
 
     def owned(self, tensor: Tensor, level: int) -> int:
         """Distinct elements that each instance of `level` ever holds, summed."""
+        return sum(self.owned_by_each(tensor, level))
+
+    def owned_by_each(self, tensor: Tensor, level: int) -> list[int]:
+        """Distinct elements that each instance of `level` ever holds."""
         outside = [loop for loop in self.loops if loop[0] > level]
-        total = 0
+        found: list[int] = []
         for _, above in self._positions([loop for loop in outside if loop[1]]):
             held: set[Element] = set()
             for _, time in self._positions([loop for loop in outside if not loop[1]]):
                 held |= self.elements(tensor, level, tuple(a + b for a, b in zip(time, above, strict=True)))
-            total += len(held)
-        return total
+            found.append(len(held))
+        return found
 
     def used(self, level: int) -> int:
         """Instances of `level` that have work."""
@@ -189,3 +197,11 @@ class Walk:
         """Distinct elements of the first tiles of `child` below the first instance of `level`."""
         fan = [loop for loop in self.loops if child < loop[0] <= level and loop[1]]
         return len(frozenset().union(*(self.elements(tensor, child, offset) for _, offset in self._positions(fan))))
+
+    def last(self, tensor: Tensor, child: int, level: int) -> int:
+        """Distinct elements of the tiles of `child` below the first instance of `level` at its last step."""
+        temporal = [loop for loop in self.loops if loop[0] > child and not loop[1]]
+        fan = [loop for loop in self.loops if child < loop[0] <= level and loop[1]]
+        time = [offset for _, offset in self._positions(temporal) if self._inside(offset)][-1]
+        places = (tuple(a + b for a, b in zip(time, offset, strict=True)) for _, offset in self._positions(fan))
+        return len(frozenset().union(*(self.elements(tensor, child, offset) for offset in places)))

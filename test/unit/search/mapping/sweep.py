@@ -32,6 +32,7 @@ from bounded.enumerate import (
     random_problem,
     random_shipped,
     random_sliding_problem,
+    random_slow,
     untimed,
     verdict,
 )
@@ -48,6 +49,7 @@ KINDS: dict[str, tuple[tuple[Callable[[Random], Problem], ...], tuple[Callable[[
     "kernels": ((random_kernel,), (random_arrays, random_machine)),
     "shipped": (PROBLEMS, (random_shipped,)),
     "meshes": ((random_few,), (random_meshes,)),
+    "slow": ((random_few, random_problem), (random_slow,)),
     "mixed": (PROBLEMS, (random_machine, random_arrays, random_shipped)),
 }
 """Where problems and machines come from."""

@@ -198,6 +198,16 @@ def random_meshes(random: Random) -> Architecture:
     return _stack(random, "meshes", meshes, draws)
 
 
+def random_slow(random: Random) -> Architecture:
+    """One of `random_machine` with ports and networks that hold it up, so that ragged spreads and last tiles count."""
+    arch = random_machine(random)
+    ports = "read_bandwidth", "write_bandwidth", "shared_bandwidth", "network_bandwidth"
+    levels = (
+        replace(level, **{port: random.choice([None, None, 0.25, 0.5, 1.0]) for port in ports}) for level in arch.levels
+    )
+    return replace(arch, levels=tuple(levels))
+
+
 SHIPPED = "conventional", "eyeriss_like", "simba_like", "cosa_simba", "diannao_like", "tpu_like"
 
 
