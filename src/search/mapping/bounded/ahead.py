@@ -151,8 +151,9 @@ class Ahead:
             self._arrivals = {}
             for t, own in enumerate(self._skeleton.parent[0].tolist()):
                 pace = self._outer.pace(t)
-                known = self._grids[own].perfect and not may_be_cut_off(self._model, t)
-                if own < self._outer.last - 1 and pace > 0 and known:
+                if own >= self._outer.last - 1 or pace == 0 or may_be_cut_off(self._model, t):
+                    continue
+                if self._grids[own].perfect:
                     tiles, inside = (sizes_of(self._grids[own], high=False), self._skeleton.inside)
                     covered = tuple(size * int(n) for size, n in zip(tiles, inside[-1] // inside[own + 1], strict=True))
                     words = self._tables.size(t, covered, tiles)
