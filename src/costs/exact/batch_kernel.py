@@ -11,7 +11,6 @@ from .compiled import (
     CHILD,
     EVENT,
     FAN,
-    LAST,
     SKIPPED,
     UNRELATED,
     Bools,
@@ -78,7 +77,7 @@ class Answers(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Words of each level (L) and tensor (T) in one mapping, on the network and of first tiles (outputs: last ones).
+    """Words of each level (L) and tensor (T) in one mapping, on the network and of first tiles.
 
     `busiest` (L, T, 4) are those of the first instance: read, written, and inwards and outwards on the network;
     `used` instances of each level with work; `innermost` the innermost level that keeps each tensor.
@@ -161,9 +160,8 @@ def _count(
                 flow.innermost[t] = level
             flow.first[level, t] = 0
             if level >= flow.innermost[t]:
-                asked[CHILD], asked[FAN], asked[LAST] = flow.innermost[t], level, machine.is_output[t]
+                asked[CHILD], asked[FAN] = flow.innermost[t], level
                 flow.first[level, t] = first_words(loops, shape, t, work)
-                asked[LAST] = 0
             if flow.first[level, t] < 0:
                 return False
             child = level if kept else child

@@ -83,17 +83,6 @@ def leave_out(loops: Loops, level: int) -> None:
 
 
 @bare
-def last_step(loops: Loops, dim: int, child: int) -> int:
-    """`nest.Nest.last_step`."""
-    at = 0
-    for i in range(loops.counts[dim] - 1, -1, -1):
-        place = loops.places[dim, i]
-        if place[LEVEL] > child and place[ORDER] >= 0:
-            at += min(place[BOUND] - 1, (loops.limits[dim] - 1 - at) // place[PITCH]) * place[PITCH]
-    return at
-
-
-@bare
 def stays(place: Ints, asked: Ints) -> bool:
     """Whether a loop neither spreads children nor runs inside the event."""
     if place[ORDER] < 0:

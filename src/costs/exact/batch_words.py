@@ -5,14 +5,13 @@ The functions take what is asked from `work.asked`, `CHILD` and `FAN` set by the
 
 from __future__ import annotations
 
-from .batch_nest import ALL, count_below, count_spread, last_step
+from .batch_nest import ALL, count_below, count_spread
 from .batch_windows import HELD, NEEDED, OWNED, combined, window_words
 from .compiled import (
     BOUND,
     CHILD,
     EVENT,
     FAN,
-    LAST,
     LEVEL,
     MODE,
     ORDER,
@@ -132,21 +131,17 @@ def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int
 
 @bare
 def first_words(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
-    """`words.first_words`, or `words.last_words` if the `LAST` are asked for; with `FAN` as `CHILD` the words of one
-    tile."""
+    """`words.first_words`; with `FAN` as `CHILD` the words of one tile."""
     total, asked = 1, work.asked
     asked[EVENT], asked[MODE], asked[SKIPPED] = 0, NEEDED, -2
     for dim in range(len(shape.bounds)):
         if shape.kinds[tensor, dim] == PLAIN:
             tile, limit = loops.tiles[asked[CHILD] + 1, dim], loops.limits[dim]
-            if asked[LAST]:
-                limit -= last_step(loops, dim, asked[CHILD])
             whole = count_spread(loops, dim, limit - tile + 1, asked)
             total *= whole * tile + (count_spread(loops, dim, limit, asked) - whole) * (limit % tile)
     for window in range(shape.first[tensor], shape.first[tensor + 1]):
         for k in range(shape.sizes[window]):
-            at = last_step(loops, shape.windows[window, k, 0], asked[CHILD]) if asked[LAST] else 0
-            work.situations[k, 0, 0] = at
+            work.situations[k, 0, 0] = 0
             work.sizes[1, k] = 0
         found = combined(loops, shape, window, work)
         if found < 0:

@@ -63,10 +63,9 @@ class Loops(NamedTuple):
 LEVEL, BOUND, PITCH, ORDER, WHOLE = range(5)
 """`WHOLE` is the bound again, while `BOUND` is 1 for a loop that is left out."""
 
-CHILD, FAN, EVENT, MODE, SKIPPED, LAST = range(6)
+CHILD, FAN, EVENT, MODE, SKIPPED = range(5)
 """What is asked, an array: the level whose tiles count, the level up to which spatial loops spread children, the
-event, what to count, an event whose loop is at 0, or -2, and whether single tiles are the last ones.  Literal arguments
-would each compile all code again."""
+event, what to count, and an event whose loop is at 0, or -2.  Literal arguments would each compile all code again."""
 
 
 class Scratch(NamedTuple):
@@ -94,7 +93,7 @@ MAX_BITS = 1 << 16
 def scratch() -> Scratch:
     """Fresh working arrays, about 1 MB."""
     return Scratch(
-        np.zeros(6, np.int64),
+        np.zeros(5, np.int64),
         np.zeros((MAX_WINDOW_DIMS, MAX_SITUATIONS, 2), np.int64),
         np.zeros((4, MAX_WINDOW_DIMS), np.int64),
         np.zeros((MAX_WINDOW_DIMS, MAX_CHILDREN, 4), np.int64),

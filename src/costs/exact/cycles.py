@@ -52,7 +52,7 @@ def fill_cycles(arch: Architecture, traffic: Iterable[TensorTraffic]) -> int:
 
 
 def drain_cycles(arch: Architecture, traffic: Iterable[TensorTraffic]) -> int:
-    """Cycles from the last result until the output's last tile, which may be cut off, is in the outermost level."""
+    """Cycles from the last result until the output's last tile, taken to be a whole one, is in the outermost level."""
     return _stream(arch, [flow for flow in traffic if flow.tensor.is_output], inwards=False)
 
 

@@ -61,14 +61,6 @@ class Nest:
         )
         return replace(self, places=places)
 
-    def last_step(self, level: int, dim: int) -> int:
-        """Where the tiles of `level` are at the last step of the first instance, in iterations of `dim`."""
-        at = 0
-        for place in reversed(self.outside(level, dim)):
-            if place.order is not None:
-                at += min(place.bound - 1, (self.bounds[dim] - 1 - at) // place.pitch) * place.pitch
-        return at
-
     def used(self, level: int) -> int:
         """Instances of `level` that have work."""
         total = 1

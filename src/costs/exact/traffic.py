@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..hierarchy.values import Architecture, Level, LevelMapping, LoopMapping, Problem, Tensor
 from .axes import Axes, axes_of, tile_words
 from .nest import Nest
-from .words import first_words, last_words, words_moved, words_owned
+from .words import first_words, words_moved, words_owned
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TensorTraffic:
 
     `network` are the words that the network below a level carries inwards (outputs: outwards), each once per instance
     and step; `returns` are partial sums that go back inwards; `hops` are links per word.  `busiest` are the words of
-    the first instance, which has the most work.  `first` are the words of the first tile (of an output: the last) of
+    the first instance, which has the most work.  `first` are the words of the first tile of
     `innermost`, the innermost level that keeps the tensor, under the first instance of each level outside it.
     """
 
@@ -61,7 +61,6 @@ def traffic_of(arch: Architecture, problem: Problem, mapping: LoopMapping, nest:
     kept = [level == outermost or tensor.name not in mapping.levels[level].bypass for level in range(outermost + 1)]
     flows = [_flow_at(nest, axes, kept, level, tensor) for level in range(outermost + 1)]
     innermost = kept.index(True)
-    ends = last_words if tensor.is_output else first_words
     return TensorTraffic(
         tensor,
         axes,
@@ -76,7 +75,7 @@ def traffic_of(arch: Architecture, problem: Problem, mapping: LoopMapping, nest:
         tuple(flow.sent - flow.owned if tensor.is_output else 0 for flow in flows),
         tuple(links_per_word(axes, mapped) for mapped in mapping.levels),
         tuple(_busiest(nest, axes, kept, level, tensor, flow) for level, flow in enumerate(flows)),
-        tuple(ends(nest, axes, innermost, level) if level >= innermost else 0 for level in range(outermost + 1)),
+        tuple(first_words(nest, axes, innermost, level) if level >= innermost else 0 for level in range(outermost + 1)),
     )
 
 

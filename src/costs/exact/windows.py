@@ -57,12 +57,12 @@ def held(nest: Nest, window: Window, scene: Scene) -> int:
     return _sum(nest, window, scene, _present)
 
 
-def union_at(nest: Nest, window: Window, scene: Scene, at: tuple[int, ...]) -> int:
-    """Elements of the union of all children's tiles where the loops that stay are `at`, in iterations by dimension."""
+def first_union(nest: Nest, window: Window, scene: Scene) -> int:
+    """Elements of the union of all children's tiles where the loops that stay are at their first iteration."""
     situations: list[Situation] = []
     for dim in window.dims:
         fan = [place for place in nest.outside(scene.child, dim) if scene.fan(place)]
-        situations.append(_situation(at[dim], nest.bounds[dim], nest.tile(scene.child, dim), fan, [], None))
+        situations.append(_situation(0, nest.bounds[dim], nest.tile(scene.child, dim), fan, [], None))
     return _count(window, situations, _needed)
 
 

@@ -10,7 +10,7 @@ from math import prod
 
 from .axes import Axes, distinct
 from .nest import Nest, Place, count_below
-from .windows import Scene, held, union, union_at
+from .windows import Scene, first_union, held, union
 
 
 def words_moved(nest: Nest, axes: Axes, child: int, level: int) -> int:
@@ -136,24 +136,13 @@ def words_owned(nest: Nest, axes: Axes, level: int) -> int:
 
 def first_words(nest: Nest, axes: Axes, child: int, level: int) -> int:
     """Distinct elements of the first tiles of `child` under the first instance of `level`."""
-    return _words_at(nest, axes, child, level, (0,) * len(nest.bounds))
-
-
-def last_words(nest: Nest, axes: Axes, child: int, level: int) -> int:
-    """Distinct elements of the tiles of `child` under the first instance of `level` at its last step."""
-    return _words_at(nest, axes, child, level, tuple(nest.last_step(child, dim) for dim in range(len(nest.bounds))))
-
-
-def _words_at(nest: Nest, axes: Axes, child: int, level: int, at: tuple[int, ...]) -> int:
-    """Distinct elements of the tiles of `child` under the first instance of `level` where its loops in time are `at`
-    (iterations by dimension)."""
     total = 1
     for dim in axes.plain:
         places = [p for p in nest.outside(child, dim) if _fans(p, child, level)]
-        total *= _covered(nest.bounds[dim] - at[dim], nest.tile(child, dim), places)
+        total *= _covered(nest.bounds[dim], nest.tile(child, dim), places)
     for window in axes.windows:
         scene = Scene(child, lambda p: _fans(p, child, level), lambda _: False)
-        total *= union_at(nest, window, scene, at)
+        total *= first_union(nest, window, scene)
     return total
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from .delays import Delays
 from .grids import Store, cells_of, sizes_of, swept
 from .inward import Layer, Passage, Pending, Step, kept_at
-from .model import Floats, Ints, Model, may_be_cut_off
+from .model import Floats, Ints, Model
 from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
 from .outer import Outer
 from .rooms import Rooms
@@ -151,9 +151,7 @@ class Ahead:
             self._arrivals = {}
             for t, own in enumerate(self._skeleton.parent[0].tolist()):
                 pace = self._outer.pace(t)
-                if own >= self._outer.last - 1 or pace == 0 or may_be_cut_off(self._model, t):
-                    continue
-                if self._grids[own].perfect:
+                if own < self._outer.last - 1 and pace > 0 and self._grids[own].perfect:
                     tiles, inside = (sizes_of(self._grids[own], high=False), self._skeleton.inside)
                     covered = tuple(size * int(n) for size, n in zip(tiles, inside[-1] // inside[own + 1], strict=True))
                     words = self._tables.size(t, covered, tiles)

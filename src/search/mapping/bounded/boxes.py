@@ -12,7 +12,7 @@ import numpy as np
 
 from ....costs.compiled import bare, compiled, inner
 from .meshes import Mesh
-from .model import PLAIN, UNRELATED, Floats, Ints, Model, may_be_cut_off
+from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .prefixes import Ways, least_at, tensor_costs
 from .promise import value_of
 from .windows import together
@@ -212,7 +212,7 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     if best > most:
         return best
     for t in range(model.full.shape[0]):
-        size = (1.0 if may_be_cut_off(model, t) else first_words(model, mesh, desk, t)) * model.weight[-1, t]
+        size = first_words(model, mesh, desk, t) * model.weight[-1, t]
         tensor_costs(
             ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], desk.flows[:, t], desk.ones, 1.0,
             desk.ones, desk.used, size, desk.room[0, t], desk.room[1, t], desk.room[2, t],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....costs.compiled import compiled, inner
-from .model import Floats, Ints, Model, may_be_cut_off, one_way
+from .model import Floats, Ints, Model, one_way
 from .prefixes import Ways
 from .promise import value_of
 from .skeleton import fill
@@ -36,10 +36,11 @@ def first_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> N
     for t in range(model.kind.shape[0]):
         own = skeleton.parent[0, t]
         if own < inside:
-            words = 1.0
-            if not may_be_cut_off(model, t):
-                words = float(union_size(model, t, first_tile(model, skeleton, own), skeleton.inside[own + 1]))
-            far[1 if model.is_output[t] else 0] += words * model.weight[last, t]
+            words = (
+                float(union_size(model, t, first_tile(model, skeleton, own), skeleton.inside[own + 1]))
+                * model.weight[last, t]
+            )
+            far[1 if model.is_output[t] else 0] += words
 
 
 @inner

@@ -153,13 +153,6 @@ def one_way(limits: Floats, back: bool) -> float:
     return min(limits[int(back)], limits[2], limits[3])
 
 
-@bare_entry
-def may_be_cut_off(model: Model, t: int) -> bool:
-    """Whether all that is known of the tile of tensor `t` that fills or drains a memory is that it has an element: an
-    output's last one may have no more, with imperfect factors."""
-    return bool(model.is_output[t]) and not model.perfect
-
-
 def _bandwidths(level: Level) -> list[float]:
     limits = level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth
     return [inf if limit is None else float(limit) for limit in limits]

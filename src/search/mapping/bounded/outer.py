@@ -9,7 +9,7 @@ import numpy as np
 
 from ....costs.compiled import bare, bare_entry
 from .grids import Sizes, grid_of, sizes_of
-from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model, may_be_cut_off, one_way
+from .model import UNRELATED, WINDOW, Bools, Floats, Ints, Model, one_way
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
 from .tables import EVERY, Boundary, Tables
 from .walk import Grid
@@ -272,7 +272,6 @@ class Outer:
             for t in range(len(model.full)):
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
                     size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
-                    size = np.ones_like(size) if may_be_cut_off(model, t) else size
                     far = far + size * model.weight[self.last, t]
                     near = near + size / self.children * model.weight[self.last - 1, t]
             rates = one_way(limits, back), min(into[0 if back else 1], into[2])

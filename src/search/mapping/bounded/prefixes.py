@@ -13,7 +13,7 @@ import numpy as np
 
 from ....costs.compiled import bare, bare_entry
 from .meshes import Fitting, Mesh, most_more, number_of
-from .model import PLAIN, Floats, Ints, Model, may_be_cut_off, one_way
+from .model import PLAIN, Floats, Ints, Model, one_way
 from .promise import value_of
 from .rows import copy_table
 from .windows import together
@@ -253,8 +253,7 @@ def bound_of(model: Model, order: Ints, ways: Ways, fitting: Fitting, trail: Tra
         free = 1.0
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
-        size = 1.0 if may_be_cut_off(model, t) else float(union_size(model, t, trail.inside[last], trail.inside[0]))
-        size *= model.weight[-1, t]
+        size = float(union_size(model, t, trail.inside[last], trail.inside[0])) * model.weight[-1, t]
         tensor_costs(
             ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], trail.flows[done, t], trail.more[t], free,
             trail.more[tensors], trail.used[done], size, room[0, t], room[1, t], room[2, t],

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....costs.compiled import bare
 from ..objective import value_of
-from .model import Floats, Ints, Model, may_be_cut_off
+from .model import Floats, Ints, Model
 from .walk import Best, Beyond, Leaves, Skeleton, State
 from .words import tile_size, union_size
 from .working import busy_along
@@ -78,14 +78,11 @@ def port_cycles(task: Task, words: Floats) -> float:
 
 @bare
 def first_words(task: Task, t: int, known: int, level: int) -> float:
-    """Elements at least of tensor `t` in the first (output: last) tiles of its innermost memory under one instance of
-    `level`.
+    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
 
     Tiles are known up to memory `known`.
     """
     model, skeleton, state = task.model, task.skeleton, task.state
-    if may_be_cut_off(model, t):
-        return 1.0
     own = min(known, skeleton.parent[0, t])
     covered = state.room[1]
     for d in range(covered.shape[0]):

@@ -306,7 +306,12 @@ def _port_cycles(n: int, machine: Machine, batch: Batch, words: Floats) -> float
     levels, dims = batch.temporal.shape[1:]
     used, cycles = 1.0, 0.0
     for level in range(levels - 1, -1, -1):
-        demands = (words[0, level], words[1, level], words[0, level] + words[1, level], max(words[2, level], words[3, level]))
+        demands = (
+            words[0, level],
+            words[1, level],
+            words[0, level] + words[1, level],
+            max(words[2, level], words[3, level]),
+        )
         for port in range(4):
             if machine.bandwidths[level, port] > 0:
                 cycles = max(cycles, demands[port] / (machine.bandwidths[level, port] * used))

@@ -124,14 +124,6 @@ def test_the_busiest_instance_sets_the_pace():
     assert prices.levels["L1"].cycles == first.levels["L1"].cycles
 
 
-def test_the_last_tile_drains():
-    # 9 results in tiles of 8: the last tile is one result
-    arch = machine()
-    slow = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], write_bandwidth=1)))
-    prices = evaluate(slow, window(9, 1), mapping(level((P, 8)), level((P, 2))))
-    assert prices.drain_cycles == 1
-
-
 def test_partial_sums_return_over_the_network():
     # two tiles of 4 results leave twice, and come back in between beside the operands
     arch = machine()

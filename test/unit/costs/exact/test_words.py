@@ -6,7 +6,7 @@ import pytest
 
 from tilewright.costs.exact.axes import axes_of, tile_words
 from tilewright.costs.exact.nest import nest_of
-from tilewright.costs.exact.words import first_words, last_words, words_moved, words_owned
+from tilewright.costs.exact.words import first_words, words_moved, words_owned
 
 from .walk import Walk, random_mapping, random_problem
 
@@ -34,5 +34,4 @@ def test_words_equal_a_walk_over_all_iterations(seed: int):
                     first = words_moved(nest.first_instance(level), axes, child, level)
                     assert first == walk.moved_by_each(tensor, child, level)[0]
                     if child >= 0:
-                        assert last_words(nest, axes, child, level) == walk.last(tensor, child, level)
                         assert first_words(nest, axes, child, level) == walk.first(tensor, child, level)

@@ -197,11 +197,3 @@ class Walk:
         """Distinct elements of the first tiles of `child` below the first instance of `level`."""
         fan = [loop for loop in self.loops if child < loop[0] <= level and loop[1]]
         return len(frozenset().union(*(self.elements(tensor, child, offset) for _, offset in self._positions(fan))))
-
-    def last(self, tensor: Tensor, child: int, level: int) -> int:
-        """Distinct elements of the tiles of `child` below the first instance of `level` at its last step."""
-        temporal = [loop for loop in self.loops if loop[0] > child and not loop[1]]
-        fan = [loop for loop in self.loops if child < loop[0] <= level and loop[1]]
-        time = [offset for _, offset in self._positions(temporal) if self._inside(offset)][-1]
-        places = (tuple(a + b for a, b in zip(time, offset, strict=True)) for _, offset in self._positions(fan))
-        return len(frozenset().union(*(self.elements(tensor, child, offset) for offset in places)))
