@@ -19,17 +19,19 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from time import process_time
+from typing import cast
 
 import numpy as np
 
-from tilewright import load_target
+from tilewright import compile, load_target, simulate
 from tilewright.algebra.evaluate import run_statement
 from tilewright.arrays import Array
 from tilewright.backends.hexagon import missing_tools, run_program
 from tilewright.backends.packets.text import assembly
-from tilewright.driver import reference
-from tilewright.driver.packets import compile_packets, execute, integer_types, packet_module
-from tilewright.frontends.einsum import parse_einsum
+from tilewright.dialects.types import Tensor
+from tilewright.driver import load_model, reference
+from tilewright.frontends.einsum import einsum_module, integer_types, parse_einsum
+from tilewright.interpreters.graph import argument_names, find_function, result_names
 from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import PacketProgram, Stored, executed_packets
 from tilewright.machine.packet_storage import contiguous_strides
@@ -257,32 +259,30 @@ def plain_rate(case: Case) -> float:
 
 def shapes_of(text: str) -> dict[str, tuple[int, ...]]:
     """The tensors' shapes, as large as their indices reach."""
-    from tilewright.driver.packets import kernel_of
-    from tilewright.frontends.einsum import einsum_module
-
-    kernel = kernel_of(einsum_module(text))
-    assert kernel is not None, text
-    return {name: tuple(shape) for name, shape in kernel.shapes.items()}
+    function = find_function(einsum_module(text))
+    types = zip(function.function_type.inputs, argument_names(function), strict=True)
+    outputs = zip(function.function_type.outputs, result_names(function), strict=True)
+    return {name: cast(Tensor, type_).get_shape() for type_, name in (*types, *outputs)}
 
 
 def layers(only: str, type_name: str) -> None:
     """Covenant's layers in full size, as `tilewright run` takes them: in simulation and under qemu."""
-    machine = load_target("hvx")
     print(f"{'layer':18} {'packets':>9} {'a packet':>8} {'host':>12} {'NumPy':>6} {'qemu':>6} {'compile s':>9}")
     for name in (name for name in LAYERS if only in name):
-        module, lowered = packet_module(f"covenant{'_u8' if type_name == 'u8' else ''}:{name}")
+        model = f"covenant{'_u8' if type_name == 'u8' else ''}:{name}"
         start = process_time()
-        model = compile_packets(machine, lowered)
+        program = compile(model, "hvx")
         spent = process_time() - start
-        given = random_inputs(model.program)
-        inputs = {key: given[key].reshape(shape) for key, (shape, _) in model.inputs.items()}
-        result = execute(machine, model, inputs)
-        wanted = reference(module, inputs)
+        given = random_inputs(program.decoded)
+        inputs = {t.name: given[t.name].reshape(t.shape) for t in program.tensors if t.role == "input"}
+        result, ran = simulate(program, inputs), program.control.execute(program, inputs)
+        wanted = reference(load_model(model), inputs)
         equal = all(np.array_equal(result.outputs[key], values) for key, values in wanted.items())
-        same = result.qemu is not None and result.qemu_equal
-        rate, host = covenant_layer(name).macs / result.simulated.packets, ",".join(laid_out(model.program)) or "none"
+        outputs = ran.outputs if ran is not None else None
+        same = outputs is not None and all(np.array_equal(outputs[key], values) for key, values in wanted.items())
+        rate, host = covenant_layer(name).macs / result.cycles, ",".join(laid_out(program.decoded)) or "none"
         shown = f"{rate:8.2f} {host:>12} {equal!s:>6} {same!s:>6} {spent:9.2f}"
-        print(f"{name:18} {result.simulated.packets:9} {shown}", flush=True)
+        print(f"{name:18} {result.cycles:9} {shown}", flush=True)
 
 
 VARIANTS = (

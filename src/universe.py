@@ -37,6 +37,7 @@ PASSES_BY_FOLDER = {
     "mnemonic": ("mnemonic-pack",),
     "dram_to_mnemonic": ("convert-dram-to-mnemonic",),
     "nest_to_loops": ("convert-nest-to-loops",),
+    "nest_to_packets": ("convert-nest-to-packets",),
 }
 """Passes by the folder of `passes/` that they are in."""
 

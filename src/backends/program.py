@@ -16,18 +16,17 @@ from ..errors import TilewrightError
 from ..files import read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
-from ..machine.encoding import instruction_offsets
 from ..machine.layer_table import LayerTable, layer_table_of
 from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
+from .control_models import ControlModel, control_model
 from .region import Region, check_regions, region_of
 
 if TYPE_CHECKING:
     from .simulator.layers import LayerFigures
 
-FILES = ("program.bin", "target.acg", "weights.npz")
-TABLE = "program.json"
-"""Files of a compiled folder."""
+TARGET, WEIGHTS, TABLE = "target.acg", "weights.npz", "program.json"
+"""Files of a compiled folder, beside the code."""
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -48,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything that running a network on `machine` needs.
+    """Everything that running a network on `machine` needs; its control model says what the bytes of `code` are.
 
     `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
@@ -74,9 +73,29 @@ class Program:
         return f"<Program for {self.machine.name}: {layers}{len(self.code)} bytes{cycles}>"
 
     @property
+    def control(self) -> ControlModel:
+        """The machine's control model."""
+        return control_model(self.machine)
+
+    @cached_property
+    def decoded(self) -> Any:
+        """What `code` says; `TilewrightError` (kind `program`) where it is no program of the machine."""
+        return self.control.decode(self)
+
+    @property
     def instruction_count(self) -> int:
         """Instructions in `code`."""
-        return len(instruction_offsets(self.machine, self.code)[0])
+        return self.control.instruction_count(self)
+
+    @property
+    def layouts(self) -> list[dict[str, str]]:
+        """Inputs, outputs and weights that lie in another way than row-major: name, role, and how."""
+        return self.control.layouts(self)
+
+    @cached_property
+    def exports(self) -> Mapping[str, bytes]:
+        """Files for other tools, by name."""
+        return self.control.exports(self)
 
     @cached_property
     def layers(self) -> tuple[LayerFigures, ...]:
@@ -86,12 +105,16 @@ class Program:
         return simulate(self, functional=False, checks=False).layers
 
     def save(self, folder: str | Path) -> Path:
-        """Writes `program.bin`, `target.acg`, `program.json` and `weights.npz` into `folder`, which is made."""
+        """Writes the code, `target.acg`, `program.json`, `weights.npz` and `exports` into `folder`, which is made."""
         folder = Path(folder)
-        with replacing_all(folder, (*FILES, TABLE)) as places:
-            places["program.bin"].write_bytes(self.code)
-            places["target.acg"].write_text(print_target(self.machine), encoding="utf-8")
-            self.constants.save(places["weights.npz"])
+        files = (self.control.code_file, TARGET, WEIGHTS, *self.exports)
+        with replacing_all(folder, (*files, TABLE)) as places:
+            places[self.control.code_file].write_bytes(self.code)
+            places[TARGET].write_text(print_target(self.machine), encoding="utf-8")
+            self.constants.save(places[WEIGHTS])
+            for name, content in self.exports.items():
+                places[name].write_bytes(content)
+                places[name].chmod(0o755 if "." not in name else 0o644)
             table = {
                 "tensors": [asdict(tensor) for tensor in self.tensors],
                 "predicted": dict(self.predicted),
@@ -99,7 +122,7 @@ class Program:
                 "regions": [asdict(region) for region in self.regions],
                 **self.layer_table.as_dict(),
             }
-            places[TABLE].write_text(sealed_table(table, {name: places[name] for name in FILES}), encoding="utf-8")
+            places[TABLE].write_text(sealed_table(table, {name: places[name] for name in files}), encoding="utf-8")
         return folder
 
     def tensor(self, name: str) -> TensorPlacement:
@@ -113,19 +136,17 @@ class Program:
 def load_program(folder: str | Path) -> Program:
     """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
     folder = Path(folder)
-    if not (folder / "target.acg").is_file():
+    if not (folder / TARGET).is_file():
         raise TilewrightError(
             "file", str(folder), "a folder written by compile", "no target.acg in it", "compile a model to it"
         )
     table = read_table(folder, TABLE)
-    if "program.s" in table["files"]:
-        lever = f"run its model with --target {folder / 'target.acg'}, or what is linked from program.s on its machine"
-        raise TilewrightError("file", str(folder), "a program of instruction words", "one of packets", lever)
-    if not set(FILES) <= set(table["files"]):
-        raise TilewrightError("file", str(folder), f"{', '.join(FILES)}", ", ".join(table["files"]), "compile again")
-    machine = load_target(folder / "target.acg")
-    code = (folder / "program.bin").read_bytes()
-    constants = Resources.load(folder / "weights.npz")
+    machine = load_target(folder / TARGET)
+    files = control_model(machine).code_file, TARGET, WEIGHTS
+    if not set(files) <= set(table["files"]):
+        raise TilewrightError("file", str(folder), ", ".join(files), ", ".join(table["files"]), "compile again")
+    code = (folder / files[0]).read_bytes()
+    constants = Resources.load(folder / WEIGHTS)
     try:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
         predicted = {str(key): float(value) for key, value in table["predicted"].items()}
@@ -138,8 +159,7 @@ def load_program(folder: str | Path) -> Program:
         ) from error
     check_tensors(machine, tensors)
     check_regions(machine, program.regions)
-    if layers.known:
-        layers.check(program.instruction_count)
+    layers.check(program.instruction_count)
     return program
 
 

@@ -1,7 +1,7 @@
 """Compile a model to a binary for a target.
 
 Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies) and weights.npz.  For a machine
-of packets: program.s (its assembly), target.acg, program.json, constants.npz and, where tools link it, program.
+of packets packets.json is the binary; its assembly is program.s and, where tools link it, program.
 """
 
 from __future__ import annotations
@@ -46,12 +46,15 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     """Options of `add_compile_options` that a compilation would ignore."""
     from ..driver import is_kernel
+    from ..driver.pipelines import pipeline_of
     from ..frontends.acg import load_target
 
     if is_kernel(arguments.model):
         yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
-    if load_target(arguments.target).packets is not None:
-        yield Unused((*WAYS_TO_COMPILE, "time_limit"), "on a machine of packets")
+    machine = load_target(arguments.target)
+    if not pipeline_of(machine).groups:
+        taken = "no_prove", "partition", "tile_rows", "tile_columns", "time_limit"
+        yield Unused(taken, f"on a machine of {machine.control}")
     elif not arguments.partition:
         yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition")
 
@@ -111,14 +114,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import compile
     from ..driver.groups import BEST
-    from ..frontends.acg import load_target
 
     folder = arguments.output or default_folder(arguments.model)
     shapes = model_shapes(arguments, arguments.model)
-    if (machine := load_target(arguments.target)).packets is not None:
-        from ..driver.packet_files import compile_to_folder
-
-        return compile_to_folder(arguments.model, machine, folder, shapes)
     options = compile_options(arguments)
     if options.partition == BEST:
         answer_with_best()
@@ -128,11 +126,10 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     program.save(folder)
     return {
         "dir": str(folder),
-        "mnemonics": program.instruction_count,
-        "binary_bytes": len(program.code),
+        **program.control.sizes(program),
         "ops_max": program.ops_max,
         "layers": [layer.as_dict() for layer in program.layers],
-        "layouts": [{"name": t.name, "role": t.role, "layout": t.layout.text} for t in program.tensors if t.layout],
+        "layouts": program.layouts,
         **program.predicted,
         **({"candidates": [asdict(way) for way in program.candidates]} if program.candidates else {}),
     }

@@ -66,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    from ..backends.control_models import control_model
     from ..driver import is_kernel
     from ..frontends.acg import load_target
     from ..zoo.schedule_networks.tables import TRANSFORMERS
@@ -90,8 +91,8 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         taken = "target", "time_limit", "batch", "shape", "dim", "no_check"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
-    if load_target(arguments.target).packets is not None:
-        yield Unused(("no_trace",), "on a machine of packets")
+    if not control_model(machine := load_target(arguments.target)).traced:
+        yield Unused(("no_trace",), f"on a machine of {machine.control}")
     yield from unused_compile_options(arguments)
 
 
@@ -104,7 +105,6 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver import RunOptions, run
-    from ..frontends.acg import load_target
 
     if is_binary_run(arguments):
         return execute_binary(arguments)
@@ -120,10 +120,6 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.schedule is not None:
         return _run_scheduled(arguments, folder, options)
     shapes = model_shapes(arguments, arguments.model)
-    if (machine := load_target(arguments.target)).packets is not None:
-        from ..driver.packets import run_packets
-
-        return run_packets(arguments.model, machine, folder=folder, shapes=shapes, options=options).as_dict()
     with progress_bar() as progress:
         return run(
             arguments.model,
@@ -147,16 +143,15 @@ def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOpti
 
 def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
-    if "packets" in answer:
-        _show_packets(answer)
-        return
     if "image" in answer:
         show_binary(answer)
         return
     rows = [
         *_cost_rows(answer),
         ["instructions", number(answer["instructions"])],
+        *_packet_rows(answer),
         *_error_rows(answer),
+        *_independent_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
@@ -172,24 +167,26 @@ def show(answer: dict[str, Any]) -> None:
         _show_regions(answer["regions"])
 
 
-def _show_packets(answer: dict[str, Any]) -> None:
-    qemu = answer["qemu"]
-    missing = f"not run: {', '.join(answer['missing_tools'])} not installed"
-    rows = [
+def _packet_rows(answer: dict[str, Any]) -> list[list[str]]:
+    if "packets" not in answer:
+        return []
+    return [
         ["packets", number(answer["packets"])],
         ["words of them used", share(answer["utilization"]["words"])],
         ["packets of code", number(answer["code_packets"])],
-        *_error_rows(answer),
-        ["independent run", missing if qemu is None else "equal" if qemu["equal"] else "differs"],
-        *(
-            [["its packets", number(qemu["packets"])], ["its instructions", number(qemu["instructions"])]]
-            if qemu
-            else []
-        ),
-        ["outputs", answer["outputs"]],
-        ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
-    print_table("Run", ["what", "value"], rows)
+
+
+def _independent_rows(answer: dict[str, Any]) -> list[list[str]]:
+    if "qemu" not in answer:
+        return []
+    if (ran := answer["qemu"]) is None:
+        return [["independent run", f"not run: {', '.join(answer['missing_tools'])} not installed"]]
+    return [
+        ["independent run", "equal" if ran["equal"] else "differs"],
+        ["its packets", number(ran["packets"])],
+        ["its instructions", number(ran["instructions"])],
+    ]
 
 
 def _show_regions(regions: list[dict[str, Any]]) -> None:
@@ -217,8 +214,8 @@ def _show_nodes(nodes: Counts, utilization: dict[str, float]) -> None:
             name,
             number(count["issues"]),
             number(count["ops"]),
-            number(count["busy_cycles"]),
-            share(utilization.get(name, 0.0)),
+            number(count["busy_cycles"]) if name in utilization else "",
+            share(utilization[name]) if name in utilization else "",
             energy(count["energy_pj"]),
         ]
         for name, count in nodes.items()
@@ -232,7 +229,8 @@ def _show_units(units: Counts, utilization: dict[str, float]) -> None:
         [name, number(count["instructions"]), number(count["busy_cycles"]), share(utilization.get(name, 0.0))]
         for name, count in units.items()
     ]
-    print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)
+    if rows:
+        print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)
 
 
 def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:
@@ -246,7 +244,7 @@ def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:
         ["latency", number(answer["cycles"], "cycles")],
         *row("predicted latency", "cycles", number(predicted.get("cycles", 0), "cycles")),
         *row("latency in the model", "model_cycles", number(predicted.get("model_cycles", 0), "cycles")),
-        ["energy", energy(answer["energy_pj"])],
+        ["energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
         *row("predicted energy", "energy_pj", energy(predicted.get("energy_pj", 0))),
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
         *row("predicted DRAM traffic", "dram_bytes", number(predicted.get("dram_bytes", 0), "B")),

@@ -303,9 +303,7 @@ def packed_codes(isa: PacketIsa, name: str, values: Iterable[tuple[str, int | st
     item = next((one for one in isa.mnemonics if one.name == name), None)
     if item is None:
         raise VerifyException(f"expected a mnemonic among {', '.join(one.name for one in isa.mnemonics)}, found {name}")
-    counts = {file.name: file.count for file in isa.files}
-    limits = {field: (0, counts[file] - 1) for field, file in item.registers}
-    limits |= {field.name: (field.lowest, field.highest) for field in item.fields}
+    limits = item.limits(isa.files)
     codes: dict[str, int] = {}
     for field, value in values:
         low, high = limits.get(field, (0, -1))

@@ -1,7 +1,6 @@
-"""What a person asks for, from input to answer: models, kernels of packet machines, partitions, DRAM schedules."""
+"""What a person asks for, from input to answer: models, partitions, DRAM schedules."""
 
 from .models import (
-    CompileOptions,
     Progress,
     RunOptions,
     RunResult,
@@ -10,11 +9,10 @@ from .models import (
     load_model,
     make_context,
     parse_mlir,
-    parse_passes,
-    pipeline_text,
     reference,
     run,
 )
+from .pipelines import CompileOptions, parse_passes, pipeline_text
 
 __all__ = [
     "CompileOptions",

@@ -15,7 +15,8 @@ from ..costs.fusion import platform_of
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
-from .models import CompileOptions, Progress, compile_module, load_model, lower, pipeline_text
+from .models import Progress, compile_module, load_model, lower
+from .pipelines import CompileOptions, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program

@@ -5,25 +5,26 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read_arrays, verdict, write_arrays
 from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
+from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .model_kinds import MODEL_KINDS, check_kind
+from .pipelines import INTEGER_PART, CompileOptions, parse_passes, pipeline_of, pipeline_text
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -36,29 +37,6 @@ Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
 
 
-@dataclass(frozen=True)
-class CompileOptions:
-    """What a caller may choose about a compilation.
-
-    `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
-    run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
-    the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
-    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program
-    of fewest predicted cycles, with groups or layer by layer.  Where full rows do not fit, tiles have `tile_columns`
-    columns at most (0: only if a layer does not fit otherwise).
-    """
-
-    keep_intermediates: bool = False
-    prove: bool = True
-    verify_each: bool = False
-    dump: Path | None = None
-    partition: str = ""
-    tile_rows: int = 32
-    tile_columns: int = 0
-    time_limit_s: float = 0
-    seed: int = 0
-
-
 def make_context() -> Context:
     """A context that knows upstream's and tilewright's dialects, each loaded when it is first used."""
     context = Context()
@@ -67,58 +45,18 @@ def make_context() -> Context:
     return context
 
 
-def pipeline_text(target: str, options: CompileOptions | None = None, global_bytes: int = 0) -> str:
-    """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
-
-    `global_bytes` is what groups may take of the buffer for maps (0: all of it).
-    """
-    from ..frontends.acg import load_target
-
-    loops = load_target(target).control == "loops"
-    options = options or CompileOptions()
-    limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
-    tiles = f"rows={options.tile_rows} columns={options.tile_columns}"
-    groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
-    allocate = "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate"
-    stages = (
-        f'load-target{{target="{target}"}}',
-        "graph-normalize",
-        "graph-quantize",
-        "graph-integers" if loops else "",
-        groups if options.partition else "",
-        "graph-fuse",
-        "convert-graph-to-nest",
-        *(
-            ("convert-nest-to-loops",)
-            if loops
-            else (
-                "nest-tile",
-                "nest-map",
-                "convert-nest-to-codelet",
-                "codelet-unroll",
-                "codelet-parallelize",
-                "codelet-pipeline",
-                allocate,
-                "codelet-verify" if options.prove else "",
-                "convert-codelet-to-mnemonic",
-            )
-        ),
-    )
-    return ",".join(stage for stage in stages if stage)
-
-
-def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
-    """The passes that `text` names, as `tilewright-opt -p` takes it."""
-    return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
-
-
-def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None = None) -> ModuleOp:
+def load_model(
+    model: str | Path | bytes | ModelProto | ModuleOp,
+    shapes: InputShapes | None = None,
+    products: tuple[str, str] | None = None,
+) -> ModuleOp:
     """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
     `covenant:bert_gemm1` (`zoo.covenant_layers`).  Networks of the zoo have names, too (`frontends.networks`):
     `resnet50` has 8-bit integers, `resnet50:f32` floats, with seeded weights.  A module is copied, so that the caller's
     stays as it is.  `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
+    Einsum text says no element types: f32, or integers where products are of the types `products`.
     """
     shapes = shapes or InputShapes()
     if isinstance(model, ModuleOp):
@@ -126,10 +64,10 @@ def load_model(model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputS
         attach(copy, Resources(resources_of(model)))
         return _with_fixed_shapes(copy, "the module", shapes)
     if isinstance(model, str) and is_kernel(model):
-        from ..frontends.einsum import einsum_module
+        from ..frontends.einsum import einsum_module, integer_types, parse_einsum
 
         shapes.refuse(model)
-        return einsum_module(model)
+        return einsum_module(model, integer_types(parse_einsum(model)[0], products) if products is not None else None)
     if isinstance(model, str):
         from ..frontends.layers import named_model, named_network
 
@@ -201,7 +139,7 @@ def compile(
     resource of the target does not suffice.
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
-    lowered = load_model(model, shapes)
+    lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
     return compile_module(lowered, str(target), options or CompileOptions(), progress, _name_of(model))
 
 
@@ -214,11 +152,6 @@ def compile_module(
     module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower `module`, in place if there are no groups, and take the program out of it; errors call it `name`."""
-    from ..frontends.acg import load_target
-
-    if not load_target(target).mnemonics:
-        lever = "map kernels on it, or choose a target with mnemonics"
-        raise TilewrightError("target", target, "mnemonics, which programs consist of", "none", lever)
     from .groups import BEST, best_groups, lower_groups
 
     if options.partition == BEST:
@@ -256,7 +189,10 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RunResult:
-    """A simulated run: its numbers, those predicted, outputs and trace, and how close these are to `compared_with`."""
+    """A simulated run: its numbers, those predicted, outputs and trace, and how close these are to `compared_with`.
+
+    `independent` tells of a run on tools independent of the simulator, for machines that name some.
+    """
 
     simulation: SimulationResult
     predicted: Mapping[str, float]
@@ -266,6 +202,7 @@ class RunResult:
     comparison: Comparison | None
     cpu_s: float
     candidates: tuple[Candidate, ...] = ()
+    independent: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -281,8 +218,13 @@ class RunResult:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the outputs are within the tolerance of what they were compared with; None without a comparison."""
-        return self.comparison.agrees if self.comparison is not None else None
+        """Whether the outputs are within the tolerance of what they were compared with, and an independent run equal.
+
+        None where nothing was compared.
+        """
+        verdicts = [self.comparison.agrees] if self.comparison is not None else []
+        verdicts += [self.independent["qemu"]["equal"]] if self.independent.get("qemu") else []
+        return all(verdicts) if verdicts else None
 
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright run --json`."""
@@ -294,6 +236,8 @@ class RunResult:
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,
             **verdict(self.comparison),
+            "agrees": self.agrees,
+            **self.independent,
             **({"candidates": [asdict(way) for way in self.candidates]} if self.candidates else {}),
             "cpu_s": self.cpu_s,
         }
@@ -311,12 +255,11 @@ def run(
 ) -> RunResult:
     """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
-    On a machine of loops, which has no floats, a quantised network is its integer part (`graph-integers`).
-    Writes `outputs.npz` and `trace.json` to `folder`.
+    On a machine without floats a quantised network is its integer part (`graph-integers`).
+    Writes `outputs.npz` and, on machines that have traces, `trace.json` to `folder`.
     """
     from ..backends.program import load_program
     from ..backends.simulator import simulate
-    from ..frontends.acg import load_target
 
     check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
     options = options or RunOptions()
@@ -324,25 +267,48 @@ def run(
     compiled = not is_kernel(str(model)) and Path(model).is_dir()
     if compiled and shapes is not None:
         shapes.refuse(str(model))
-    module = None if compiled else load_model(model, shapes)
-    if module is not None and load_target(str(target)).control == "loops":
-        parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
-    if module is None:
-        program = load_program(Path(model))
+    if compiled:
+        module, program = None, load_program(Path(model))
     else:
+        products = pipeline_of(load_target(target)).products
+        module = load_model(model, shapes, products)
+        if products is not None:
+            parse_passes(INTEGER_PART).apply(make_context(), module)
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = choose_inputs(signature, options)
     given = read_expected(options, {t.name: t.shape for t in program.tensors if t.role == "output"})
     folder = make_folder(folder)
-    trace = folder / "trace.json" if options.trace else None
+    trace = folder / "trace.json" if options.trace and program.control.traced else None
     result = simulate(program, inputs, trace=trace, progress=progress)
     outputs = folder / "outputs.npz"
     write_arrays(outputs, result.outputs)
     compared_with, expected = expected_outputs(module, inputs, given, options)
     comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
+    independent = _run_independently(program, inputs, result, expected)
     spent = time.process_time() - start
-    return RunResult(result, program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates)
+    known = program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates
+    return RunResult(result, *known, independent)
+
+
+def _run_independently(
+    program: Program, inputs: Mapping[str, Array], result: SimulationResult, expected: Mapping[str, Array] | None
+) -> dict[str, Any]:
+    """The answer about a run on independent tools: equal to the simulation and to what is expected, or what is missing.
+
+    Nothing for machines that name no such tools.
+    """
+    ran = program.control.execute(program, inputs)
+    if ran is None:
+        return {}
+    told = None
+    if (found := ran.outputs) is not None:
+        sides = [result.outputs, *([expected] if expected is not None else [])]
+        equal = ran.packets == result.cycles and all(
+            np.array_equal(s[name], found[name]) for s in sides for name in found
+        )
+        told = {"equal": equal, "instructions": ran.instructions, "packets": ran.packets}
+    return {"qemu": told, "missing_tools": list(ran.missing)}
 
 
 def choose_inputs(

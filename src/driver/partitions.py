@@ -66,7 +66,8 @@ def find_work(name: str, shapes: InputShapes | None = None) -> Work:
 
 
 def _from_file(path: Path, shapes: InputShapes) -> Work:
-    from .models import load_model, make_context, parse_passes
+    from .models import load_model, make_context
+    from .pipelines import parse_passes
 
     module = load_model(path, shapes)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
@@ -111,7 +112,7 @@ class ProgramWork:
     def lower(self, result: PartitionResult) -> None:
         """Lower the groups of `result` in the module; `InfeasibleError` where they leave too little room."""
         from ..passes.graph.graph_partition import outline
-        from .models import parse_passes
+        from .pipelines import parse_passes
 
         layers = self.rows.layers
         outline(
@@ -136,7 +137,8 @@ def program_work(
     from ..passes.graph.fusion_platform import platform_in
     from ..passes.graph.row_groups import RowGroups
     from .groups import GROUP_SHARES
-    from .models import load_model, make_context, parse_passes
+    from .models import load_model, make_context
+    from .pipelines import parse_passes
 
     context, module = make_context(), load_model(Path(name), shapes)
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)

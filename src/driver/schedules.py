@@ -87,7 +87,8 @@ def _layers_of(module: ModuleOp, path: Path) -> tuple[Network, int]:
     from xdsl.dialects.func import FuncOp
 
     from ..passes.graph.schedule_layers import schedule_layers
-    from .models import make_context, parse_passes
+    from .models import make_context
+    from .pipelines import parse_passes
 
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
     functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]

@@ -14,7 +14,8 @@ from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
 
 if TYPE_CHECKING:
-    from .models import CompileOptions, Progress
+    from .models import Progress
+    from .pipelines import CompileOptions
 
 OPS_BASE, OPS_PER_OP = 10_000, 50
 """Operations that a module may hold at any point of the pipeline: so many, and so many more for each of its input.

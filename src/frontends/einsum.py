@@ -16,7 +16,7 @@ from ..algebra.affine import Affine, index_forms
 from ..algebra.expr import Access, Statement
 from ..algebra.parser import parse_statement
 from ..algebra.printer import print_expr, print_statement
-from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
+from ..algebra.statement import accesses, accesses_of, dims_of, scalars_of, tensors_of
 from ..dialects import nest
 from ..dialects.types import Tensor, element_type, tensor
 from ..errors import TilewrightError
@@ -87,6 +87,18 @@ def einsum_module(text: str, types: Mapping[str, str] | None = None) -> ModuleOp
     function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in operands)
     function.attributes["graph.outputs"] = ArrayAttr([StringAttr(target)])
     return ModuleOp([function])
+
+
+def integer_types(statement: Statement, products: tuple[str, str] = ("u8", "i8")) -> dict[str, str]:
+    """Element types for a statement that says nothing of them, on a machine without floats.
+
+    Products sum elements of the types `products` (first factor, second) into i32; everything else is i32.
+    """
+    factors = [access.tensor for access in accesses_of(statement.value) if isinstance(access, Access)]
+    types = dict.fromkeys((*tensors_of(statement), *factors), "i32")
+    if statement.reduce == "+=" and len(set(factors)) == 2:
+        types |= dict(zip(factors, products, strict=True))
+    return types
 
 
 def _kernel_name(target: str, operands: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -69,6 +70,11 @@ def executed_packets(code: Code) -> int:
     return count
 
 
+def count_instructions(code: Code) -> int:
+    """Instructions of the text."""
+    return sum(len(packet) for packet in packets_of(code))
+
+
 @dataclass(frozen=True)
 class Stored:
     """A tensor in the program's memory: `shape` elements of `dtype` with byte `strides`, from `address` on.
@@ -88,6 +94,11 @@ class Stored:
     packing: Packing | None = None
     origin_bytes: int = 0
     copies: int = 1
+
+    @property
+    def elements(self) -> int:
+        """How many there are."""
+        return prod(self.shape)
 
     @property
     def layout(self) -> str:
@@ -114,4 +125,3 @@ class PacketProgram:
     stored: tuple[Stored, ...]
     memory_bytes: int
     images: tuple[tuple[int, bytes], ...] = field(default=(), repr=False)
-    notes: tuple[tuple[str, int], ...] = ()

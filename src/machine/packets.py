@@ -6,6 +6,7 @@ is a resource (slots too): each instruction needs some, often with a choice, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .fields import Field
@@ -96,6 +97,12 @@ class PackedMnemonic:
     from_identity: bool = False
     loop: LoopStart | None = None
     given: tuple[tuple[str, str], ...] = ()
+
+    def limits(self, files: Iterable[RegisterFile]) -> dict[str, tuple[int, int]]:
+        """The least and the largest number of each field: registers of `files`, then immediates."""
+        counts = {file.name: file.count for file in files}
+        registers = {field: (0, counts[file] - 1) for field, file in self.registers}
+        return registers | {field.name: (field.lowest, field.highest) for field in self.fields}
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,13 @@ class TensorPlacement:
     layout: BlockedLayout | None = None  # row-major where there is none
 
     @property
+    def elements(self) -> int:
+        """How many there are."""
+        return prod(self.shape)
+
+    @property
     def size_bytes(self) -> int:
         """Bytes from the first of the tensor to its last."""
         if self.layout is not None:
             return self.layout.size_bytes(self.shape, np.dtype(self.dtype).itemsize)
-        return prod(self.shape) * np.dtype(self.dtype).itemsize
+        return self.elements * np.dtype(self.dtype).itemsize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError, check_type
+from ..control_models import Inputs, Progress, SimulationOptions, control_model
 from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
 from .layer_times import Advance, advances
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from ...machine.layer_table import LayerTable
     from ...machine.tensor_placement import TensorPlacement
     from ..program import Program
-
-Progress = Callable[[str, int, int], None]
-Inputs = Mapping[str, NDArray[Any]]
 
 
 def simulate(
@@ -52,24 +50,24 @@ def simulate(
 
     check_type("program", program, Program, "a Program, as `compile` makes")
     check_type("inputs", inputs, (Mapping, type(None)), "arrays by name")
-    control = program.machine.control
-    if control == "loops":
-        from .loops import simulate_loops
+    options = SimulationOptions(functional, timing, checks, trace, progress)
+    return control_model(program.machine).simulate(program, inputs or {}, options)
 
-        return simulate_loops(program, inputs or {}, functional, trace, progress)
-    if control != "queues":
-        raise TilewrightError("unsupported", program.machine.name, "control model `queues`", f"`{control}`")
+
+def simulate_queues(program: Program, inputs: Inputs, options: SimulationOptions) -> SimulationResult:
+    """As `simulate`, for control model `queues`."""
+    functional = options.functional
     stream = make_stream(program.machine, program.code)
     program.layer_table.check(len(stream))
     _check_static(stream)
     counts = count_all(stream)
     storages = _make_storages(program, counts.memories, functional)
-    place_tensors(program, inputs or {}, storages, functional)
-    issues = _run(stream, storages, functional, timing, checks, progress)
+    place_tensors(program, inputs, storages, functional)
+    issues = _run(stream, storages, options)
     numbers = program.layer_table.numbers()
     stretches = _stretches(numbers, issues)
-    if trace is not None:
-        write_trace(trace, stream, issues, TracedLayers(program.layer_table, numbers, stretches))
+    if options.trace is not None:
+        write_trace(options.trace, stream, issues, TracedLayers(program.layer_table, numbers, stretches))
     cycles = max((issue.end_cycle for issue in issues), default=0)
     by_name = {storage.name: storage for storage in storages}
     outputs = [t for t in program.tensors if t.role == "output"] if functional else []
@@ -136,16 +134,27 @@ def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], fun
     """Puts inputs and weights into memory; `TilewrightError` where one is missing, unknown or of another shape."""
     by_name = {storage.name: storage for storage in storages}
     given = [tensor for tensor in program.tensors if tensor.role in ("input", "weight")]
-    unknown = [name for name in inputs if all(tensor.name != name for tensor in given)]
-    if unknown:
-        names = ", ".join(tensor.name for tensor in given if tensor.role == "input")
-        raise TilewrightError("inputs", unknown[0], f"inputs named {names}", f"`{unknown[0]}`")
+    _check_names(given, inputs)
     _check_apart(given)
     for tensor in given:
         array = _value(program, tensor, inputs) if functional else None
         if array is not None and tensor.layout is not None:
             array = tensor.layout.pack(array)
         by_name[tensor.memory].place(tensor.address, array, tensor.size_bytes)
+
+
+def given_inputs(program: Program, inputs: Inputs) -> dict[str, NDArray[Any]]:
+    """The inputs as arrays; `TilewrightError` where one is missing, unknown or of another shape."""
+    tensors = [tensor for tensor in program.tensors if tensor.role == "input"]
+    _check_names(tensors, inputs)
+    return {tensor.name: _value(program, tensor, inputs) for tensor in tensors}
+
+
+def _check_names(tensors: Sequence[TensorPlacement], inputs: Inputs) -> None:
+    unknown = [name for name in inputs if all(tensor.name != name for tensor in tensors)]
+    if unknown:
+        names = ", ".join(tensor.name for tensor in tensors if tensor.role == "input")
+        raise TilewrightError("inputs", unknown[0], f"inputs named {names}", f"`{unknown[0]}`")
 
 
 def _check_apart(given: Sequence[TensorPlacement]) -> None:
@@ -169,28 +178,21 @@ def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray
     return array
 
 
-def _run(
-    stream: Stream,
-    storages: list[Storage],
-    functional: bool,
-    timing: bool,
-    checks: bool,
-    progress: Progress | None,
-) -> list[Issue]:
+def _run(stream: Stream, storages: list[Storage], options: SimulationOptions) -> list[Issue]:
     buffers = [storage.data for storage in storages]
-    hazards = HazardCheck(stream) if checks else None
+    hazards = HazardCheck(stream) if options.checks else None
     step = max(1, len(stream) // 100)
     issues: list[Issue] = []
     with np.errstate(all="ignore"):
-        for issue in run_queues(stream, timing):
+        for issue in run_queues(stream, options.timing):
             if hazards is not None:
                 hazards.check(issue.index)
                 _check_reads(stream, storages, issue.index)
-            if functional:
+            if options.functional:
                 stream.plans[issue.index].run(buffers, stream.addresses[issue.index])
             issues.append(issue)
-            if progress is not None and len(issues) % step == 0:
-                progress("simulate", len(issues), len(stream))
+            if options.progress is not None and len(issues) % step == 0:
+                options.progress("simulate", len(issues), len(stream))
     return issues
 
 

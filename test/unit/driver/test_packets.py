@@ -2,35 +2,31 @@
 
 import json
 import os
-from math import prod
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
 
-from tilewright import load_target
+import tilewright
 from tilewright.arrays import make_inputs
-from tilewright.backends.hexagon import missing_tools, run_program
-from tilewright.backends.packets.text import assembly
+from tilewright.backends.hexagon import missing_tools
+from tilewright.backends.program import load_program
 from tilewright.cli import main
-from tilewright.driver import RunOptions, reference
-from tilewright.driver.packets import compile_packets, kernel_of, packet_module, run_packets
+from tilewright.driver import CompileOptions, load_model, reference
 from tilewright.errors import TilewrightError
-from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import executed_packets
-from tilewright.zoo.covenant_layers import LAYERS
+from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
 
-HVX = load_target("hvx")
 QUICK = ("bert_atn1", "bert_atn2", "dlrm_fc1", "dlrm_fc4", "mobilenetv3_conv1", "resnet50_conv2")
 
 
 def check_cut(name: str, folder: Path) -> None:
-    result = run_packets(name, HVX, folder=folder, options=RunOptions(trace=False))
-    answer = result.as_dict()
+    answer = tilewright.run(name, "hvx", folder=folder).as_dict()
     assert answer["equal"] is True
     assert answer["compared_with"] == "NumPy"
-    assert answer["packets"] == executed_packets(result.program.code)
+    assert answer["packets"] == answer["cycles"] == answer["predicted"]["packets"]
+    assert answer["trace"] is None
     assert 0 < answer["utilization"]["words"] <= 1
     if missing_tools():
         assert answer["qemu"] is None
@@ -56,20 +52,15 @@ def test_cuts_of_all_layers_and_types(network: str, layer: str, tmp_path: Path):
 @pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}")
 @pytest.mark.parametrize("layer", LAYERS)
 def test_layers_in_full_size_under_qemu(layer: str):
-    module, lowered = packet_module(f"covenant_u8:{layer}")
-    model = compile_packets(HVX, lowered)
-    inputs = make_inputs(model.inputs, 0)
-    ran = run_program(assembly(Isa(HVX), model.program.code), model.program, inputs)
-    ((name, shape),) = model.outputs.items()
-    np.testing.assert_array_equal(ran.outputs[name].reshape(shape), reference(module, inputs)[name])
-    assert ran.packets == executed_packets(model.program.code)
-    print(f"{layer}: {_work(lowered) / ran.packets:.1f} multiplications a packet")
-
-
-def _work(module: ModuleOp) -> int:
-    kernel = kernel_of(module)
-    assert kernel is not None
-    return prod(kernel.extents.values())
+    program = tilewright.compile(f"covenant_u8:{layer}", "hvx")
+    inputs = make_inputs({t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}, 0)
+    ran = program.control.execute(program, inputs)
+    assert ran is not None
+    assert ran.outputs is not None
+    for name, array in reference(load_model(f"covenant_u8:{layer}"), inputs).items():
+        np.testing.assert_array_equal(ran.outputs[name], array)
+    assert ran.packets == executed_packets(program.decoded.code)
+    print(f"{layer}: {covenant_layer(layer).macs / ran.packets:.1f} multiplications a packet")
 
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -88,7 +79,11 @@ def test_compiled_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["compile", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
     answer = json.loads(capsys.readouterr().out)
     table = json.loads((tmp_path / "program.json").read_text())
-    assert {item["name"] for item in table["tensors"]} == {"A", "B", "O"}
+    assert [(item["name"], item["role"]) for item in table["tensors"]] == [
+        ("A", "input"),
+        ("B", "input"),
+        ("O", "output"),
+    ]
     assert answer["dram_bytes"] == 3 * 320 * 4
     assert answer["energy_pj"] is None
     assert answer["cycles"] == table["predicted"]["packets"] > 20
@@ -96,8 +91,13 @@ def test_compiled_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert (tmp_path / "program").exists() == (not missing_tools())
     assert main(["compile", text, "--target", "hvx", "-o", str(tmp_path)]) == 0
     assert "instructions" in capsys.readouterr().out
-    with pytest.raises(TilewrightError, match="a model"):
-        run_packets(tmp_path, HVX, folder=tmp_path)
+    assert main(["run", str(tmp_path), "--json", "-o", str(tmp_path / "run")]) == 0
+    ran = json.loads(capsys.readouterr().out)
+    assert ran["packets"] == answer["cycles"]
+    assert ran["compared_with"] == ""
+    inputs = make_inputs({name: ((320,), np.dtype(np.int32)) for name in "AB"})
+    np.testing.assert_array_equal(np.load(ran["outputs"])["O"], inputs["A"] + inputs["B"])
+    assert (ran["qemu"] is None) == bool(missing_tools())
 
 
 @pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}")
@@ -117,8 +117,7 @@ def test_layouts_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         "B": packed,
         "O": "strides 256,4 bytes",
     }
-    tensors = {entry["name"]: entry for entry in json.loads((tmp_path / "program.json").read_text())["tensors"]}
-    assert tensors["B"]["layout"] == packed
+    tensors = {entry["name"]: entry for entry in json.loads((tmp_path / "packets.json").read_text())["stored"]}
     assert tensors["B"]["packing"]["lanes"] == 32
     assert tensors["A"]["packing"] is None
     assert main(["run", text, "--target", "hvx", "--json", "-o", str(tmp_path)]) == 0
@@ -132,7 +131,7 @@ def test_packed_weights_are_named(tmp_path: Path):
       %y = graph.matmul %x, %w : (tensor<3x16xui8>, tensor<16x8xsi8>) -> tensor<3x8xi32>
       func.return %y : tensor<3x8xi32>
     }""")
-    answer = run_packets(model, HVX, folder=tmp_path, options=RunOptions(trace=False)).as_dict()
+    answer = tilewright.run(model, "hvx", folder=tmp_path).as_dict()
     weights = [item for item in answer["layouts"] if item["role"] == "weight"]
     layout = "packed [tile][axes 0 / 4][vector][32 of axes 1][4], 128 added"
     assert weights == [{"name": "w", "role": "weight", "layout": layout}]
@@ -148,4 +147,22 @@ def test_packed_weights_are_named(tmp_path: Path):
 )
 def test_refusals(text: str, expected: str, tmp_path: Path):
     with pytest.raises(TilewrightError, match=expected):
-        run_packets(text, HVX, folder=tmp_path)
+        tilewright.run(text, "hvx", folder=tmp_path)
+
+
+def test_groups_of_layers_are_refused():
+    with pytest.raises(TilewrightError, match="no groups of layers on hvx"):
+        tilewright.compile("O[i] = A[i] + B[i]; i=8", "hvx", options=CompileOptions(partition="greedy"))
+
+
+def test_a_folder_whose_tensors_are_not_those_of_its_packets(tmp_path: Path):
+    program = tilewright.compile("O[i] = A[i] + B[i]; i=8", "hvx")
+    tensors = tuple(replace(t, shape=(9,)) if t.name == "B" else t for t in program.tensors)
+    folder = replace(program, tensors=tensors).save
+    with pytest.raises(TilewrightError, match="as stored"):
+        folder(tmp_path)
+    (tmp_path / "p").mkdir()
+    program.save(tmp_path / "p")
+    (tmp_path / "p/packets.json").write_text("{}")
+    with pytest.raises(TilewrightError, match="its bytes as they were written"):
+        load_program(tmp_path / "p")

@@ -13,9 +13,8 @@ from tilewright.backends.hexagon import missing_tools, run_program
 from tilewright.backends.hexagon.run import ASSEMBLE, link
 from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.backends.packets.text import assembly, packet_text
-from tilewright.driver.packets import integer_types
 from tilewright.errors import TilewrightError
-from tilewright.frontends.einsum import parse_einsum
+from tilewright.frontends.einsum import integer_types, parse_einsum
 from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import Instruction, PacketProgram, executed_packets
 from tilewright.machine.packet_storage import Storage

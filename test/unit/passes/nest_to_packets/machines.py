@@ -10,9 +10,8 @@ import numpy as np
 from tilewright import load_target
 from tilewright.algebra.evaluate import run_statement
 from tilewright.algebra.expr import Access
-from tilewright.driver.packets import integer_types
 from tilewright.frontends.acg import parse_target
-from tilewright.frontends.einsum import parse_einsum
+from tilewright.frontends.einsum import integer_types, parse_einsum
 from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import PacketProgram
 from tilewright.passes.nest_to_packets.generate import Switches, generate

@@ -5,15 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright import load_target
+import tilewright
 from tilewright.arrays import make_inputs
 from tilewright.backends.hexagon import missing_tools
-from tilewright.driver import reference
-from tilewright.driver.models import parse_mlir
-from tilewright.driver.packets import compile_packets, execute, packet_module
+from tilewright.driver import load_model, parse_passes, reference
+from tilewright.driver.models import make_context, parse_mlir
+from tilewright.driver.pipelines import INTEGER_PART
 from tilewright.frontends.layers import OPERATORS, operator_file
 
-HVX = load_target("hvx")
 INTEGERS = [name for name in OPERATORS if "f32" not in operator_file(name).read_text()]
 FUNCTION = 'func.func @main({args}) -> {result} attributes {{graph.inputs = [{names}], graph.outputs = ["y"]}} {{'
 
@@ -40,18 +39,21 @@ NETWORK = """
 
 
 def check(file: Path | str) -> None:
-    module, lowered = packet_module(file)
-    model = compile_packets(HVX, lowered)
+    module = load_model(file)
+    parse_passes(INTEGER_PART).apply(make_context(), module)
+    program = tilewright.compile(module, "hvx")
+    signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = {name: array if array.itemsize == 1 else (array - 3) * 98765432 for name, array in
-              make_inputs(model.inputs, 1).items()}  # fmt: skip
-    expected = reference(module, inputs)
-    result = execute(HVX, model, inputs)
-    for name, array in expected.items():
+              make_inputs(signature, 1).items()}  # fmt: skip
+    result, independent = tilewright.simulate(program, inputs), program.control.execute(program, inputs)
+    assert independent is not None
+    for name, array in reference(module, inputs).items():
         assert len(np.unique(array)) > 2
         np.testing.assert_array_equal(result.outputs[name], array)
         if not missing_tools():
-            np.testing.assert_array_equal(result.qemu_outputs[name], array)
-    assert missing_tools() or result.qemu_equal
+            assert independent.outputs is not None
+            np.testing.assert_array_equal(independent.outputs[name], array)
+    assert missing_tools() or independent.packets == result.cycles
 
 
 def dense(rng: np.random.Generator, *shape: int) -> str:

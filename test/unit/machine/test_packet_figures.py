@@ -1,10 +1,10 @@
 """Bytes and energy of programs of packets, counted by hand."""
 
-from tilewright.backends.packets.figures import energy_pj, executed, moved_bytes, words_of
 from tilewright.frontends.acg import parse_target
+from tilewright.machine.packet_figures import energy_pj, executed, moved_bytes, words_of
 from tilewright.machine.packet_isa import Isa
 
-from ...passes.nest_to_packets.machines import PAIR, isa_of, make
+from ..passes.nest_to_packets.machines import PAIR, isa_of, make
 
 
 def test_an_addition_reads_two_vectors_and_writes_one():

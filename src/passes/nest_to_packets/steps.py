@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from ..algebra.statement import dims_of, substitute_statement
-from ..arrays import Array
-from ..dialects import nest
-from ..dialects.graph import WeightOp
-from ..dialects.types import element_of, element_type_name, shape_of
-from ..errors import TilewrightError
-from ..interpreters.graph import argument_names, find_function, result_names
-from ..passes.nest_to_packets.kernels import Program, Step, Value
-from ..resources import resources_of, weight_array
+from ...algebra.statement import dims_of, substitute_statement
+from ...arrays import Array
+from ...dialects import nest
+from ...dialects.graph import WeightOp
+from ...dialects.types import element_of, element_type_name, shape_of
+from ...errors import TilewrightError
+from ...interpreters.graph import argument_names, result_names
+from ...resources import resources_of, weight_array
+from .kernels import Program, Step, Value
 
 
 @dataclass
@@ -75,9 +75,9 @@ def _whole(op: nest.KernelOp, number: float) -> int:
     return int(number)
 
 
-def program_of(module: ModuleOp) -> Program:
-    """The steps of a module's function; `TilewrightError` where it holds other things than groups and views."""
-    function, resources = find_function(module), resources_of(module)
+def program_of(module: ModuleOp, function: FuncOp) -> Program:
+    """The steps of a function; `TilewrightError` where it holds other things than groups and views."""
+    resources = resources_of(module)
     reader = _Reader(resources)
     arguments = function.body.block.args
     inputs = dict(zip(argument_names(function), map(reader.name, arguments), strict=True))

@@ -1,0 +1,114 @@
+"""The ways from the graph to a program, one for each control model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.passes import PassPipeline
+from xdsl.universe import XDSL_UNIVERSE
+
+from ..errors import TilewrightError
+from ..frontends.acg import load_target
+from ..machine import Machine
+from ..universe import TILEWRIGHT_UNIVERSE
+from .watch import Watch
+
+INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
+"""What leaves the integer part of a quantised network."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a caller may choose about a compilation.
+
+    `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
+    run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
+    the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
+    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program
+    of fewest predicted cycles, with groups or layer by layer.  Where full rows do not fit, tiles have `tile_columns`
+    columns at most (0: only if a layer does not fit otherwise).
+    """
+
+    keep_intermediates: bool = False
+    prove: bool = True
+    verify_each: bool = False
+    dump: Path | None = None
+    partition: str = ""
+    tile_rows: int = 32
+    tile_columns: int = 0
+    time_limit_s: float = 0
+    seed: int = 0
+
+
+def _queues(options: CompileOptions) -> Sequence[str]:
+    return (
+        "graph-fuse",
+        "convert-graph-to-nest",
+        "nest-tile",
+        "nest-map",
+        "convert-nest-to-codelet",
+        "codelet-unroll",
+        "codelet-parallelize",
+        "codelet-pipeline",
+        "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate",
+        "codelet-verify" if options.prove else "",
+        "convert-codelet-to-mnemonic",
+    )
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The way to machines of a control model: passes, and what they take.
+
+    Machines without floats run the integer part of a quantised network, and kernels whose factors are of the types
+    `products` where the text says none.  With `groups` layers may run in groups, tile by tile.
+    """
+
+    stages: Callable[[CompileOptions], Sequence[str]]
+    products: tuple[str, str] | None = None
+    groups: bool = True
+
+
+PIPELINES = {
+    "queues": Pipeline(_queues),
+    "loops": Pipeline(lambda _: ("graph-fuse", "convert-graph-to-nest", "convert-nest-to-loops"), ("i8", "i8")),
+    "packets": Pipeline(lambda _: ("convert-graph-to-nest", "convert-nest-to-packets"), ("u8", "i8"), groups=False),
+}
+
+
+def pipeline_of(machine: Machine) -> Pipeline:
+    """The way to a machine; `TilewrightError` (kind `target`) for one without instructions."""
+    if not machine.mnemonics and machine.packets is None:
+        lever = "map kernels on it, or choose a target with mnemonics"
+        raise TilewrightError("target", machine.name, "mnemonics, which programs consist of", "none", lever)
+    return PIPELINES[machine.control]
+
+
+def pipeline_text(target: str, options: CompileOptions | None = None, global_bytes: int = 0) -> str:
+    """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
+
+    `global_bytes` is what groups may take of the buffer for maps (0: all of it).
+    """
+    machine, options = load_target(target), options or CompileOptions()
+    pipeline = pipeline_of(machine)
+    if options.partition and not pipeline.groups:
+        raise TilewrightError("usage", "partition", f"no groups of layers on {machine.name}", f"`{options.partition}`")
+    limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
+    tiles = f"rows={options.tile_rows} columns={options.tile_columns}"
+    groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
+    stages = (
+        f'load-target{{target="{target}"}}',
+        "graph-normalize",
+        "graph-quantize",
+        "graph-integers" if pipeline.products is not None else "",
+        groups if options.partition else "",
+        *pipeline.stages(options),
+    )
+    return ",".join(stage for stage in stages if stage)
+
+
+def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
+    """The passes that `text` names, as `tilewright-opt -p` takes it."""
+    return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
