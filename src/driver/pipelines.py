@@ -80,6 +80,9 @@ PIPELINES = {
 
 def pipeline_of(machine: Machine) -> Pipeline:
     """The way to a machine; `TilewrightError` (kind `target`) for one without instructions."""
+    if machine.mnemonics and machine.control == "packets":
+        expected = "instructions in packets, or control queues or loops"
+        raise TilewrightError("target", machine.name, expected, "control packets, and opcodes")
     if not machine.mnemonics and machine.packets is None:
         lever = "map kernels on it, or choose a target with mnemonics"
         raise TilewrightError("target", machine.name, "mnemonics, which programs consist of", "none", lever)

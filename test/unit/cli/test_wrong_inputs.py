@@ -89,7 +89,7 @@ run README.md                               | README.md: expected an .onnx file,
 run no-such-model                           | no-such-model: expected an .onnx file
 run missing.onnx                            | missing.onnx
 run folder                                  | folder: expected a folder written by compile
-run hvxbuilt                                | hvxbuilt: expected a program of instruction words
+run hvxother                                | packets.json: expected its bytes as they were written
 run empty.onnx                              | empty.onnx
 run cut.onnx                                | cut.onnx
 run latin.onnx                              | latin.onnx: expected names in UTF-8
@@ -189,7 +189,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder").mkdir()
     for name in ("built", "altered"):
         assert main(["compile", KERNEL, "--target", "tiny", "-o", str(folder / name)]) == 0
-    assert main(["compile", "O[i] = A[i] + B[i]; i=32", "--target", "hvx", "-o", str(folder / "hvxbuilt")]) == 0
+    assert main(["compile", "O[i] = A[i] + B[i]; i=32", "--target", "hvx", "-o", str(folder / "hvxother")]) == 0
+    (folder / "hvxother/packets.json").write_text("{}")
     program = folder / "altered/program.bin"
     program.write_bytes(program.read_bytes()[::-1])
     return folder
