@@ -228,18 +228,6 @@ class Emitter:
         unit = binding.unit
         waits = self.order.issue(unit, reads, writes)
         self.clock.issue(binding, row, waits)
-        control = self.isa.control
-        if control.signal >= 0:
-            row[control.signal] = unit + 1
-            if len(waits) > len(control.waits):
-                raise TilewrightError(
-                    "target",
-                    f"machine {self.isa.machine.name}",
-                    f"at least {len(waits)} waits in an instruction's header",
-                    f"{len(control.waits)}",
-                )
-            for (tag, count), (other, done) in zip(control.waits, waits, strict=False):
-                row[tag] = other + 1
-                row[count] = done
+        self.isa.set_header(row, unit, waits)
         self.code.order.append(binding.number)
         self.code.rows[binding.number].append(row)

@@ -6,7 +6,7 @@ fields first, then the mnemonic's own, as in the instruction word.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -92,6 +92,39 @@ class Binding:
             return bits - (1 << field.width_bits)
         return bits
 
+    def row(
+        self,
+        elements: Sequence[str],
+        functions: Mapping[str, str],
+        immediates: Mapping[str, float],
+        spread: Mapping[str, str],
+    ) -> list[int]:
+        """Fields of an instruction on operands of these element types; extents are 1, header and addresses 0."""
+        row = [0] * len(self.fields)
+        for index in self.extents.values():
+            row[index] = 1
+        for slot, element in zip(self.operands, elements, strict=True):
+            if slot.type_field >= 0:
+                row[slot.type_field] = slot.types[element]
+        for variable, function in functions.items():
+            row[self.functions[variable]] = self.code(self.functions[variable], function)
+        types = dict(self.capability.immediates)
+        for name, value in immediates.items():
+            row[self.immediates[name]] = self.immediate_bits(name, value, types[name])
+        for axis, index in self.spread.items():
+            row[index] = self.code(index, spread.get(axis, "none"))
+        return row
+
+    def set_stride(self, row: list[int], operand: int, dim: str, stride: int, subject: str) -> None:
+        """The stride in bytes of an operand along a dim; `TilewrightError` about `subject` if the field has no room."""
+        low, high = self.stride_range(operand, dim)
+        slot = self.operands[operand]
+        if not low <= stride <= high:
+            what = f"{slot.name} along {dim} in {self.mnemonic.node}.{self.capability.name}"
+            raise TilewrightError("target", subject, f"a stride of {low} to {high} B of {what}", f"{stride} B")
+        if dim in slot.strides:
+            row[slot.strides[dim]] = stride
+
 
 def represents(type_name: str, value: float) -> bool:
     """Whether an element type has the value (rounded, for floats)."""
@@ -136,6 +169,17 @@ class Isa:
         for binding in list(macro_bindings(machine, self.bindings)):
             capability = binding.capability
             self.bindings.setdefault((capability.node, capability.name), []).append(binding)
+
+    def set_header(self, row: list[int], unit: int, waits: Sequence[tuple[int, int]]) -> None:
+        """The tag of an instruction's unit, and the (unit, count) pairs that it waits for."""
+        if self.control.signal < 0:
+            return
+        row[self.control.signal] = unit + 1
+        if len(waits) > len(self.control.waits):
+            expected = f"at least {len(waits)} waits in an instruction's header"
+            raise TilewrightError("target", f"machine {self.machine.name}", expected, f"{len(self.control.waits)}")
+        for (tag, place), (other, count) in zip(self.control.waits, waits, strict=False):
+            row[tag], row[place] = other + 1, count
 
     def of_capability(self, node: str, capability: str) -> list[Binding]:
         """The mnemonics that do a capability; `TilewrightError` (kind `target`) if there is none."""

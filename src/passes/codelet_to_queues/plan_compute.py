@@ -139,21 +139,8 @@ def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) ->
     """Types, functions, immediates and the spread; extents of unused dims are 1."""
     _check_names(node, "functions", [name for name, _ in node.functions], list(binding.functions))
     _check_names(node, "immediates", [name for name, _ in node.immediates], list(binding.immediates))
-    row = [0] * len(binding.fields)
-    for index in binding.extents.values():
-        row[index] = 1
-    for slot, surrogate in zip(binding.operands, surrogates, strict=True):
-        if slot.type_field >= 0:
-            row[slot.type_field] = slot.types[surrogate.element]
-    for variable, function in node.functions:
-        row[binding.functions[variable]] = binding.code(binding.functions[variable], function)
-    types = dict(binding.capability.immediates)
-    for name, value in node.immediates:
-        row[binding.immediates[name]] = binding.immediate_bits(name, value, types[name])
-    spread = dict(node.spread)
-    for axis, index in binding.spread.items():
-        row[index] = binding.code(index, spread.get(axis, "none"))
-    return row
+    elements = [surrogate.element for surrogate in surrogates]
+    return binding.row(elements, dict(node.functions), dict(node.immediates), dict(node.spread))
 
 
 def _check_names(node: Issue, what: str, given: list[str], needed: list[str]) -> None:
@@ -195,7 +182,7 @@ def _shape(
             stride = operand.stride(dim)
             if extent == 1 or stride == 0 or operand.position in outside:
                 continue
-            _set_stride(plan, node, codelet, slot_dim, stride, operand.position, row)
+            binding.set_stride(row, operand.position, slot_dim, stride, f"codelet {codelet.name}")
             low += min(0, stride * (extent - 1))
             high += max(0, stride * (extent - 1))
         element = codelet.surrogates[operand.surrogate].element_bytes
@@ -210,20 +197,3 @@ def _kept(row: list[int], binding: Binding) -> list[int] | None:
     kept = row.copy()
     kept[binding.accumulate] = 1
     return kept
-
-
-def _set_stride(
-    plan: ComputePlan, node: Issue, codelet: Codelet, slot_dim: str, stride: int, position: int, row: list[int]
-) -> None:
-    low, high = plan.binding.stride_range(position, slot_dim)
-    if not low <= stride <= high:
-        raise TilewrightError(
-            "target",
-            f"codelet {codelet.name}",
-            f"a stride of {low} to {high} B of {plan.binding.operands[position].name} along {slot_dim} in "
-            f"{node.node}.{node.capability}",
-            f"{stride} B",
-        )
-    index = plan.binding.operands[position].strides.get(slot_dim)
-    if index is not None:
-        row[index] = stride

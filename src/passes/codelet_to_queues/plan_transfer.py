@@ -203,10 +203,8 @@ def _fills(
         )
     axes = [BoxAxis(count, (stride,)) for (_, count), stride in zip(region, per_step, strict=True)]
     start = [sum(first * stride for (first, _), stride in zip(region, per_step, strict=True))]
-    (name,) = binding.immediates
-    bits = binding.immediate_bits(name, value, dict(binding.capability.immediates)[name])
+    values = dict.fromkeys(binding.immediates, value)
     for piece in cut(merge_axes(axes), _slots(binding), 1):
-        values = {binding.immediates[name]: bits}
         yield _part(binding, piece, start, (1,), (destination,), destination.element, memories, values)
 
 
@@ -240,21 +238,14 @@ def _part(
     surrogates: Sequence[Surrogate],
     element: str,
     memories: Mapping[str, int],
-    values: Mapping[int, int],
+    values: Mapping[str, float],
 ) -> Part:
-    row = [0] * len(binding.fields)
-    for index in binding.extents.values():
-        row[index] = 1
+    row = binding.row([element] * len(binding.operands), {}, values, {})
     for dim, axis in piece.slots:
         row[binding.extents[dim]] = axis.count
         for slot, stride in zip(binding.operands, axis.strides, strict=True):
             if dim in slot.strides:
                 row[slot.strides[dim]] = stride
-    for slot in binding.operands:
-        if slot.type_field >= 0:
-            row[slot.type_field] = slot.types[element]
-    for index, value in values.items():
-        row[index] = value
     axes = [axis for _, axis in piece.slots]
     size = element_dtype(element).itemsize
     operands: list[PartOperand] = []

@@ -112,44 +112,23 @@ class Commands:
         after: tuple[int, ...] = (),
     ) -> Step:
         """An instruction with all fields but those of the header."""
-        row = [0] * len(binding.fields)
-        for dim, index in binding.extents.items():
-            row[index] = extents.get(dim, 1)
+        cycles, spread = self.best_spread(binding, extents)
+        row = binding.row(types, dict.fromkeys(binding.functions, function), values or {}, spread)
+        subject = f"{binding.mnemonic.name} of {self.machine.name}"
         for dim, extent in extents.items():
             if extent > binding.limit(dim):
-                raise self._refuse(binding, f"at most {binding.limit(dim)} iterations of {dim}", str(extent))
-        for position, (slot, element) in enumerate(zip(binding.operands, types, strict=True)):
-            address, strides = places[slot.name]
-            row[slot.address] = address
-            if slot.type_field >= 0:
-                row[slot.type_field] = slot.types[element]
+                expected = f"at most {binding.limit(dim)} iterations of {dim}"
+                raise TilewrightError("target", subject, expected, str(extent), "use smaller tiles")
+            if dim in binding.extents:
+                row[binding.extents[dim]] = extent
+        for position, slot in enumerate(binding.operands):
+            row[slot.address], strides = places[slot.name]
             for dim, stride in strides.items():
                 if extents.get(dim, 1) > 1:
-                    self._put_stride(binding, row, position, dim, stride)
-        for index in binding.functions.values():
-            row[index] = binding.code(index, function)
-        kinds = dict(binding.capability.immediates)
-        for name, value in (values or {}).items():
-            row[binding.immediates[name]] = binding.immediate_bits(name, value, kinds[name])
+                    binding.set_stride(row, position, dim, stride, subject)
         if keep:
             row[binding.accumulate] = 1
-        cycles, spread = self.best_spread(binding, extents)
-        for axis, index in binding.spread.items():
-            row[index] = binding.code(index, spread.get(axis, "none"))
         return Step(binding, row, cycles, after)
-
-    def _put_stride(self, binding: Binding, row: list[int], position: int, dim: str, stride: int) -> None:
-        low, high = binding.stride_range(position, dim)
-        if not low <= stride <= high:
-            name = binding.operands[position].name
-            raise self._refuse(binding, f"a stride of {low} to {high} B of {name} along {dim}", f"{stride} B")
-        index = binding.operands[position].strides.get(dim)
-        if index is not None:
-            row[index] = stride
-
-    def _refuse(self, binding: Binding, expected: str, found: str) -> TilewrightError:
-        subject = f"{binding.mnemonic.name} of {self.machine.name}"
-        return TilewrightError("target", subject, expected, found, "use smaller tiles")
 
     def best_spread(self, binding: Binding, extents: Mapping[str, int]) -> tuple[int, dict[str, str]]:
         """Fewest cycles of an issue, and the dim that each axis of the node carries for that."""

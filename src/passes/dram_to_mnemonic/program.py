@@ -10,7 +10,6 @@ from ...algebra.allocation import BumpAllocator, LiveRange, Parts, align_up, req
 from ...costs.notation import INPUT, OUTPUT, WEIGHT, Move, Parsed, Region, Tensor, Tile, Timed, Times, times_of
 from ...costs.notation.check import slabs_of
 from ...costs.notation.times import required
-from ...errors import TilewrightError
 from ...machine import Machine, Memory
 from ...machine.layer_table import LayerRecorder, LayerTable
 from ...machine.tensor_placement import TensorPlacement
@@ -173,21 +172,15 @@ class _Writer:
     def emit(self, layer: int, binding: Binding, row: Sequence[int], waits: Iterable[tuple[int, int]]) -> None:
         """One instruction of a layer that waits for (unit, count) pairs."""
         self.layers.took(self.layers.layer((self.parsed.network.layers[layer].name,)), 1)
-        unit, control = binding.unit, self.commands.isa.control
+        unit = binding.unit
         self.prices.add(binding, row)
         needs: dict[int, int] = {}
         for other, count in waits:
             if other != unit and count > self.known[unit][other]:
                 needs[other] = max(needs.get(other, 0), count)
         own = list(row)
-        if control.signal >= 0:
-            own[control.signal] = unit + 1
-        if len(needs) > len(control.waits):
-            machine = f"machine {self.commands.machine.name}"
-            expected = f"at least {len(needs)} waits in an instruction's header"
-            raise TilewrightError("target", machine, expected, str(len(control.waits)))
-        for (tag, place), (other, count) in zip(control.waits, sorted(needs.items()), strict=False):
-            own[tag], own[place] = other + 1, count
+        self.commands.isa.set_header(own, unit, sorted(needs.items()))
+        for other, count in needs.items():
             self.known[unit][other] = count
         self.counts[unit] += 1
         self.code.order.append(binding.number)
