@@ -37,13 +37,11 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
 
 def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
     """The nodes that paths over `edges` lead to from `start`."""
-    edges, found = list(edges), set(start)
-    frontier = list(found)
+    edges, found = set(edges), set(start)
+    frontier = found
     while frontier:
-        node = frontier.pop()
-        new = [dst for src, dst in edges if src == node and dst not in found]
-        found.update(new)
-        frontier += new
+        frontier = {dst for src, dst in edges if src in frontier} - found
+        found = found | frontier
     return found
 
 

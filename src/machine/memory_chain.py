@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ..algebra.expr import Access, Call, Strided
 from .complaint import Complaint
+from .feeding_rules import reachable
 from .model import Capability, Compute, Machine, Memory
 
 
@@ -129,7 +130,7 @@ def _paths(machine: Machine, capability: Capability) -> dict[str, tuple[_Edges, 
         last = {memory for memory, node in ends if node == capability.node and memory in holding}
         last &= bound.get(name, last)
         offchip = {m for m in holding if memories[m].offchip}
-        on_path = _reached(edges, offchip) & _reached({(b, a) for a, b in edges}, last)
+        on_path = reachable(edges, offchip) & reachable(((b, a) for a, b in edges), last)
         found[name] = ({(a, b) for a, b in edges if {a, b} <= on_path}, on_path)
     return found
 
@@ -141,12 +142,4 @@ def _bindings(machine: Machine, capability: Capability) -> dict[str, set[str]]:
         if (mnemonic.node, mnemonic.capability) == (capability.node, capability.name):
             for operand in mnemonic.operands:
                 found.setdefault(operand.operand, set()).add(operand.memory)
-    return found
-
-
-def _reached(edges: _Edges, start: set[str]) -> set[str]:
-    found, frontier = set(start), set(start)
-    while frontier:
-        frontier = {dst for src, dst in edges if src in frontier} - found
-        found |= frontier
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from ...algebra.dag import Dag
 from ..schedule_networks.layers import Network
 from .table import INPUT, Table
 
@@ -26,19 +27,13 @@ def watts_strogatz(nodes: int, neighbours: int, rewired: float, random: Random) 
                     free = [w for w in range(nodes) if w != v and _edge(v, w) not in edges]
                     edges.discard(_edge(v, (v + i) % nodes))
                     edges.add(_edge(v, free[random.randrange(len(free))]))
-        if _connected(nodes, edges):
+        dag = Dag(tuple(tuple(a for a, b in edges if b == node) for node in range(nodes)))
+        if dag.connected(dag.everything):
             return sorted(edges)
 
 
 def _edge(a: int, b: int) -> tuple[int, int]:
     return min(a, b), max(a, b)
-
-
-def _connected(nodes: int, edges: set[tuple[int, int]]) -> bool:
-    reached = [0]
-    for node in reached:
-        reached.extend(b for b in range(nodes) if b not in reached and _edge(node, b) in edges)
-    return len(reached) == nodes
 
 
 def stage(table: Table, name: str, x: int, nodes: int, channels: int, random: Random) -> int:
