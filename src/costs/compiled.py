@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core.types import unliteral
 
@@ -43,3 +44,12 @@ tuples of many arrays are passed on."""
 
 bare_entry = compile_with(_nrt=False)
 """Like `compiled`, without reference counts; must not return a named tuple to Python, where numba 0.68 would crash."""
+
+
+@bare
+def popcount(word: np.uint64) -> int:
+    """How many bits of a word are set."""
+    pairs = word - (word >> np.uint64(1) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + (pairs >> np.uint64(2) & np.uint64(0x3333333333333333))
+    eights = fours + (fours >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int(eights * np.uint64(0x0101010101010101) >> np.uint64(56))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..hierarchy.values import Architecture, Problem
+from ..pareto import each_lower
 
 MAX_UNITS = 1 << 13
 """Largest array whose best unrolling is looked for; above, units are taken as always busy."""
@@ -42,14 +43,4 @@ def _unroll(least: dict[int, int], bound: int) -> dict[int, int]:
             along = -(-bound // factor)
             if factor > units:
                 break
-    return _undominated(found)
-
-
-def _undominated(found: dict[int, int]) -> dict[int, int]:
-    kept: dict[int, int] = {}
-    best: int | None = None
-    for units in sorted(found, reverse=True):
-        if best is None or found[units] < best:
-            best = found[units]
-            kept[units] = best
-    return kept
+    return {left: found[left] for left in each_lower(sorted(found, reverse=True), found.__getitem__)}

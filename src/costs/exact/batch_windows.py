@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compiled import popcount
 from .batch_nest import ALL, count_below, stays
 from .compiled import (
     BOUND,
@@ -267,7 +268,7 @@ def _counted(shape: Shape, window: int, everyone: int, least: int, words: int, w
         advance(work.sizes[2], which, size)
     total = 0
     for i in range(words):
-        total += _ones(bits[NEEDED_BITS, i] & ~bits[MISSING_BITS, i])
+        total += popcount(bits[NEEDED_BITS, i] & ~bits[MISSING_BITS, i])
     return total
 
 
@@ -336,12 +337,3 @@ def _or_shifted(work: Scratch, out: int, words: int, shift: int) -> None:
         if part > 0 and i > step:
             moved |= work.bits[TILE_BITS, i - step - 1] >> (np.uint64(64) - part)
         work.bits[out, i] |= moved
-
-
-@bare
-def _ones(bits: np.uint64) -> int:
-    """How many bits are set."""
-    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..pareto import undominated
 from .demand import row_step, spans
 from .graph import Layer
 from .price import CYCLES, GLOBAL, INPUTS, OUTPUTS, PASSES, TRANSFER, WEIGHT, WEIGHTS, Floats, Terms
@@ -61,7 +62,7 @@ class Alone:
                     cut = self.cut(row, tile, pieces, bands, samples)
                     rows.append(cut)
                     found.append(self.energy(row, float(spent), cut))
-        return _undominated(np.concatenate(rows), np.concatenate(found))
+        return _front(np.concatenate(rows), np.concatenate(found))
 
     @property
     def axis(self) -> int:
@@ -159,17 +160,10 @@ def counts_of_pieces(units: int) -> Ints:
     return np.array(sorted({-(-units // -(-units // n)) for n in counts if n <= units}), dtype=np.int64)
 
 
-def _undominated(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:
+def _front(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:
     """Rows that no other one matches in traffic, latency, energy and both demands, least traffic first."""
     traffic = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
     latency = np.maximum(rows[:, CYCLES], rows[:, TRANSFER])
-    cost, first = np.unique(
-        np.column_stack((traffic, latency, energy, rows[:, GLOBAL], rows[:, WEIGHT])), axis=0, return_index=True
-    )
-    kept = np.empty_like(cost)
-    places: list[int] = []
-    for row, place in zip(cost, first, strict=True):
-        if not (kept[: len(places)] <= row).all(axis=1).any():
-            kept[len(places)] = row
-            places.append(int(place))
-    return rows[places], energy[places]
+    columns = (traffic, latency, energy, rows[:, GLOBAL], rows[:, WEIGHT])
+    kept = undominated(np.column_stack(columns).astype(np.float64))
+    return rows[kept], energy[kept]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.dag import bits, union
+from ...costs.pareto import each_lower
 from ...interruption import stoppable
 from .capacity import CapacityEvaluator, Floats
 from .codesign import Best, Plan
@@ -75,11 +76,7 @@ class Front:
     def pareto(self) -> list[int]:
         """Candidates for which no smaller or equal one costs as little, by size."""
         order = sorted(range(len(self.costs)), key=lambda c: (self.plan.choices.sizes[c], self.costs[c]))
-        found: list[int] = []
-        for candidate in order:
-            if self.costs[candidate] < min((self.costs[c] for c in found), default=inf):
-                found.append(candidate)
-        return found
+        return list(each_lower(order, self.costs.__getitem__))
 
     def cuts(self, order: Sequence[int], most: int) -> None:
         """The best cuts of a topological order, for all candidates at once, with some `most` groups priced.

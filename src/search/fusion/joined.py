@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...costs.pareto import undominated
 from .cuts import Cuts, Floats, UnitTables, describe_cuts, find_cuts
 from .relaxed import Chains, by_level, packed, unpacked
-from .steps import Found, cheapest, leave, undominated
+from .steps import Found, cheapest, leave
 
 MOST_ENTRIES = 2_000
 """Ways to begin a segment; where there are more, their needs are rounded down."""
@@ -127,20 +128,14 @@ class Joined:
         good = (rows[:, 0] <= limit) & (rows[:, 1:] <= self.chains.room).all(axis=1)
         good &= ~((rows[:, 0] >= ends[0]) & (rows[:, 2] >= ends[1]) & (rows[:, 3] >= ends[2]))
         rows, origins = rows[good], origins[good]
-        kept = _undominated(rows)
+        kept = undominated(rows)
         if len(kept) > MOST_ENTRIES:
             step = self.chains.room / 64
             rows[:, 1:] = np.where(np.isfinite(step), np.floor(rows[:, 1:] / step) * step, rows[:, 1:])
-            kept = _undominated(rows)
+            kept = undominated(rows)
         first = np.array([[closed, 0.0, 0.0, 0.0]])
         return np.concatenate((first, rows[kept])), [number - 1, *origins[kept].tolist()]
 
 
 def _layers_of(row: NDArray[np.bool_], order: Sequence[int], layers: Callable[[int], int]) -> int:
     return sum(layers(order[int(i)]) for i in np.flatnonzero(row))
-
-
-def _undominated(rows: Floats) -> NDArray[np.int64]:
-    """Rows that no other one is below or equal to everywhere."""
-    order = np.lexsort(rows.T[::-1])
-    return order[undominated(rows[order])]

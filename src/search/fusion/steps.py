@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...costs.compiled import compiled, inner
+from ...costs.compiled import compiled, inner, popcount
 from .cuts import Cuts, Floats, Ints, UnitTables, Words
 
 ONE = np.uint64(1)
@@ -160,7 +160,7 @@ def _arrive(
             a = picked[k]
             common = 0
             for x in range(len(mask)):
-                common += _ones(reached.live[a, x] & lives[there, x])
+                common += popcount(reached.live[a, x] & lives[there, x])
             if reached.worth[a] + stored + ahead - common * dear >= best:
                 continue
             total = _worth(net, cuts, reached, a, there, stored + ahead)
@@ -202,15 +202,6 @@ def _pick(
 
 
 @inner
-def _ones(word: np.uint64) -> int:
-    """How many bits of a word are set."""
-    pairs = word - (word >> ONE & np.uint64(0x5555555555555555))
-    fours = (pairs & np.uint64(0x3333333333333333)) + (pairs >> np.uint64(2) & np.uint64(0x3333333333333333))
-    eights = fours + (fours >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int(eights * np.uint64(0x0101010101010101) >> np.uint64(56))
-
-
-@inner
 def _worth(net: UnitTables, cuts: Cuts, reached: Reached, a: int, there: int, own: float) -> float:
     """What cut `there` is worth, reached by one group: what is live at both ends is stored already, and loaded again
     only if that group reads it.
@@ -248,26 +239,6 @@ def _fits(net: UnitTables, cuts: Cuts, reached: Reached, a: int, there: int, roo
         if cuts.fresh[p] and not reached.masks[t >> 6, a] >> np.uint64(t & 63) & ONE:
             held -= net.held[t]
     return held <= room[2]
-
-
-@compiled
-def undominated(rows: Floats) -> Ints:
-    """Of rows in lexicographic order, those that none before is below or equal to everywhere."""
-    kept, count = np.zeros(len(rows), np.int64), 0
-    for place in range(len(rows)):
-        beaten = False
-        for k in range(count):
-            beaten = True
-            for column in range(rows.shape[1]):
-                if rows[kept[k], column] > rows[place, column]:
-                    beaten = False
-                    break
-            if beaten:
-                break
-        if not beaten:
-            kept[count] = place
-            count += 1
-    return kept[:count]
 
 
 @compiled
