@@ -17,7 +17,8 @@ from ..machine.macros import Emission, Macro
 from .acg_attributes import executed
 
 
-def _in_graph() -> tuple[HasParent]:
+def in_graph() -> tuple[HasParent]:
+    """The trait of what stands in a machine's description."""
     from .acg import GraphOp
 
     return (HasParent(GraphOp),)
@@ -32,7 +33,7 @@ class MacroOp(IRDLOperation):
     execute = prop_def(SymbolRefAttr)
     places = prop_def(ArrayAttr[StringAttr])
     emits = prop_def(ArrayAttr[StringAttr])
-    traits = lazy_traits_def(_in_graph)
+    traits = lazy_traits_def(in_graph)
     assembly_format = "$sym_name `execute` $execute `places` $places `emits` $emits attr-dict"
 
     def verify_(self) -> None:

@@ -23,7 +23,6 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine.packets import (
@@ -36,6 +35,7 @@ from ..machine.packets import (
     RegisterFile,
 )
 from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, executed, list_of, parse_integer, parse_name, parse_pair
+from .acg_macros import in_graph
 
 INTEGER = IntegerAttr.constr(i64)
 
@@ -99,12 +99,6 @@ def _print_place(place: Place) -> str:
     return f"{place.operand} = {where} {place.type_name} {{{strides}}}{rotated}"
 
 
-def _in_graph() -> tuple[HasParent]:
-    from .acg import GraphOp
-
-    return (HasParent(GraphOp),)
-
-
 @irdl_op_definition
 class PacketOp(IRDLOperation):
     """What packets are made of: words, and resources that each serve one instruction."""
@@ -114,7 +108,7 @@ class PacketOp(IRDLOperation):
     base = prop_def(SymbolNameConstraint())
     resources = prop_def(NamesAttr)
     executor = opt_prop_def(StringAttr)
-    traits = lazy_traits_def(_in_graph)
+    traits = lazy_traits_def(in_graph)
     assembly_format = "`words` $words `base` $base `resources` $resources (`executor` $executor^)? attr-dict"
 
 
@@ -128,7 +122,7 @@ class RegistersOp(IRDLOperation):
     width_bytes = prop_def(INTEGER)
     number = prop_def(INTEGER)
     syntax = prop_def(StringAttr)
-    traits = lazy_traits_def(_in_graph)
+    traits = lazy_traits_def(in_graph)
     assembly_format = "$sym_name `in` $memory `width` $width_bytes `count` $number $syntax attr-dict"
 
 
@@ -156,7 +150,7 @@ class PackedOp(IRDLOperation):
     trips = opt_prop_def(StringAttr)
     suffix = opt_prop_def(StringAttr)
     given = opt_prop_def(PairsAttr)
-    traits = lazy_traits_def(_in_graph)
+    traits = lazy_traits_def(in_graph)
     assembly_format = (
         "$sym_name $syntax `words` $words `latency` $latency_packets `align` $align_bytes `registers` $registers "
         "`fields` $fields `needs` $needs (`execute` $execute^)? `extents` $extents `places` $places "

@@ -112,6 +112,11 @@ def element_of(value: SSAValue) -> Attribute:
     return tensor_type(value).element_type
 
 
+def element_bytes(value: SSAValue) -> int:
+    """Bytes of one element of a tensor value."""
+    return dtype_of(element_of(value)).itemsize
+
+
 def size_bytes(type_: Tensor) -> int:
     """Bytes of a dense tensor."""
     return prod(type_.get_shape()) * dtype_of(type_.element_type).itemsize

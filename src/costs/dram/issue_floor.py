@@ -10,7 +10,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from ...zoo.schedule_networks.layers import Layer, Network, Shape
+from ...zoo.schedule_networks.layers import Layer, Network
 from .instructions import ADD, DIMS, MAC, MAXIMUM, MOVE, REQUANT, Issue
 from .issue_price import least_product, least_vector
 from .tables import Ints, Model
@@ -79,16 +79,12 @@ def _each(network: Network, number: int, sizes: tuple[int, int], issue: Issue, k
     channels, filters = network.group_shape(number)
     parts = [[channels]]
     if layer.groups == 1 and not layer.weights_from:
-        parts.append([shape.channels for shape in _sources(network, layer)])
+        parts.append([shape.channels for shape in network.sources(layer)])
     grain = 1 if layer.weights_from else GRAIN
     rows, columns = sizes
     return min(
         sum(_least(issue, layer, (filters, grain, part, rows, columns), known) for part in given) for given in parts
     )
-
-
-def _sources(network: Network, layer: Layer) -> list[Shape]:
-    return [network.layers[i].shape for i in layer.inputs] + [network.inputs[i][1] for i in layer.external]
 
 
 def _least(issue: Issue, layer: Layer, sizes: tuple[int, int, int, int, int], known: Known) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...zoo.schedule_networks.layers import KINDS, Layer, Network
 from ..soma.hardware import CoreArray
+from ..soma.planner import ragged
 from .instructions import NO_ISSUE, Issue
 
 Ints = NDArray[np.int64]
@@ -101,10 +101,10 @@ def net_tables(network: Network) -> Net:
     for number, row in enumerate(rows):
         row.append(seen.setdefault((*row, *roles[number], *channels_of[number]), number))
     channels = [item for given in channels_of for item in given]
-    first, source = _ragged(sources)
-    role, layer = _ragged(roles)[1], np.repeat(np.arange(len(rows)), np.diff(first))
+    first, source = ragged(sources)
+    role, layer = ragged(roles)[1], np.repeat(np.arange(len(rows)), np.diff(first))
     edges = np.stack([source, role, np.array(channels, np.int64), _twins(source), layer])
-    first_reader, reader = _ragged(network.consumers)
+    first_reader, reader = ragged(network.consumers)
     return Net(np.array(rows, np.int64), edges, first, reader, first_reader)
 
 
@@ -140,8 +140,3 @@ def _role(layer: Layer, source: int) -> int:
     if source < 0:
         return AS_INPUT
     return AS_INPUT * (source in layer.inputs) + AS_WEIGHTS * (source in layer.weights_from)
-
-
-def _ragged(rows: list[list[int]] | tuple[tuple[int, ...], ...]) -> tuple[Ints, Ints]:
-    first = np.array([0, *accumulate(len(row) for row in rows)], np.int64)
-    return first, np.array([value for row in rows for value in row], np.int64)

@@ -136,10 +136,11 @@ def network_columns(network: Network) -> NetworkColumns:
     """`network` as arrays."""
     sources = [[*layer.producers, *(-1 - i for i in layer.external)] for layer in network.layers]
     weights = [network.weight_bytes(number) for number in range(len(network.layers))]
-    return NetworkColumns(*_ragged(sources), *_ragged(network.consumers), np.array(weights, np.int64))
+    return NetworkColumns(*ragged(sources), *ragged(network.consumers), np.array(weights, np.int64))
 
 
-def _ragged(rows: list[list[int]] | tuple[tuple[int, ...], ...]) -> tuple[Ints, Ints]:
+def ragged(rows: list[list[int]] | tuple[tuple[int, ...], ...]) -> tuple[Ints, Ints]:
+    """Where each row begins, and the values of all rows, one after another."""
     first = np.array([0, *accumulate(len(row) for row in rows)], np.int64)
     return first, np.array([value for row in rows for value in row], np.int64)
 

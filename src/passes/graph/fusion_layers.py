@@ -14,11 +14,11 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window
 from ...dialects import graph
-from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...resources import Resources, one_number, resources_of, weight_array
 from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
-from .samples import live_operations, sample_extents, samples_of
+from .samples import channel_axis, live_operations, sample_extents, sample_map, samples_of
 from .table_check import Recount, check_layer_graph
 
 VIEWS = (graph.ReshapeOp, graph.ConcatOp)
@@ -64,7 +64,7 @@ class FusionLayers:
         if not self.members:
             raise TilewrightError("unsupported", self.name, "at least one layer", "none")
         inputs = tuple(
-            Input(argument.name_hint or f"input{argument.index}", self.shape(argument), _bytes(argument))
+            Input(argument.name_hint or f"input{argument.index}", self.shape(argument), element_bytes(argument))
             for argument in self.block.args
         )
         layers = tuple(self._layer(ops) for ops in self.members)
@@ -85,21 +85,14 @@ class FusionLayers:
                     whole = source.whole or self.shape(source.value)[1:] != self.shape(owner.x)[1:]
                     stack.append(Source(owner.x, whole))
                 case graph.ConcatOp():
-                    whole = source.whole or owner.axis.value.data != _channel_axis(source.value)
+                    whole = source.whole or owner.axis.value.data != channel_axis(source.value)
                     stack += [Source(piece, whole) for piece in reversed(owner.pieces)]
                 case _:
                     yield source
 
     def shape(self, value: SSAValue) -> Shape:
         """A tensor of one sample: channels, rows, columns; the last axis is channels where there are fewer than 3."""
-        extents = sample_extents(value, self.batch)
-        match len(extents):
-            case 3:
-                return Shape(*extents)
-            case 2:
-                return Shape(extents[1], extents[0], 1)
-            case _:
-                return Shape(prod(extents), 1, 1)
+        return Shape(*sample_map(value, self.batch))
 
     def _exits(self) -> set[int]:
         last = self.block.last_op
@@ -125,8 +118,8 @@ class FusionLayers:
         reduction, taps, groups = _work(main)
         kind = main.name.removeprefix("graph.")
         name = graph.name_of(ops[-1]) or tail.name_hint or f"{kind}{self.number[tail]}"
-        shape = self.shape(tail)
-        return Layer(name, kind, shape, tuple(edges), sum(weights.values()), reduction, taps, groups, _bytes(tail))
+        shape, size = self.shape(tail), sum(weights.values())
+        return Layer(name, kind, shape, tuple(edges), size, reduction, taps, groups, element_bytes(tail))
 
     def _is_number(self, op: Operation, operand: SSAValue) -> bool:
         """Whether a weight becomes a number of a kernel, which nothing loads."""
@@ -201,12 +194,3 @@ def _work(op: Operation) -> tuple[int, int, int]:
             return 1, prod(op.kernel.get_values()), shape_of(op.x)[1]
         case _:
             return 1, 1, 1
-
-
-def _channel_axis(value: SSAValue) -> int:
-    rank = len(shape_of(value))
-    return 1 if rank >= 4 else rank - 1
-
-
-def _bytes(value: SSAValue) -> int:
-    return dtype_of(element_of(value)).itemsize

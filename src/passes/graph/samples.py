@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import graph
@@ -55,6 +57,24 @@ def sample_extents(value: SSAValue, batch: int) -> tuple[int, ...]:
     if extents and extents[0] % batch == 0:
         return (extents[0] // batch, *extents[1:])
     return extents
+
+
+def sample_map(value: SSAValue, batch: int) -> tuple[int, int, int]:
+    """Channels, rows and columns of one sample of `value`; the last axis is channels where there are fewer than 3."""
+    extents = sample_extents(value, batch)
+    match len(extents):
+        case 3:
+            return extents[0], extents[1], extents[2]
+        case 2:
+            return extents[1], extents[0], 1
+        case _:
+            return prod(extents), 1, 1
+
+
+def channel_axis(value: SSAValue) -> int:
+    """The axis of channels of a tensor of samples."""
+    rank = len(shape_of(value))
+    return 1 if rank >= 4 else rank - 1
 
 
 def _keeps_apart(op: graph.LayerOp, batch: int, constants: set[SSAValue]) -> bool:

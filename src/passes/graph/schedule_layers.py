@@ -22,7 +22,7 @@ from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Kind, Layer, Network, Shape
 from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
-from .samples import constants_of, live_operations, sample_extents, samples_of
+from .samples import channel_axis, constants_of, live_operations, sample_map, samples_of
 from .table_check import MOVES, Recount, Source, check_network
 
 
@@ -62,14 +62,7 @@ class ScheduleLayers:
 
     def canonical(self, value: SSAValue) -> Shape:
         """Channels, rows and columns of one sample."""
-        extents = sample_extents(value, self.batch)
-        match len(extents):
-            case 3:
-                return Shape(*extents)
-            case 2:
-                return Shape(extents[1], extents[0], 1)
-            case _:
-                return Shape(prod(extents), 1, 1)
+        return Shape(*sample_map(value, self.batch))
 
     def sources(self, value: SSAValue, shape: Shape) -> list[Source]:
         """Sources whose maps, one after another along channels, are `value` in the form `shape`."""
@@ -89,7 +82,7 @@ class ScheduleLayers:
         owner = value.owner
         if (value in self.made and self.made[value][1] == shape) or shape != self.canonical(value):
             return None
-        if isinstance(owner, graph.ConcatOp) and owner.axis.value.data == self._channel_axis(value):
+        if isinstance(owner, graph.ConcatOp) and owner.axis.value.data == channel_axis(value):
             return None if any(piece in self.constants for piece in owner.pieces) else owner.pieces
         return [owner.x] if isinstance(owner, graph.ReshapeOp) and self.canonical(owner.x) == shape else None
 
@@ -121,10 +114,6 @@ class ScheduleLayers:
         if len({shape[1:] for shape in found.values()}) == 1:
             return list(found)
         return [self._add("flat", "rearrange", Shape(prod(found[i]), 1, 1), [i]) for i in found]
-
-    def _channel_axis(self, value: SSAValue) -> int:
-        rank = len(shape_of(value))
-        return 1 if rank >= 4 else rank - 1
 
     def _add(
         self,

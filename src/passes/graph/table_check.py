@@ -14,11 +14,11 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...costs.fusion import LayerGraph
 from ...dialects import graph
-from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network, Shape
 from .samples import constants_of, live_operations
@@ -274,21 +274,17 @@ def check_layer_graph(layers: LayerGraph, recount: Recount) -> None:
     check.layers()
     check.inputs([given.shape.volume for given in layers.inputs])
     for given, argument in zip(layers.inputs, recount.block.args, strict=True):
-        check.same(f"input {given.name}", "bytes of an element", _element_bytes(argument), given.element_bytes)
+        check.same(f"input {given.name}", "bytes of an element", element_bytes(argument), given.element_bytes)
     products, weights = recount.products(), recount.weight_bytes()
     for number, layer in enumerate(layers.layers):
         where = check.layer(number)
         check.same(where, "operations", True, number in recount.tails)
         check.reads(number, {edge.producer for edge in layer.edges})
         check.map(number, layer.shape.volume)
-        check.same(where, "bytes of an element", _element_bytes(recount.tails[number].result), layer.element_bytes)
+        check.same(where, "bytes of an element", element_bytes(recount.tails[number].result), layer.element_bytes)
         if number in products:
             check.same(where, "products", products[number][0], layer.macs)
         least, most = weights[number]
         check.same(where, "bytes of weights", min(max(least, layer.weight_bytes), most), layer.weight_bytes)
     made = frozenset(number for number in recount.results if number >= 0)
     check.same("results", "made of", check.sources(made), check.sources(layers.exits))
-
-
-def _element_bytes(value: SSAValue | BlockArgument) -> int:
-    return dtype_of(element_of(value)).itemsize

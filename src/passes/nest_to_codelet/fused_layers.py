@@ -22,7 +22,7 @@ from ...costs.mapping.binding import Pricer
 from ...costs.mapping.problem import Group, tileable_dims, touches
 from ...dialects import nest
 from ...dialects.graph import WeightOp
-from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.mapping.candidates import Problem
@@ -207,7 +207,7 @@ class FusedGroup:
     def graph(self) -> LayerGraph:
         """The layers as the execution scheme sees them."""
         inputs = tuple(
-            Input(v.name_hint or f"in{i}", map_shape(shape_of(v)), _bytes(v)) for i, v in enumerate(self.outside)
+            Input(v.name_hint or f"in{i}", map_shape(shape_of(v)), element_bytes(v)) for i, v in enumerate(self.outside)
         )
         leaving = tuple(place for place, layer in enumerate(self.layers) if self.leaves(layer.result))
         return LayerGraph(self.name, inputs, tuple(self._layer(layer) for layer in self.layers), leaving)
@@ -293,11 +293,8 @@ class FusedGroup:
         reduction = prod(layer.problem.extents[dim] for dim in anchor.reductions)
         name = layer.op.sym_name.data
         value = layer.result
-        return Layer(name, "conv", map_shape(shape_of(value)), tuple(edges), weights, reduction, 1, 1, _bytes(value))
-
-
-def _bytes(value: SSAValue) -> int:
-    return dtype_of(element_of(value)).itemsize
+        shape = map_shape(shape_of(value))
+        return Layer(name, "conv", shape, tuple(edges), weights, reduction, 1, 1, element_bytes(value))
 
 
 def _tile(op: nest.GroupOp) -> tuple[int, int]:

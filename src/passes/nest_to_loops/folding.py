@@ -6,13 +6,13 @@ A row of lanes is then a window of pixels with all their channels, as they lie i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ...algebra.blocked import BlockedLayout
 from ...dialects import nest
+from ...dialects.types import shape_of
 from .forms import SumForm
 from .places import Rows
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def channels_of(program: LoopsProgram, form: SumForm, given: SSAValue, weight: SSAValue, channels: int) -> int:
     """Channels of a pixel, rounded up to a power of two, where a window of pixels fits the lanes; else 0."""
-    axes = cast(TensorType, given.type).get_shape()
+    axes = shape_of(given)
     fits = len(axes) == 4 and {"x", "y"} <= set(form.taps) and len(form.columns) == 1 and not form.batch
     alone = given in program.inputs and given.has_one_use() and given not in program.places
     if not fits or not alone or weight in program.places or isinstance(weight.owner, nest.GroupOp):
@@ -35,7 +35,7 @@ def channels_of(program: LoopsProgram, form: SumForm, given: SSAValue, weight: S
 
 def windows(program: LoopsProgram, form: SumForm, given: SSAValue, channels: int) -> Rows:
     """The input pixel by pixel, with its border and as many more pixels as the last window reads."""
-    table, shape = program.table, cast(TensorType, given.type).get_shape()
+    table, shape = program.table, shape_of(given)
     pads, fill = program.needs[given]
     loop, before = form.loops["x"], pads[3][0]
     reach = (loop.extent - 1) * loop.stride + table.lanes // channels
@@ -55,7 +55,7 @@ def window_weights(
     program: LoopsProgram, form: SumForm, weight: SSAValue, channels: int, extents: Mapping[str, int]
 ) -> Rows:
     """Blocks whose rows are the taps of a window with their channels."""
-    table, shape = program.table, cast(TensorType, weight.type).get_shape()
+    table, shape = program.table, shape_of(weight)
     axis = {
         "k": form.weight.axis_of(form.summed),
         "n": form.weight.axis_of(form.columns[0]),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ...algebra.expr import Access
 from ...dialects import nest
+from ...dialects.types import shape_of
 from ...search.tiles import Loop, SumProblem
 from .folding import channels_of, window_weights, windows
 from .forms import SumForm, forms, sum_form, unsupported
@@ -98,7 +98,7 @@ class LayerBuilder:
         small = -(-width // words) * words
         if n == rows == 1 and not form.batch and small < program.table.lanes and self.result in program.outputs:
             name, role = program.name_of(self.result)
-            shape = cast(TensorType, self.result.type).get_shape()
+            shape = shape_of(self.result)
             none = ((0, 0),) * len(shape)
             program.places[self.result] = program.table.rows(
                 name, role, program.dtype(self.result), shape, none, None, small
@@ -112,7 +112,7 @@ class LayerBuilder:
         constant = program.constant(value)
         if constant is not None:
             program.weights[name] = constant
-        shape = cast(TensorType, value.type).get_shape()
+        shape = shape_of(value)
         return program.table.blocks(name, role, program.dtype(value), shape, form)
 
     def _rows_as_blocks(self, form: SumForm, value: SSAValue) -> Rows:

@@ -18,7 +18,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.layer_attributes import nodes_of, set_layers
 from ...dialects.mnemonic import ProgramOp
 from ...dialects.roles import Role
-from ...dialects.types import dtype_of
+from ...dialects.types import dtype_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
@@ -40,7 +40,7 @@ from .row_cost import epilogue_cycles, window_cycles
 from .tensors import Pads, Stored, Table, lane_axis
 from .terms import Term
 from .turns import Turn, emit_turn
-from .views import permuted, reordered, reshaped, shape_of
+from .views import permuted, reordered, reshaped
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class LoopsProgram:
                     value = outside.get(kernel.operands_by_name[form.name])
                     if value is None:
                         continue
-                    shape = cast(TensorType, value.type).get_shape()
+                    shape = shape_of(value)
                     found = reach(form, shape, group.extents, kernel.pads.get(form.name))
                     pads, fill = needs.get(value, (((0, 0),) * len(shape), None))
                     if None not in (fill, found.fill) and fill != found.fill:
@@ -365,15 +365,11 @@ def copied(group: nest.GroupOp) -> _Piece | None:
         return None
     offsets = [i for i, axis in enumerate(every[0].axes) if axis.const] or [0]
     whole = [
-        n == group.extents[axis.names[0]] for n, axis in zip(_shape(value), every[1].axes, strict=True) if axis.names
+        n == group.extents[axis.names[0]] for n, axis in zip(shape_of(value), every[1].axes, strict=True) if axis.names
     ]
     if len(offsets) > 1 or not all(whole) or any(axis.const for axis in every[1].axes):
         return None
     return _Piece(value, onto, offsets[0], every[0].axes[offsets[0]].const)
-
-
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return cast(TensorType, value.type).get_shape()
 
 
 def _names(function: FuncOp, attribute: str) -> list[str]:

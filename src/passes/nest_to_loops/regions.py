@@ -10,12 +10,12 @@ from xdsl.ir import SSAValue
 
 from ...algebra.expr import Access
 from ...dialects import nest
+from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from .forms import Form, forms, unsupported
 from .leaves import SLOTS, Leaves, Scene
 from .places import Epilogue, Store, VectorLayer
 from .tensors import axis_order, lane_axis
-from .views import shape_of
 
 if TYPE_CHECKING:
     from .program import LoopsProgram

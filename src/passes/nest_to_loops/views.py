@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...algebra.expr import Access
 from ...dialects import nest
+from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from .forms import forms
 from .tensors import Stored
@@ -42,11 +43,6 @@ def permuted(group: nest.GroupOp) -> tuple[SSAValue, tuple[int, ...]] | None:
     if -1 in order or [shape_of(value)[i] for i in order] != list(shape):
         return None
     return value, tuple(order)
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor."""
-    return cast(TensorType, value.type).get_shape()
 
 
 def reordered(place: Stored, order: Sequence[int]) -> Stored:

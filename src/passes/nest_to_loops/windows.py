@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ...algebra.blocked import BlockedLayout
 from ...algebra.expr import Access, Call
 from ...algebra.printer import print_statement
 from ...dialects import nest
+from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...search.tiles import Loop
 from .forms import ROWS, Form, forms, unsupported
@@ -164,7 +164,7 @@ class _WindowBuilder:
         """A row of constants for each tap: taps outermost, then blocks of channels."""
         program, table = self.program, self.program.table
         value: SSAValue = self.scene.outside[self.kernel.operands_by_name[weight.name]]
-        shape = cast(TensorType, value.type).get_shape()
+        shape = shape_of(value)
         if value in program.places or isinstance(value.owner, nest.GroupOp) or "n" not in self.slots:
             raise unsupported(self.kernel, "constants or inputs as weights", "what a layer makes")
         lane = weight.axis_of(self.slots["n"])

@@ -116,11 +116,12 @@ class Network:
             return 0
         return self.input_shapes[number].channels * self.group_shape(number)[1] * layer.kernel[0] * layer.kernel[1]
 
-    def _sources(self, layer: Layer) -> list[Shape]:
+    def sources(self, layer: Layer) -> list[Shape]:
+        """The feature maps that a layer of this network reads."""
         return [self.layers[i].shape for i in layer.inputs] + [self.inputs[i][1] for i in layer.external]
 
     def _input_shape(self, layer: Layer) -> Shape:
-        sources = self._sources(layer)
+        sources = self.sources(layer)
         channels = sum(source.channels for source in sources)
         return Shape(channels // layer.operands, sources[0].height, sources[0].width)
 
@@ -138,8 +139,8 @@ class Network:
             raise refuse("a producer or a network input", layer.external)
         if min(*layer.shape, *layer.kernel, *layer.stride, layer.groups, layer.operands) < 1:
             raise refuse("positive sizes", layer)
-        if len({source[1:] for source in self._sources(layer)}) > 1:
-            raise refuse("inputs of one height and width", self._sources(layer))
+        if len({source[1:] for source in self.sources(layer)}) > 1:
+            raise refuse("inputs of one height and width", self.sources(layer))
         channels = self._input_shape(layer).channels
         if layer.shape.channels % layer.groups or channels % layer.groups:
             raise refuse(f"channels that {layer.groups} groups divide", (channels, layer.shape.channels))
