@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto
@@ -13,7 +12,7 @@ from onnx import ModelProto
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
 from tilewright.zoo.onnx_models import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
+from tilewright.zoo.quantized import exact_session, quantized
 from tilewright.zoo.weights import random_inputs
 
 Array = NDArray[Any]
@@ -39,10 +38,7 @@ def every_layer(model: ModelProto, inputs: dict[str, Array]) -> dict[str, Array]
     wide.CopyFrom(model)
     del wide.graph.output[:]
     wide.graph.output.extend(onnx.helper.make_empty_tensor_value_info(node.output[0]) for node in model.graph.node)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(wide.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = exact_session(wide)
     arrays = [np.asarray(array) for array in session.run(None, inputs)]
     return dict(zip([o.name for o in session.get_outputs()], arrays, strict=True))
 
@@ -73,7 +69,7 @@ def test_shapes_as_onnx_infers_them(name: str) -> None:
 def test_quantized_close_to_onnxruntime(name: str) -> None:
     model = quantized(NETWORKS[name]())
     inputs = random_inputs(model, 5)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = exact_session(model)
     expected = np.asarray(session.run(None, inputs)[0])
     (output,) = run_graph(import_onnx(model), inputs).values()
     assert np.sqrt(np.mean((output - expected) ** 2)) < 0.05 * np.std(expected)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
@@ -13,7 +12,7 @@ from tilewright import compile, import_onnx, simulate
 from tilewright.driver import make_context
 from tilewright.interpreters.graph import run_graph
 from tilewright.universe import TILEWRIGHT_UNIVERSE
-from tilewright.zoo.quantized import quantized
+from tilewright.zoo.quantized import exact_session, quantized
 from tilewright.zoo.weights import random_inputs
 
 Array = NDArray[Any]
@@ -147,7 +146,7 @@ def grown(seed: int, kinds: tuple[str, ...]) -> ModelProto:
 
 
 def by_onnxruntime(model: ModelProto, inputs: dict[str, Array]) -> dict[str, Array]:
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = exact_session(model)
     arrays = [np.asarray(array) for array in session.run(None, inputs)]
     return dict(zip([o.name for o in session.get_outputs()], arrays, strict=True))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, numpy_helper
@@ -26,7 +25,7 @@ from tilewright.zoo.onnx_models import (
     seeded_light_model,
     transformer_block,
 )
-from tilewright.zoo.quantized import quantized
+from tilewright.zoo.quantized import exact_session, quantized
 from tilewright.zoo.weights import random_inputs
 
 Array = NDArray[Any]
@@ -84,7 +83,7 @@ def by_onnxruntime(model: ModelProto, inputs: dict[str, Array], every_layer: boo
     if every_layer:
         del wide.graph.output[:]
         wide.graph.output.extend(onnx.helper.make_empty_tensor_value_info(node.output[0]) for node in model.graph.node)
-    session = onnxruntime.InferenceSession(wide.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = exact_session(wide)
     arrays = [np.asarray(array) for array in session.run(None, inputs)]
     return dict(zip([o.name for o in session.get_outputs()], arrays, strict=True))
 

@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from tilewright.errors import TilewrightError
 from tilewright.zoo.onnx_models import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
+from tilewright.zoo.quantized import exact_session, quantized
 from tilewright.zoo.weights import Moments, random_inputs
 
 
@@ -69,9 +69,7 @@ def test_quantized_stays_close(signed: bool) -> None:
     folded = quantized(model, signed=signed)
     assert {"QuantizeLinear", "DequantizeLinear"} <= {n.op_type for n in folded.graph.node}
     inputs = random_inputs(model, 9)
-    sessions = [
-        onnxruntime.InferenceSession(m.SerializeToString(), providers=["CPUExecutionProvider"]) for m in (model, folded)
-    ]
+    sessions = [exact_session(m) for m in (model, folded)]
     exact, rounded = (np.asarray(session.run(None, inputs)[0]) for session in sessions)
     assert np.abs(exact - rounded).max() < 0.2 * np.ptp(exact)
 
