@@ -156,7 +156,8 @@ def _take(number: int, frame: FrameType | None) -> None:
 def _retry(lost: sys.UnraisableHookArgs) -> None:
     """Raise a request again that came in a callback, where errors get lost."""
     if lost.exc_type is not Interrupted:
-        sys.__unraisablehook__(lost)
+        if not requested():  # else it may come of an object that a request left half made
+            sys.__unraisablehook__(lost)
     elif hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _again)
         signal.setitimer(signal.ITIMER_REAL, RETRY_S)

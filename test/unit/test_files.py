@@ -56,7 +56,7 @@ def test_no_room_is_told_with_the_name():
 def test_places_that_cannot_be_written(name: str, tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    with pytest.raises(TilewrightError, match=r"expected one that can be read or written here"):
+    with pytest.raises(TilewrightError, match=r"expected a file that can be read or written here"):
         write_file(tmp_path / name, "text")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder"]
 

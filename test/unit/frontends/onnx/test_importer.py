@@ -222,8 +222,8 @@ def test_misused_operators(nodes: NodeProto, words: str) -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    refused(tmp_path / "missing.onnx", "missing.onnx", "readable")
-    refused(tmp_path, "readable")
+    refused(tmp_path / "missing.onnx", "missing.onnx", "can be read")
+    refused(tmp_path, "can be read")
     empty = tmp_path / "empty.onnx"
     empty.write_bytes(b"")
     refused(empty, "graph")

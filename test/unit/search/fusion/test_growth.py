@@ -58,6 +58,6 @@ def by_cuts(pricer: SubgraphPricer) -> None:
 
 @pytest.mark.parametrize("work", [greedily, by_cuts, bounded])
 def test_calls_grow_with_the_layers_alone(work: Callable[[SubgraphPricer], None]):
-    work(deep(8))  # compiles
+    work(deep(LAYERS[0]))  # compiles
     small, middle, large = (calls(lambda pricer=deep(layers): work(pricer)) for layers in LAYERS)
     assert large - middle < 3 * (middle - small)  # 2 where it is linear, 4 where it is quadratic
