@@ -8,7 +8,7 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.program import FILES, Program, load_program
+from tilewright.backends.program import Program, load_program
 from tilewright.dialects.layer_attributes import RUNS, layers_of, set_layers
 from tilewright.dialects.mnemonic import ProgramOp
 from tilewright.errors import TilewrightError
@@ -67,7 +67,7 @@ def test_a_saved_program_knows_its_layers(folder: Path):
 def test_tables_of_another_program_are_refused(folder: Path, key: str, value: Any):
     file = folder / "program.json"
     table = {name: entry for name, entry in json.loads(file.read_text()).items() if name != "table"} | {key: value}
-    file.write_text(sealed_table(table, {name: folder / name for name in FILES}))
+    file.write_text(sealed_table(table, {name: folder / name for name in table["files"]}))
     with pytest.raises(TilewrightError) as error:
         load_program(folder)
     assert error.value.kind == "program"
