@@ -1,11 +1,13 @@
 """Programs as folders: what is saved is loaded, what is broken is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tilewright.backends.assembler import assemble
 from tilewright.backends.program import Program, load_program
 from tilewright.errors import TilewrightError
 from tilewright.files import sealed_table
@@ -23,7 +25,9 @@ TENSORS = (
 @pytest.fixture
 def program() -> Program:
     constants = Resources({"w/0": np.arange(4, dtype=np.int8)})
-    return Program(load_target("tiny"), bytes(range(64)), TENSORS, constants, {"cycles": 12.5}, 77)
+    machine = load_target("tiny")
+    code = assemble(machine, "LOAD DST=0x0, SRC=0x10, RUN=4, NB=1, NC=1\n" * 2)
+    return Program(machine, code, TENSORS, constants, {"cycles": 12.5}, 77)
 
 
 def test_folders_hold_everything(program: Program, tmp_path: Path):
@@ -31,6 +35,12 @@ def test_folders_hold_everything(program: Program, tmp_path: Path):
     assert (found.machine, found.code, found.tensors) == (program.machine, program.code, program.tensors)
     assert (dict(found.predicted), found.ops_max) == ({"cycles": 12.5}, 77)
     np.testing.assert_array_equal(found.constants["w/0"], program.constants["w/0"])
+
+
+def test_code_that_is_no_program_is_refused_without_layers_too(program: Program, tmp_path: Path):
+    folder = replace(program, code=bytes(range(64))).save(tmp_path / "p")
+    with pytest.raises(TilewrightError, match="a known opcode"):
+        load_program(folder)
 
 
 def test_the_same_program_is_saved_as_the_same_bytes(program: Program, tmp_path: Path):

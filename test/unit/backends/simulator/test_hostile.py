@@ -58,7 +58,7 @@ def test_other_control_models_are_refused(bench: Any):
     from dataclasses import replace
 
     machine = replace(bench.machine, control="packets")
-    with pytest.raises(TilewrightError, match="queues"):
+    with pytest.raises(TilewrightError, match="expected instructions in packets"):
         simulate(Program(machine, b"", (), Resources()), {})
 
 
