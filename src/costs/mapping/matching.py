@@ -54,7 +54,7 @@ class _Found:
 
 def match(kernel: Kernel, capability: Capability) -> Match | None:
     """How the capability runs the kernel; `None` if it cannot."""
-    return next(_matches(kernel, capability), None)
+    return next(alternatives(kernel, capability), None)
 
 
 def match_as(
@@ -66,13 +66,14 @@ def match_as(
 ) -> Match | None:
     """The match with these tensors, functions and immediates, in any order; `None` if there is none."""
     wanted = dict(tensors), dict(functions), dict(immediates)
-    for found in _matches(kernel, capability):
+    for found in alternatives(kernel, capability):
         if (dict(found.tensors), dict(found.functions), dict(found.immediates)) == wanted:
             return found
     return None
 
 
-def _matches(kernel: Kernel, capability: Capability) -> Iterator[Match]:
+def alternatives(kernel: Kernel, capability: Capability) -> Iterator[Match]:
+    """All ways in which the capability runs the kernel, for one order of factors and for another."""
     pattern, statement = capability.statement, kernel.statement
     if pattern.reduce != statement.reduce or not isinstance(pattern.target, Strided):
         return

@@ -1,0 +1,165 @@
+"""Bounds of a network on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+
+from ....machine import Machine
+from .demand import Demand, Need, covered, elements, need, union, whole
+from .network import Network, Step
+from .slices import slices_of
+from .transfers import Transfers
+from .work import Work
+
+MANY_STEPS = 2000
+"""Kernels of which what comes before and after is looked at: it takes room for each pair."""
+
+
+@dataclass(frozen=True)
+class ProgramBound:
+    """Lower bounds over all programs; `terms` are the cycles of each argument, and `bound_by` the greatest of them."""
+
+    cycles: int
+    energy_pj: float
+    dram_bytes: int
+    bound_by: str
+    terms: Mapping[str, int]
+
+    def as_json(self) -> dict[str, float]:
+        """The `lower_bound` of an answer."""
+        return {"cycles": self.cycles, "energy_pj": self.energy_pj, "dram_bytes": self.dram_bytes}
+
+
+def program_bound(network: Network, machine: Machine) -> ProgramBound:
+    """What every program takes at least.
+
+    DRAM bytes: what is needed of each input and weight comes in, and each result goes out, once.
+
+    Cycles are the most of
+
+    - these bytes over the links, whose instructions move at most what the memory on chip holds, and take its latency;
+    - the work of each node and unit, kernels at the least cycles per operation of any box of any instruction for them;
+    - of each kernel, what any of its operations needs is loaded, then it and all kernels each of whose operations needs
+      one of its results do their work, then an element is stored;
+    - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored.
+
+    Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
+    every element that is read or written there once.
+    """
+    return _Bound(network, machine).found()
+
+
+class _Bound:
+    def __init__(self, network: Network, machine: Machine) -> None:
+        self.network, self.machine = network, machine
+        self.shapes = [value.shape for value in network.values]
+        self.steps = [step for step in network.steps if isinstance(step, Step)]
+        self.work, self.transfers = Work(machine, self.steps), Transfers(machine)
+        self.needs, wanted = self._needs()
+        self.loads = sum(
+            elements(demand) * network.values[value].element_bytes
+            for value, demand in wanted.items()
+            if network.values[value].external
+        )
+        self.made = {step.target: step for step in network.steps}
+        self.outputs = {value: self._output_bytes(value) for value in network.outputs}
+        self.stores = sum(self.outputs.values())
+
+    def found(self) -> ProgramBound:
+        terms = dict(self._terms())
+        best = max(terms, key=lambda name: terms[name])
+        return ProgramBound(terms[best], self._energy_pj(), self.loads + self.stores, best, terms)
+
+    def _needs(self) -> tuple[list[Need], dict[int, Demand]]:
+        """What the results need of each step, and of each value."""
+        wanted: dict[int, Demand] = {value: whole(self.shapes[value]) for value in self.network.outputs}
+        found: dict[int, Need] = {}
+        for step in reversed(self.network.steps):
+            if step.target in wanted:
+                found[step.target] = need(step, wanted[step.target], self.shapes)
+                for value, demand in found[step.target].reads:
+                    wanted[value] = union(wanted.get(value), demand)
+        nothing = Need(0, 0, ())
+        return [found.get(step.target, nothing) for step in self.steps], wanted
+
+    def _output_bytes(self, value: int) -> int:
+        """Bytes of a result that are written at all."""
+        item, step = self.network.values[value], self.made[value]
+        boxes: list[Demand] = []
+        while isinstance(step, Step):
+            box = covered(step, item.shape)
+            boxes += [box] if box is not None else []
+            if step.init is None or step.init not in self.made:
+                break
+            step = self.made[step.init]
+        if not isinstance(step, Step) or step.init is not None:
+            return item.bytes
+        most: Demand = (0,) * len(item.shape)
+        for box in sorted(boxes, key=elements, reverse=True):
+            most = union(most if elements(most) else None, box)
+        return elements(most) * item.element_bytes
+
+    def _terms(self) -> Iterator[tuple[str, int]]:
+        points = np.array([need.points for need in self.needs], np.float64)
+        yield "DRAM traffic", self.transfers.cycles(self.loads, self.stores)
+        busy, where = self.work.busy(points)
+        yield f"work of {where}", _whole(busy)
+        counted = [k for k, own in enumerate(self.work.options) if own and points[k]]
+        if counted and self.outputs and len(counted) <= MANY_STEPS:
+            yield from self._orders(counted, points)
+
+    def _orders(self, counted: list[int], points: np.ndarray) -> Iterator[tuple[str, int]]:
+        """What must come one after the other."""
+        found = slices_of(self.network, [self.steps[k] for k in counted], range(len(counted)))
+        cycles = self.work.cycles[:, counted]
+        last = min(self.transfers.cycles(0, self.network.values[value].element_bytes) for value in self.outputs)
+        after = (found.operations[:, found.externals :] > 0).T
+        np.fill_diagonal(after, True)
+        busy = after @ (cycles * points[counted]).T
+        loads = found.operations[:, : found.externals].sum(axis=1)
+        heads = np.array([self.transfers.cycles(int(size), 0) for size in loads.tolist()])
+        totals = heads[:, None] + busy
+        k, label = np.unravel_index(int(totals.argmax()), totals.shape)
+        name = self.steps[counted[k]].kernel.name
+        yield f"loads before {name}, then work of {self.work.labels[label]}", _whole(float(totals[k, label])) + last
+        starts: list[int] = []
+        for value, row in found.results.items():
+            loaded = self.transfers.cycles(int(row[: found.externals].sum()), 0) + self._paths[value]
+            starts.append(max(loaded, _whole(float((cycles @ row[found.externals :]).max()))))
+        own = [
+            start + self.transfers.cycles(0, size) for start, size in zip(starts, self.outputs.values(), strict=True)
+        ]
+        yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
+
+    @cached_property
+    def _paths(self) -> list[int]:
+        """For each value, cycles of the fewest and shortest instructions between what is loaded and it."""
+        ends = [0] * len(self.network.values)
+        own = {step.target: self.work.shortest(k) for k, step in enumerate(self.steps)}
+        for step in self.network.steps:
+            ends[step.target] = own.get(step.target, 0) + min((ends[source] for source in step.sources), default=0)
+        return ends
+
+    def _energy_pj(self) -> float:
+        memory = next(memory for memory in self.machine.memories if memory.offchip)
+        energy = self.loads * memory.read_energy_pj_per_byte + self.stores * memory.write_energy_pj_per_byte
+        energy += self.transfers.energy_pj(self.loads, self.stores)
+        for k, (step, found) in enumerate(zip(self.steps, self.needs, strict=True)):
+            sizes = dict(found.reads)
+            reads = [
+                (read.tensor, elements(sizes[read.value]) * self.network.values[read.value].element_bytes)
+                for read in step.reads
+                if read.value in sizes
+            ]
+            written = found.written * self.network.values[step.target].element_bytes
+            energy += self.work.energy_pj(k, found.points, reads, written)
+        return energy * (1 - 1e-9)
+
+
+def _whole(cycles: float) -> int:
+    return ceil(cycles * (1 - 1e-9))

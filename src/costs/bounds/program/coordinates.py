@@ -1,0 +1,150 @@
+"""Sets of coordinates along an axis, and what affine forms make of them.
+
+A set is a bit mask of known coordinates, or `-m`: at least m consecutive ones, nobody knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Axis = int
+Ints = NDArray[np.int64]
+Term = tuple[int, int, Axis]
+"""A dim in a form: its coefficient, extent and coordinates."""
+
+MOST = 1 << 22
+"""Points that are looked at one by one; beyond, nothing is known."""
+
+
+def everything(size: int) -> Axis:
+    """All coordinates of an axis."""
+    return (1 << size) - 1
+
+
+def run(length: int, size: int) -> Axis:
+    """At least `length` consecutive coordinates of an axis; long runs are rounded down, so that few differ."""
+    if length >= size:
+        return everything(size)
+    return -(length if length <= 4 else 1 << (length.bit_length() - 1))
+
+
+def count(axis: Axis) -> int:
+    """Coordinates at least."""
+    return axis.bit_count() if axis >= 0 else -axis
+
+
+def members(mask: Axis) -> Ints:
+    """The coordinates of a mask."""
+    raw = np.frombuffer(mask.to_bytes(mask.bit_length() // 8 + 1, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(raw, bitorder="little"))
+
+
+def mask_of(flags: NDArray[np.bool_]) -> Axis:
+    """The mask of the coordinates that are flagged."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+@lru_cache(maxsize=1 << 14)
+def image(terms: tuple[Term, ...], const: int, size: int) -> Axis:
+    """What a form surely reaches within an axis; 0 for nothing."""
+    unknown = [term for term in terms if term[2] < 0]
+    if not unknown:
+        if len(terms) == 1 and terms[0][0] == 1 and const >= 0:
+            return (terms[0][2] << const) & everything(size)
+        return _reached(_sums([(a, members(axis)) for a, _, axis in terms], const), size)
+    window = taps(terms, const, size) if len(unknown) == 1 else None
+    if window is not None:
+        return run(window[0], size)
+    spans = [a * (extent - 1) for a, extent, _ in terms]
+    inside = const + sum(s for s in spans if s < 0) >= 0 and const + sum(s for s in spans if s > 0) < size
+    return run(1, size) if inside else 0
+
+
+@lru_cache(maxsize=1 << 12)
+def taps(terms: tuple[Term, ...], const: int, size: int) -> tuple[int, tuple[Axis, ...]] | None:
+    """Of a form with a run at an unknown place: the length of the run of coordinates that is reached wherever it is,
+    and for each term which of its coordinates meet some of them wherever it is.
+
+    None where that is too much to look at.
+    """
+    at = next(i for i, term in enumerate(terms) if term[2] < 0)
+    coefficient, extent, axis = terms[at]
+    others = [(a, members(mask)) for a, _, mask in (*terms[:at], *terms[at + 1 :])]
+    points = np.prod([len(values) for _, values in others], dtype=np.int64)
+    if (extent + axis + 1) * -axis * points > MOST or (extent + axis + 1) * size > MOST:
+        return None
+    places = np.arange(extent + axis + 1)[:, None] + np.arange(-axis)
+    at_all = coefficient * places.reshape(places.shape + (1,) * len(others)) + _grid(others, const)
+    inside = (at_all >= 0) & (at_all < size)
+    flags = np.zeros((len(places), size + 1), np.bool_)
+    flags[np.arange(len(places)).reshape((-1,) + (1,) * (at_all.ndim - 1)), np.where(inside, at_all, size)] = True
+    length = min(_longest(row[:size]) for row in flags)
+    met: list[Axis] = []
+    for i, (_, values) in enumerate(others):
+        sure = inside.any(axis=tuple(d for d in range(1, inside.ndim) if d != i + 2)).all(axis=0)
+        met.append(_reached(values[sure], int(values.max(initial=0)) + 1))
+    met.insert(at, axis)
+    return length, tuple(met)
+
+
+@lru_cache(maxsize=1 << 12)
+def within(dims: tuple[Axis, ...], forms: tuple[tuple[tuple[int, ...], int, int], ...]) -> tuple[int, tuple[Axis, ...]]:
+    """Points of known dims at which all forms (coefficient of each dim, constant, size) are within their axes, and the
+    coordinates of each dim at such points; none where that is too much to look at.
+    """
+    values = [members(mask) for mask in dims]
+    if np.prod([len(v) for v in values], dtype=np.int64) > MOST:
+        return 0, (0,) * len(dims)
+    inside = np.ones([len(v) for v in values], np.bool_)
+    for coefficients, const, size in forms:
+        at = _grid(list(zip(coefficients, values, strict=True)), const)
+        inside &= (at >= 0) & (at < size)
+    kept = [inside.any(axis=tuple(d for d in range(inside.ndim) if d != i)) for i in range(inside.ndim)]
+    masks = [_reached(v[flags], int(v.max(initial=0)) + 1) for v, flags in zip(values, kept, strict=True)]
+    return int(inside.sum()), tuple(masks)
+
+
+def preimage(axis: Axis, coefficient: int, const: int, extent: int, size: int) -> Axis:
+    """The coordinates of a known axis that a dim reaches by `coefficient` * dim + `const`."""
+    if coefficient == 1 and const >= 0:
+        return (axis >> const) & everything(extent)
+    flags = np.zeros(size, np.bool_)
+    flags[members(axis)] = True
+    at = coefficient * np.arange(extent) + const
+    inside = (at >= 0) & (at < size)
+    return mask_of(inside & flags[np.where(inside, at, 0)])
+
+
+def _grid(terms: Sequence[tuple[int, Ints]], const: int) -> Ints:
+    """The values of a form at all points, one array axis per dim."""
+    total = np.full((1,) * len(terms), const, np.int64)
+    for i, (coefficient, values) in enumerate(terms):
+        shape = [1] * len(terms)
+        shape[i] = len(values)
+        total = total + coefficient * values.reshape(shape)
+    return total
+
+
+def _sums(terms: Sequence[tuple[int, Ints]], const: int) -> Ints:
+    """Different values of a form."""
+    total = np.array([const], np.int64)
+    for coefficient, values in terms:
+        total = np.unique(total[:, None] + coefficient * values)
+    return total
+
+
+def _reached(values: Ints, size: int) -> Axis:
+    flags = np.zeros(size, np.bool_)
+    flags[values[(values >= 0) & (values < size)]] = True
+    return mask_of(flags)
+
+
+def _longest(flags: NDArray[np.bool_]) -> int:
+    """The longest run of flags."""
+    gaps = np.flatnonzero(~np.concatenate(([False], flags, [False])))
+    return max(b - a - 1 for a, b in pairwise(gaps.tolist()))

@@ -1,0 +1,182 @@
+"""The least of a cost formula per operation, over all boxes that an instruction may be given.
+
+A formula is replaced by a smooth one that is never above it: `ceildiv(a, b)` by the larger of a / b and 1, and what
+divides by one that is never below.  Each part has, beside the range of its values, a range of *degrees* in every dim:
+by how many percent it grows, at most and at least, where the dim grows by one.  Where the whole grows by at most one
+percent, its value per operation falls with the dim, so that the longest extent is the best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....algebra.expr import Call, Expr, Name, Num
+from ....machine import Capability, Machine
+from ...mapping.binding import Split, split_choices
+
+Floats = NDArray[np.float64]
+
+
+class _UnknownError(Exception):
+    """A formula of which nothing is known."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Values and degrees (dims first) of a part of a formula, for each of some boxes."""
+
+    low: Any
+    high: Any
+    least: Any
+    most: Any
+
+    def hull(self, other: _Part, low: Any, high: Any) -> _Part:
+        return _Part(low, high, np.minimum(self.least, other.least), np.maximum(self.most, other.most))
+
+    def where(self, chosen: Any, other: _Part) -> _Part:
+        pairs = zip((self.low, self.high, self.least, self.most), (other.low, other.high, other.least, other.most))
+        return _Part(*(np.where(chosen, mine, others) for mine, others in pairs))
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Least cycles and energy per operation, and least cycles of an instruction; 0 where nothing is known."""
+
+    cycles: float
+    energy_pj: float
+    shortest: float
+
+
+class Rates:
+    """Least costs of the capabilities of a machine; remembers answers."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.splits: dict[tuple[str, str], tuple[tuple[Split, ...], ...]] = {}
+        self.known: dict[tuple[object, ...], Rate] = {}
+
+    def rate(self, capability: Capability, extents: Sequence[int]) -> Rate:
+        """Over all boxes whose dims have at most `extents` (one per dim), spread in any way."""
+        name = capability.node, capability.name
+        key = *name, *extents
+        if key not in self.known:
+            if name not in self.splits:
+                self.splits[name] = split_choices(self.machine, capability)
+            boxes = _boxes(capability, extents, self.splits[name])
+            cycles, shortest = _least(capability.cycles, capability, *boxes)
+            self.known[key] = Rate(cycles, _least(capability.energy_pj, capability, *boxes)[0], shortest)
+        return self.known[key]
+
+
+def _least(
+    formula: Expr, capability: Capability, low: Floats, high: Floats, ways: Mapping[str, Any]
+) -> tuple[float, float]:
+    """The least of a formula per operation, and the least of it at all."""
+    try:
+        part = _whole(formula, capability, low, high, ways)
+        falls, grows = part.most <= 1 + 1e-9, part.least >= 1 - 1e-9
+        starts = np.where(falls, high, low)
+        ends = np.where(grows & ~falls, low, high)
+        best = _whole(formula, capability, starts, ends, ways)
+    except _UnknownError:
+        return 0.0, 0.0
+    found = float((best.low / ends.prod(axis=0)).min()), float(np.min(part.low))
+    return max(0.0, found[0]) * (1 - 1e-12), max(0.0, found[1])
+
+
+def _boxes(
+    capability: Capability, extents: Sequence[int], splits: Sequence[Sequence[Split]]
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Smallest and largest extents (dims, boxes), cut where lanes are full, for each way to spread dims."""
+    ends = [min(dim.limit, extent) for dim, extent in zip(capability.dims, extents, strict=True)]
+    cuts = [
+        [(1, dim.lanes), (dim.lanes, end)] if 1 < dim.lanes < end else [(1, end)]
+        for dim, end in zip(capability.dims, ends, strict=True)
+    ]
+    cells = np.array(list(product(*cuts)), np.float64)
+    low, high = (np.repeat(cells[:, :, side].T, len(splits), axis=1) for side in (0, 1))
+    ways: dict[str, Any] = {}
+    for dim in capability.dims:
+        one = [prod(count for _, name, count in split if name == dim.name) for split in splits]
+        ways[f"{dim.name}_ways"] = np.tile(np.array(one, np.float64), len(cells))
+    return low, high, ways
+
+
+def _whole(formula: Expr, capability: Capability, low: Floats, high: Floats, ways: Mapping[str, Any]) -> _Part:
+    zero = np.zeros(low.shape)
+    env = {name: _Part(value, value, zero, zero) for name, value in ways.items()}
+    for i, dim in enumerate(capability.dims):
+        degree = zero.copy()
+        degree[i] = 1.0
+        env[dim.name] = _Part(low[i], high[i], degree, degree)
+    env["ops"] = _Part(low.prod(axis=0), high.prod(axis=0), zero + 1, zero + 1)
+    return _part(formula, env, True)
+
+
+def _part(expr: Expr, env: Mapping[str, _Part], below: bool) -> _Part:
+    """A smooth function that is nowhere above (`below`), or nowhere below the expression."""
+    match expr:
+        case Num(value) if value >= 0:
+            some = next(iter(env.values()))
+            number = np.full(np.shape(some.least)[1:], float(value))
+            return _Part(number, number, 0 * some.least, 0 * some.least)
+        case Name(name) if name in env:
+            return env[name]
+        case Call("mul", (first, second)):
+            a, b = _part(first, env, below), _part(second, env, below)
+            return _Part(a.low * b.low, a.high * b.high, a.least + b.least, a.most + b.most)
+        case Call("add", (first, second)):
+            a, b = _part(first, env, below), _part(second, env, below)
+            return a.hull(b, a.low + b.low, a.high + b.high)
+        case Call("max" | "min" as name, (first, second)):
+            return _extreme(name, first, second, env, below)
+        case Call("ceildiv" | "floordiv" | "div" as name, (first, second)):
+            return _quotient(name, _part(first, env, below), _part(second, env, not below), below)
+        case _:
+            raise _UnknownError
+
+
+def _extreme(name: str, first: Expr, second: Expr, env: Mapping[str, _Part], below: bool) -> _Part:
+    try:
+        a = _part(first, env, below)
+    except _UnknownError:
+        if name == "max" and below:
+            return _part(second, env, below)
+        raise
+    try:
+        b = _part(second, env, below)
+    except _UnknownError:
+        if name == "max" and below:
+            return a
+        raise
+    if name == "max":
+        both = a.hull(b, np.maximum(a.low, b.low), np.maximum(a.high, b.high))
+        return a.where(a.low >= b.high, b.where(b.low >= a.high, both))
+    both = a.hull(b, np.minimum(a.low, b.low), np.minimum(a.high, b.high))
+    return a.where(a.high <= b.low, b.where(b.high <= a.low, both))
+
+
+def _quotient(name: str, a: _Part, b: _Part, below: bool) -> _Part:
+    """a / b as a whole number; a is on the same side as the quotient, b on the other."""
+    if np.min(b.low) <= 0:
+        raise _UnknownError
+    exact = _Part(a.low / b.high, a.high / b.low, a.least - b.most, a.most - b.least)
+    zero = 0 * a.least
+    if name == "ceildiv" and below:
+        one = _Part(1 + 0 * exact.low, 1 + 0 * exact.low, zero, zero)
+        both = exact.hull(one, np.maximum(exact.low, 1), np.maximum(exact.high, 1))
+        found = exact.where(exact.low >= 1, one.where(exact.high <= 1, both))
+        return found if np.min(a.low) > 0 else exact
+    if name == "ceildiv":
+        one = _Part(exact.low, exact.high, zero, zero)
+        return exact.hull(one, exact.low + 1, exact.high + 1)
+    if below:
+        raise _UnknownError
+    return exact

@@ -1,0 +1,129 @@
+"""The least time of compute nodes and units, and the least energy, of points of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....machine import Capability, Machine
+from ...mapping.matching import Match, alternatives
+from .network import Step
+from .rates import Rates
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An instruction for a kernel: what it occupies alone, cycles and energy per point, cycles of the shortest one.
+
+    `reads` and `writes` are energies per byte of the memories of its operands, by tensor of the kernel.
+    """
+
+    node: str
+    unit: str
+    cycles: float
+    energy_pj: float
+    shortest: int
+    reads: tuple[tuple[str, float], ...]
+    writes: float
+
+
+class Work:
+    """Prices steps.  `labels` name weightings of nodes and units, and `cycles` (labels, steps) are the least cycles per
+    point that each finds: all work lies on them, so that what they do together, weighted, takes no less.
+    """
+
+    def __init__(self, machine: Machine, steps: Sequence[Step]) -> None:
+        self.machine, self.rates = machine, Rates(machine)
+        known: dict[object, tuple[Option, ...]] = {}
+        self.options: list[tuple[Option, ...]] = []
+        for step in steps:
+            key = step.kernel, tuple(step.extents.items())
+            if key not in known:
+                known[key] = () if step.is_free else self._options(step)
+            self.options.append(known[key])
+        weightings = self._weightings()
+        self.labels = [" and ".join(name for name, _ in weighting) for weighting in weightings]
+        self.cycles = np.array([[_least(weighting, own) for own in self.options] for weighting in weightings])
+
+    def busy(self, points: Floats) -> tuple[float, str]:
+        """Cycles that points (one number per step) take, and where."""
+        if not self.labels:
+            return 0.0, ""
+        found = self.cycles @ points
+        at = int(found.argmax())
+        return float(found[at]), self.labels[at]
+
+    def shortest(self, step: int) -> int:
+        """Cycles of the shortest instruction that does some of a step."""
+        return min((option.shortest for option in self.options[step]), default=0)
+
+    def energy_pj(self, step: int, points: int, reads: Sequence[tuple[str, int]], written: int) -> float:
+        """Of points that read so many bytes of each tensor and write so many."""
+        return min(
+            (
+                points * option.energy_pj
+                + sum(size * dict(option.reads).get(tensor, 0.0) for tensor, size in reads)
+                + written * option.writes
+                for option in self.options[step]
+            ),
+            default=0.0,
+        )
+
+    def _options(self, step: Step) -> tuple[Option, ...]:
+        """Nothing is known of a kernel that no instruction does, or that a macro does by others."""
+        found: list[Option] = []
+        for node in self.machine.computes:
+            for capability in node.capabilities:
+                for match in alternatives(step.kernel, capability):
+                    if any((m.node, m.capability) == (node.name, capability.name) for m in self.machine.macros):
+                        return ()
+                    found += self._by(step, match, capability)
+        return tuple(found)
+
+    def _by(self, step: Step, match: Match, capability: Capability) -> list[Option]:
+        extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
+        for dim, slots in match.slots:
+            for slot in slots:
+                extents[slot] *= step.extents[dim]
+        rate = self.rates.rate(capability, tuple(extents.values()))
+        memories = {memory.name: memory for memory in self.machine.memories}
+        tensors = dict(match.tensors)
+        target = step.kernel.target.tensor
+        found: list[Option] = []
+        for mnemonic in self.machine.mnemonics:
+            if (mnemonic.node, mnemonic.capability) != (capability.node, capability.name):
+                continue
+            places = {tensors[o.operand]: memories[o.memory] for o in mnemonic.operands if o.operand in tensors}
+            reads = tuple((t, memory.read_energy_pj_per_byte) for t, memory in places.items() if t != target)
+            writes = places[target].write_energy_pj_per_byte if target in places else 0.0
+            unit = f"unit {mnemonic.unit}"
+            found.append(Option(capability.node, unit, rate.cycles, rate.energy_pj, ceil(rate.shortest), reads, writes))
+        return found
+
+    def _weightings(self) -> list[tuple[tuple[str, float], ...]]:
+        """Each node and unit alone; of two between which kernels choose, those at which some kernel is indifferent."""
+        found: dict[tuple[tuple[str, float], ...], None] = {}
+        for own in dict.fromkeys(self.options):
+            for kind in ("node", "unit"):
+                fastest: dict[str, float] = {}
+                for option in own:
+                    name = getattr(option, kind)
+                    fastest[name] = min(fastest.get(name, option.cycles), option.cycles)
+                found |= {((name, 1.0),): None for name in fastest}
+                for (a, first), (b, second) in pairwise(sorted(fastest.items())):
+                    if first and second:
+                        share = second / (first + second)
+                        found[((a, share), (b, 1 - share))] = None
+        return list(found)
+
+
+def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option]) -> float:
+    weights = dict(weighting)
+    return min((max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * o.cycles for o in options), default=0.0)
