@@ -8,11 +8,12 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....machine import Machine
 from .demand import Demand, Need, covered, elements, need, union, whole
 from .network import Network, Step
-from .slices import slices_of
+from .slices import Floats, Slices, slices_of
 from .transfers import Transfers
 from .work import Work
 
@@ -46,7 +47,9 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
     - the work of each node and unit, kernels at the least cycles per operation of any box of any instruction for them;
     - of each kernel, what any of its operations needs is loaded, then it and all kernels each of whose operations needs
       one of its results do their work, then an element is stored;
-    - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored.
+    - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored;
+    - before a kernel begins, the work that any of its operations needs is done; what it and the kernels after it read
+      is on chip by then, or comes in later, and results that need it go out later.
 
     Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
     every element that is read or written there once.
@@ -113,7 +116,7 @@ class _Bound:
         if counted and self.outputs and len(counted) <= MANY_STEPS:
             yield from self._orders(counted, points)
 
-    def _orders(self, counted: list[int], points: np.ndarray) -> Iterator[tuple[str, int]]:
+    def _orders(self, counted: list[int], points: Floats) -> Iterator[tuple[str, int]]:
         """What must come one after the other."""
         found = slices_of(self.network, [self.steps[k] for k in counted], range(len(counted)))
         cycles = self.work.cycles[:, counted]
@@ -124,6 +127,7 @@ class _Bound:
         loads = found.operations[:, : found.externals].sum(axis=1)
         heads = np.array([self.transfers.cycles(int(size), 0) for size in loads.tolist()])
         totals = heads[:, None] + busy
+        yield self._later(counted, found, after, cycles)
         k, label = np.unravel_index(int(totals.argmax()), totals.shape)
         name = self.steps[counted[k]].kernel.name
         yield f"loads before {name}, then work of {self.work.labels[label]}", _whole(float(totals[k, label])) + last
@@ -135,6 +139,30 @@ class _Bound:
             start + self.transfers.cycles(0, size) for start, size in zip(starts, self.outputs.values(), strict=True)
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
+
+    def _later(self, counted: list[int], found: Slices, after: NDArray[np.bool_], cycles: Floats) -> tuple[str, int]:
+        """What the memories on chip cannot hold when a kernel begins comes after the work that it needs."""
+        place = {value: i for i, value in enumerate(counted)}
+        read: dict[int, list[tuple[int, int]]] = {}
+        for k in counted:
+            for value, demand in self.needs[k].reads:
+                if self.network.values[value].external:
+                    size = elements(demand) * self.network.values[value].element_bytes
+                    read.setdefault(value, []).append((place[k], size))
+        sizes = np.zeros(len(counted))
+        for readers in read.values():
+            sizes += np.max([after[:, k] * size for k, size in readers], axis=0)
+        near = [memory for memory in self.machine.memories if not memory.offchip]
+        room = sum(memory.capacity_bytes * memory.instances_x * memory.instances_y for memory in near)
+        rest = np.maximum(sizes - room, 0)
+        stores = sum(size * (found.results[value][found.externals :] > 0) for value, size in self.outputs.items())
+        done = (cycles @ found.operations[:, found.externals :].T).max(axis=0)
+        totals = [
+            _whole(before) + self.transfers.cycles(int(loads), int(stored))
+            for before, loads, stored in zip(done.tolist(), rest.tolist(), np.asarray(stores).tolist(), strict=True)
+        ]
+        at = max(range(len(totals)), key=totals.__getitem__)
+        return f"work before {self.steps[counted[at]].kernel.name}, then what the chip had no room for", totals[at]
 
     @cached_property
     def _paths(self) -> list[int]:
