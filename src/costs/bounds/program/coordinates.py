@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +56,13 @@ def image(terms: tuple[Term, ...], const: int, size: int) -> Axis:
         if len(terms) == 1 and terms[0][0] == 1 and const >= 0:
             return (terms[0][2] << const) & everything(size)
         return _reached(_sums([(a, members(axis)) for a, _, axis in terms], const), size)
+    spans = [a * (extent - 1) for a, extent, _ in terms]
+    inside = const + sum(s for s in spans if s < 0) >= 0 and const + sum(s for s in spans if s > 0) < size
+    if inside and len(terms) == 1 and terms[0][0] == 1:
+        return run(-terms[0][2], size)
     window = taps(terms, const, size) if len(unknown) == 1 else None
     if window is not None:
         return run(window[0], size)
-    spans = [a * (extent - 1) for a, extent, _ in terms]
-    inside = const + sum(s for s in spans if s < 0) >= 0 and const + sum(s for s in spans if s > 0) < size
     return run(1, size) if inside else 0
 
 
@@ -83,7 +84,7 @@ def taps(terms: tuple[Term, ...], const: int, size: int) -> tuple[int, tuple[Axi
     inside = (at_all >= 0) & (at_all < size)
     flags = np.zeros((len(places), size + 1), np.bool_)
     flags[np.arange(len(places)).reshape((-1,) + (1,) * (at_all.ndim - 1)), np.where(inside, at_all, size)] = True
-    length = min(_longest(row[:size]) for row in flags)
+    length = _longest_everywhere(flags[:, :size])
     met: list[Axis] = []
     for i, (_, values) in enumerate(others):
         sure = inside.any(axis=tuple(d for d in range(1, inside.ndim) if d != i + 2)).all(axis=0)
@@ -144,7 +145,8 @@ def _reached(values: Ints, size: int) -> Axis:
     return mask_of(flags)
 
 
-def _longest(flags: NDArray[np.bool_]) -> int:
-    """The longest run of flags."""
-    gaps = np.flatnonzero(~np.concatenate(([False], flags, [False])))
-    return max(b - a - 1 for a, b in pairwise(gaps.tolist()))
+def _longest_everywhere(flags: NDArray[np.bool_]) -> int:
+    """The longest run of flags of the row that has the shortest one."""
+    at = np.arange(1, flags.shape[1] + 1)
+    gaps = np.maximum.accumulate(np.where(flags, 0, at), axis=1)
+    return int((at - gaps).max(axis=1, initial=0).min())
