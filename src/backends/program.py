@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,8 @@ class Program:
     `constants` are the weights by tensor name; `predicted` are figures of the cost model (`cycles`, `energy_pj`,
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
     those of fused groups; `layer_table` says which instructions are of which layer; `candidates` what the program was
-    chosen from, where there was a choice.
+    chosen from, where there was a choice; `lower_bound` has the figures `cycles`, `energy_pj` and `dram_bytes` that no
+    program of the network goes below, where they are known, and `bound_by` the argument for the cycles.
     """
 
     machine: Machine
@@ -64,6 +65,8 @@ class Program:
     regions: tuple[Region, ...] = ()
     layer_table: LayerTable = field(default_factory=LayerTable)
     candidates: tuple[Candidate, ...] = ()
+    lower_bound: Mapping[str, float] = field(default_factory=dict[str, float])
+    bound_by: str = ""
 
     def __repr__(self) -> str:
         count = sum(count for _, count in self.layer_table.runs)
@@ -86,6 +89,12 @@ class Program:
     def instruction_count(self) -> int:
         """Instructions in `code`."""
         return self.control.instruction_count(self)
+
+    def bounds(self, cycles: float) -> dict[str, Any]:
+        """What answers say of the lower bound, and how far above it `cycles` are; nothing where it is not known."""
+        if not (least := self.lower_bound.get("cycles")):
+            return {}
+        return {"lower_bound": dict(self.lower_bound), "gap": cycles / least - 1, "bound_by": self.bound_by}
 
     @property
     def layouts(self) -> list[dict[str, str]]:
@@ -118,6 +127,8 @@ class Program:
             table = {
                 "tensors": [asdict(tensor) for tensor in self.tensors],
                 "predicted": dict(self.predicted),
+                "lower_bound": dict(self.lower_bound),
+                "bound_by": self.bound_by,
                 "ops_max": self.ops_max,
                 "regions": [asdict(region) for region in self.regions],
                 **self.layer_table.as_dict(),
@@ -149,10 +160,14 @@ def load_program(folder: str | Path) -> Program:
     constants = Resources.load(folder / WEIGHTS)
     try:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
-        predicted = {str(key): float(value) for key, value in table["predicted"].items()}
+        predicted, bound = (
+            {str(key): float(value) for key, value in table.get(name, {}).items()}
+            for name in ("predicted", "lower_bound")
+        )
         regions = tuple(region_of(entry) for entry in table.get("regions", ()))
         layers = layer_table_of(table)
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
+        program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"

@@ -131,6 +131,7 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         "layers": [layer.as_dict() for layer in program.layers],
         "layouts": program.layouts,
         **program.predicted,
+        **program.bounds(program.predicted.get("cycles", 0.0)),
         **({"candidates": [asdict(way) for way in program.candidates]} if program.candidates else {}),
     }
 
@@ -143,11 +144,20 @@ def show(answer: dict[str, Any]) -> None:
         ["predicted cycles", number(answer["cycles"])],
         ["predicted energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
         ["predicted DRAM traffic", number(answer["dram_bytes"], "B")],
+        *bound_rows(answer),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table(f"Compiled to {answer['dir']}", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers, by their instructions")
     show_candidates(answer)
+
+
+def bound_rows(answer: dict[str, Any]) -> list[list[str]]:
+    """What no program of the network goes below, how far above it this one is, and why."""
+    if "gap" not in answer:
+        return []
+    least = number(answer["lower_bound"]["cycles"], "cycles")
+    return [["least of any program", f"{least} ({100 * answer['gap']:.1f} % above)"], ["by", answer["bound_by"]]]
 
 
 def show_candidates(answer: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from .command_line import Unused
 from .compile import (
     WAYS_TO_COMPILE,
     add_compile_options,
+    bound_rows,
     compile_options,
     default_folder,
     show_candidates,
@@ -149,6 +150,7 @@ def show(answer: dict[str, Any]) -> None:
     rows = [
         *_cost_rows(answer),
         ["instructions", number(answer["instructions"])],
+        *bound_rows(answer),
         *_packet_rows(answer),
         *_error_rows(answer),
         *_independent_rows(answer),

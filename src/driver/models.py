@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +167,10 @@ def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progre
 
     watch = Watch(name, options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
-    return link(module, watch.ops_max)
+    program = link(module, watch.ops_max)
+    if watch.bound is None:
+        return program
+    return replace(program, lower_bound=watch.bound.figures, bound_by=watch.bound.bound_by)
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,8 @@ class RunOptions:
 class RunResult:
     """A simulated run: its numbers, those predicted, outputs and trace, and how close these are to `compared_with`.
 
+    `bounds` has what no program goes below (`lower_bound`, `bound_by`), and how far above it the run is (`gap`).
+
     `independent` tells of a run on tools independent of the simulator, for machines that name some.
     """
 
@@ -203,6 +208,7 @@ class RunResult:
     cpu_s: float
     candidates: tuple[Candidate, ...] = ()
     independent: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -232,6 +238,7 @@ class RunResult:
             **self.simulation.as_dict(),
             "predicted": dict(self.predicted),
             "predicted_gap": self.predicted_gap,
+            **self.bounds,
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
             "compared_with": self.compared_with,
@@ -288,7 +295,7 @@ def run(
     independent = _run_independently(program, inputs, result, expected)
     spent = time.process_time() - start
     known = program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates
-    return RunResult(result, *known, independent)
+    return RunResult(result, *known, independent, program.bounds(result.cycles))
 
 
 def _run_independently(

@@ -9,11 +9,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
 
 if TYPE_CHECKING:
+    from ..costs.bounds.program import ProgramBound
     from .models import Progress
     from .pipelines import CompileOptions
 
@@ -25,7 +27,7 @@ Loops stay rolled, so a layer becomes a few dozen operations at most, whatever i
 
 
 class Watch:
-    """Between passes: verify, count ops, write the IR, tell the progress.
+    """Between passes: verify, count ops, write the IR, tell the progress; `bound` is known when kernels are.
 
     Raises `TilewrightError` (kind `limit`) for `subject` after a pass that makes more operations than `OPS_BASE` and
     `OPS_PER_OP` allow.
@@ -39,11 +41,14 @@ class Watch:
         self.done = 0
         self.ops_max = 0
         self.ops_limit = 0
+        self.bound: ProgramBound | None = None
 
     def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
         if requested():  # a search in a pass ended early
             raise Interrupted
         self._count(module, previous)
+        if previous is not None and previous.name == "convert-graph-to-nest":
+            self._bound(module)
         if self.options.verify_each:
             module.verify()
         if self.options.dump is not None:
@@ -52,6 +57,14 @@ class Watch:
         if self.progress is not None:
             self.progress(following.name if following is not None else "done", self.done, self.total)
         self.done += 1
+
+    def _bound(self, module: ModuleOp) -> None:
+        """What no program of these kernels goes below, on machines whose instructions say what they cost."""
+        machine = machine_of(module)
+        if machine.control == "queues":
+            from ..passes.nest.program_bound import bound_of
+
+            self.bound = bound_of(module, machine)
 
     def _count(self, module: ModuleOp, previous: ModulePass | None) -> None:
         count = sum(1 for _ in module.walk())

@@ -46,7 +46,8 @@ def _add(builder: NetworkBuilder, op: Operation, values: dict[SSAValue, int]) ->
         case nest.GroupOp():
             names = op.buffers()
             inputs = zip(op.input_names, op.inputs, strict=True)
-            held = builder.add_group(group_of(op), {name.data: values[value] for name, value in inputs})
+            buffers = {name.data: values[value] for name, value in inputs}
+            held = builder.add_group(group_of(op), buffers, op.sym_name.data)
             values |= {out: held[names[inner]] for out, inner in zip(op.outs, op.yielded, strict=True)}
         case nest.ViewOp():
             values[op.result] = builder.add_view(values[op.source], shape_of(op.result))

@@ -31,7 +31,8 @@ class ProgramBound:
     bound_by: str
     terms: Mapping[str, int]
 
-    def as_json(self) -> dict[str, float]:
+    @property
+    def figures(self) -> dict[str, float]:
         """The `lower_bound` of an answer."""
         return {"cycles": self.cycles, "energy_pj": self.energy_pj, "dram_bytes": self.dram_bytes}
 
@@ -129,7 +130,7 @@ class _Bound:
         totals = heads[:, None] + busy
         yield self._later(counted, found, after, cycles)
         k, label = np.unravel_index(int(totals.argmax()), totals.shape)
-        name = self.steps[counted[k]].kernel.name
+        name = self.steps[counted[k]].name
         yield f"loads before {name}, then work of {self.work.labels[label]}", _whole(float(totals[k, label])) + last
         starts: list[int] = []
         for value, row in found.results.items():
@@ -162,7 +163,7 @@ class _Bound:
             for before, loads, stored in zip(done.tolist(), rest.tolist(), np.asarray(stores).tolist(), strict=True)
         ]
         at = max(range(len(totals)), key=totals.__getitem__)
-        return f"work before {self.steps[counted[at]].kernel.name}, then what the chip had no room for", totals[at]
+        return f"work before {self.steps[counted[at]].name}, then what the chip had no room for", totals[at]
 
     @cached_property
     def _paths(self) -> list[int]:
@@ -174,16 +175,16 @@ class _Bound:
         return ends
 
     def _energy_pj(self) -> float:
-        memory = next(memory for memory in self.machine.memories if memory.offchip)
-        energy = self.loads * memory.read_energy_pj_per_byte + self.stores * memory.write_energy_pj_per_byte
+        far = [memory for memory in self.machine.memories if memory.offchip]
+        energy = self.loads * min(memory.read_energy_pj_per_byte for memory in far)
+        energy += self.stores * min(memory.write_energy_pj_per_byte for memory in far)
         energy += self.transfers.energy_pj(self.loads, self.stores)
         for k, (step, found) in enumerate(zip(self.steps, self.needs, strict=True)):
-            sizes = dict(found.reads)
-            reads = [
-                (read.tensor, elements(sizes[read.value]) * self.network.values[read.value].element_bytes)
-                for read in step.reads
-                if read.value in sizes
-            ]
+            sizes: dict[int, int] = {}
+            for value, demand in found.reads:
+                size = elements(demand) * self.network.values[value].element_bytes
+                sizes[value] = min(sizes.get(value, size), size)
+            reads = {read.tensor: sizes[read.value] for read in step.reads if read.value in sizes}
             written = found.written * self.network.values[step.target].element_bytes
             energy += self.work.energy_pj(k, found.points, reads, written)
         return energy * (1 - 1e-9)

@@ -39,6 +39,7 @@ class Read:
 class Step:
     """A kernel that makes `target` out of what it reads, and of `init`, which it continues or writes into."""
 
+    name: str
     kernel: Kernel
     extents: Mapping[str, int]
     target: int
@@ -103,8 +104,8 @@ class NetworkBuilder:
         """An input or a weight."""
         return self._value(shape, element_bytes, True)
 
-    def add_group(self, group: Group, inputs: Mapping[str, int]) -> dict[str, int]:
-        """The kernels of a group on values by buffer; gives what each buffer holds at last."""
+    def add_group(self, group: Group, inputs: Mapping[str, int], name: str = "") -> dict[str, int]:
+        """The kernels of a group called `name` on values by buffer; gives what each buffer holds at last."""
         held = dict(inputs)
         for kernel in group.kernels:
             target, padded = kernel.target, set(kernel.padded)
@@ -112,7 +113,8 @@ class NetworkBuilder:
             buffer = group.by_name[target.buffer]
             value = self._value(buffer.shape, buffer.element_bytes, False)
             init = held.get(target.buffer) if kernel.continues else None
-            self.steps.append(Step(kernel, group.extents, value, reads, init))
+            called = f"{name}.{kernel.name}" if name else kernel.name
+            self.steps.append(Step(called, kernel, group.extents, value, reads, init))
             held[target.buffer] = value
         return held
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -64,12 +64,12 @@ class Work:
         """Cycles of the shortest instruction that does some of a step."""
         return min((option.shortest for option in self.options[step]), default=0)
 
-    def energy_pj(self, step: int, points: int, reads: Sequence[tuple[str, int]], written: int) -> float:
+    def energy_pj(self, step: int, points: int, reads: Mapping[str, int], written: int) -> float:
         """Of points that read so many bytes of each tensor and write so many."""
         return min(
             (
                 points * option.energy_pj
-                + sum(size * dict(option.reads).get(tensor, 0.0) for tensor, size in reads)
+                + sum(energy * reads.get(tensor, 0) for tensor, energy in option.reads)
                 + written * option.writes
                 for option in self.options[step]
             ),
