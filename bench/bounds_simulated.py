@@ -1,4 +1,4 @@
-"""Bounds of `schedule`, of `partition` and of all programs against programs of the same files that run on the simulator.
+"""Bounds of `schedule`, `partition` and all programs against programs of the same files that run on the simulator.
 
     python bench/bounds_simulated.py --networks squeezenet,resnet50 --types int8,float --target edge16
 
@@ -118,10 +118,8 @@ def main() -> None:
     parser.add_argument("--target", default="edge16")
     parser.add_argument("--seconds", type=float, default=10, help="limit of each search")
     arguments = parser.parse_args()
-    print(
-        f"{'':25} {'cycles':>11} {'DRAM bytes':>11} {'over schedule':>19} {'over partition':>19} {'over all programs':>19}",
-        flush=True,
-    )
+    over = " ".join(f"{what:>19}" for what in ("over schedule", "over partition", "over all programs"))
+    print(f"{'':25} {'cycles':>11} {'DRAM bytes':>11} {over}", flush=True)
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, model in networks(arguments.networks, arguments.types):

@@ -1,0 +1,89 @@
+"""Least costs per operation, against boxes of all kinds."""
+
+from random import Random
+
+import pytest
+
+from tilewright.algebra.parser import parse_expr
+from tilewright.costs.bounds.program.rates import Rates
+from tilewright.costs.mapping.binding import split_choices
+from tilewright.costs.mapping.formula import compile_formula
+from tilewright.frontends.acg import load_target
+from tilewright.machine import Capability, CapabilityDim, Compute, Machine, Memory
+
+TARGETS = "edge16", "cloud128", "cocco_npu", "tiny", "diannao", "uneven"
+
+
+def costs(machine: Machine, capability: Capability, extents: dict[str, int], random: Random) -> tuple[float, float]:
+    """Cycles and energy per operation of a box, spread somehow."""
+    split = random.choice(split_choices(machine, capability))
+    ways = {f"{name}_ways": 1 for name in extents}
+    for _, name, count in split:
+        ways[f"{name}_ways"] *= count
+    ops = 1
+    for extent in extents.values():
+        ops *= extent
+    env = {**extents, **ways, "ops": ops}
+    cycles, energy = (compile_formula(f)(env) for f in (capability.cycles, capability.energy_pj))
+    return float(cycles) / ops, float(energy) / ops
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_box_is_cheaper(target: str):
+    machine, random = load_target(target), Random(1)
+    rates = Rates(machine)
+    for capability in (c for node in machine.computes for c in node.capabilities):
+        for _ in range(8):
+            most = {dim.name: random.choice((1, 2, 3, 7, 16, 24, 100, 3000)) for dim in capability.dims}
+            least = rates.rate(capability, tuple(most.values()))
+            for _ in range(60):
+                box = {
+                    dim.name: random.choice((1, min(most[dim.name], dim.limit, dim.lanes), random.randint(1, n)))
+                    for dim in capability.dims
+                    if (n := min(most[dim.name], dim.limit))
+                }
+                cycles, energy = costs(machine, capability, box, random)
+                assert least.cycles <= cycles
+                assert least.energy_pj <= energy * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("extents", "cycles"),
+    [
+        ((1, 64, 49, 49, 64, 1, 1), 1 / 8192),  # all lanes of all cores
+        ((1, 64, 49, 1, 64, 1, 1), (49 + 64) / (49 * 64 * 256)),  # what feeds them
+        ((1, 64, 49, 49, 3, 1, 1), 1 / (8192 * 3 / 16)),  # three of sixteen channels
+        ((32, 1, 49, 1, 1, 3, 3), 1 / 256),  # sixteen groups share a core of 16 x 32
+        ((1, 1000, 1, 1, 2048, 1, 1), 1001 / 1000 / 256),  # a product with one vector reads each weight for itself
+    ],
+)
+def test_rates_of_a_core(extents: tuple[int, ...], cycles: float):
+    machine = load_target("edge16")
+    mac = machine.computes[0].capabilities[0]
+    found = Rates(machine).rate(mac, extents).cycles
+    assert found == pytest.approx(cycles, rel=1e-9)
+
+
+def machine_with(cycles: str) -> Machine:
+    dims = CapabilityDim("a", 100), CapabilityDim("b", 100, 4)
+    capability = Capability("c", "N", dims, None, (), parse_expr(cycles), parse_expr("2 * ops"))  # type: ignore[arg-type]
+    memory = Memory("M", 8, 1, 1)
+    return Machine("m", "queues", (memory,), (Compute("N", 1, 1, (capability,)),), ())
+
+
+@pytest.mark.parametrize(
+    ("cycles", "least"),
+    [
+        ("a * ceildiv(b, 4)", 1 / 4),
+        ("a * a * b", 1),  # short boxes are cheaper
+        ("5 + a * b", 1 + 5 / 10000),
+        ("min(a * b, 7)", 7 / 10000),
+        ("a * b - 1", 0),  # nothing is known of differences
+        ("max(a * b - 1, b)", 1 / 100),  # but the other is
+    ],
+)
+def test_shapes_of_formulas(cycles: str, least: float):
+    machine = machine_with(cycles)
+    found = Rates(machine).rate(machine.computes[0].capabilities[0], (1000, 1000))
+    assert found.cycles == pytest.approx(least, rel=1e-9)
+    assert found.energy_pj == pytest.approx(2)
