@@ -157,7 +157,7 @@ def bound_rows(answer: dict[str, Any]) -> list[list[str]]:
     if "gap" not in answer:
         return []
     least = number(answer["lower_bound"]["cycles"], "cycles")
-    return [["least of any program", f"{least} ({100 * answer['gap']:.1f} % above)"], ["by", answer["bound_by"]]]
+    return [["least of any program", least], ["gap, bound by", f"{100 * answer['gap']:.1f} %, {answer['bound_by']}"]]
 
 
 def show_candidates(answer: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from xdsl.passes import PassPipeline
 
 from tilewright import compile, import_onnx, simulate
+from tilewright.backends.program import Program
 from tilewright.driver import make_context
 from tilewright.interpreters.graph import run_graph
 from tilewright.universe import TILEWRIGHT_UNIVERSE
@@ -151,11 +152,20 @@ def by_onnxruntime(model: ModelProto, inputs: dict[str, Array]) -> dict[str, Arr
     return dict(zip([o.name for o in session.get_outputs()], arrays, strict=True))
 
 
+def check_bound(program: Program) -> None:
+    """That it does not go below what no program does (its figures are those of the simulator)."""
+    for name, least in program.lower_bound.items():
+        assert program.predicted[name] >= least, name
+    assert set(program.lower_bound) == {"cycles", "energy_pj", "dram_bytes"}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_float(seed: int) -> None:
     model = grown(seed, FLOAT)
     inputs = random_inputs(model, seed)
-    found = simulate(compile(model, TARGET), inputs, timing=False).outputs
+    program = compile(model, TARGET)
+    check_bound(program)
+    found = simulate(program, inputs, timing=False).outputs
     for name, array in by_onnxruntime(model, inputs).items():
         np.testing.assert_allclose(found[name], array, rtol=1e-4, atol=1e-5, err_msg=name)
 
@@ -168,7 +178,9 @@ def test_quantized(seed: int) -> None:
     PassPipeline.parse_spec(TILEWRIGHT_UNIVERSE.all_passes, "graph-normalize,graph-quantize").apply(
         make_context(), module
     )
-    found = simulate(compile(model, TARGET), inputs, timing=False).outputs
+    program = compile(model, TARGET)
+    check_bound(program)
+    found = simulate(program, inputs, timing=False).outputs
     for name, array in run_graph(module, inputs).items():
         np.testing.assert_array_equal(found[name], array, err_msg=name)
     for name, array in by_onnxruntime(model, inputs).items():

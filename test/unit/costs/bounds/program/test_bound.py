@@ -1,0 +1,168 @@
+"""Bounds of small networks by hand: each argument where it binds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tilewright.algebra.parser import parse_statement
+from tilewright.algebra.statement import tensors_of
+from tilewright.costs.bounds.program import NetworkBuilder, program_bound
+from tilewright.costs.mapping.problem import Buffer, Group, Kernel
+from tilewright.frontends.acg import load_target
+from tilewright.machine import Machine
+
+EDGE = load_target("edge16")
+"""16 bytes a cycle to and from DRAM; 128 lanes of f32 in the vector unit."""
+
+
+class Floats(NetworkBuilder):
+    """Networks of f32 tensors."""
+
+    def tensor(self, *shape: int) -> int:
+        return self.add_tensor(shape, 4)
+
+    def kernel(
+        self, text: str, shape: Sequence[int], dims: dict[str, int], into: int | None = None, **read: int
+    ) -> int:
+        """A group of one kernel, whose target `Y` has this shape and may start as the value `into`."""
+        names = tensors_of(parse_statement(text))
+        bound = tuple((name, name) for name in names)
+        types = tuple((name, "f32") for name in names)
+        kernel = Kernel("kernel", parse_statement(text), bound, types, into is not None)
+        shapes = {"Y": tuple(shape)} | {name: self.values[value].shape for name, value in read.items()}
+        buffers = tuple(Buffer(n, s, "f32", 4, n != "Y" or into is not None, n == "Y") for n, s in shapes.items())
+        start = {} if into is None else {"Y": into}
+        return self.add_group(Group(tuple(dims.items()), (kernel,), buffers), read | start)["Y"]
+
+    def chain(self, value: int, length: int, size: int) -> int:
+        """So many kernels one after the other on a vector: each takes size / 128 cycles."""
+        for _ in range(length):
+            value = self.kernel("Y[i] = sigmoid(A[i])", (size,), {"i": size}, A=value)
+        return value
+
+
+def bound(builder: NetworkBuilder, *outputs: int, machine: Machine = EDGE):
+    return program_bound(builder.network(outputs), machine)
+
+
+def test_traffic():
+    """Bytes in and out once: 64 x 60 and 60 x 50 come, 64 x 50 go, 4 bytes each."""
+    net = Floats()
+    a, b = net.tensor(64, 60), net.tensor(60, 50)
+    y = net.kernel("Y[m, n] += A[m, k] * B[k, n]", (64, 50), {"m": 64, "n": 50, "k": 60}, A=a, B=b)
+    found = bound(net, y)
+    assert found.dram_bytes == 4 * (64 * 60 + 60 * 50 + 64 * 50)
+    assert (found.bound_by, found.cycles) == ("DRAM traffic", found.dram_bytes // 16)
+
+
+def test_work_of_kernels_that_need_not_wait_for_each_other():
+    net = Floats()
+    x = net.tensor(1024)
+    found = bound(net, net.chain(x, 100, 1024), net.chain(x, 100, 1024))
+    assert (found.bound_by, found.cycles) == ("work of VPU", 2 * 100 * 1024 // 128)
+
+
+def test_work_between_the_first_load_and_the_last_store():
+    """An element comes, all 100 kernels work, an element goes."""
+    net = Floats()
+    found = bound(net, net.chain(net.tensor(1024), 100, 1024))
+    assert (found.bound_by, found.cycles) == ("loads before kernel, then work of VPU", 1 + 100 * 1024 // 128 + 1)
+
+
+def test_weights_before_a_kernel():
+    """The vector's kernels wait for a sum of 16384 numbers, which come in 4096 cycles."""
+    net = Floats()
+    many = net.tensor(16384)
+    total = net.kernel("Y[] += A[k]", (), {"k": 16384}, A=many)
+    start = net.kernel("Y[i] = B[]", (1024,), {"i": 1024}, B=total)
+    found = bound(net, net.chain(start, 100, 1024))
+    assert (found.bound_by, found.cycles) == ("loads before kernel, then work of VPU", 4096 + 800 + 1)
+
+
+def test_stores_after_what_every_result_needs():
+    """16384 results need the sum of a vector after 100 kernels: 800 cycles, and 8 for the sum."""
+    net = Floats()
+    last = net.chain(net.tensor(1024), 100, 1024)
+    total = net.kernel("Y[] += A[k]", (), {"k": 1024}, A=last)
+    y = net.kernel("Y[i] = B[] * A[i]", (16384,), {"i": 16384}, B=total, A=net.tensor(16384))
+    found = bound(net, y, machine=EDGE)
+    terms = {name: cycles for name, cycles in found.terms.items() if name.startswith("what every")}
+    assert list(terms.values()) == [809 + 16384 * 4 // 16]  # the work of one product is rounded up
+
+
+def test_what_the_chip_has_no_room_for():
+    """Of 64 KiB that are needed after 808 cycles of work, 1 KiB may have come before."""
+    net = Floats()
+    last = net.chain(net.tensor(1024), 100, 1024)
+    total = net.kernel("Y[] += A[k]", (), {"k": 1024}, A=last)
+    y = net.kernel("Y[i] = B[] * A[i]", (16384,), {"i": 16384}, B=total, A=net.tensor(16384))
+    small = replace(EDGE, memories=(EDGE.memories[0], replace(EDGE.memories[1], banks=1, depth=1024)))
+    found = bound(net, y, machine=small)
+    assert found.bound_by == "work before kernel, then what the chip had no room for"
+    assert found.cycles == 808 + (65536 - 1024) // 16 + 65536 // 16
+    assert bound(net, y).cycles < found.cycles
+
+
+def test_two_nodes_share_what_both_can_do():
+    """Four lanes and one: 1000 operations take at least a fifth of that."""
+    machine = load_target("uneven")
+    net = Floats()
+    found = bound(net, net.kernel("Y[i] = relu(A[i])", (1000,), {"i": 1000}, A=net.tensor(1000)), machine=machine)
+    assert found.terms["work of PE and SIMD"] == 200
+
+
+def test_latency_of_each_load_that_the_chip_can_hold():
+    """40 KB in and out, 1 KiB and 8 cycles at most with each instruction of the only unit that moves."""
+    machine = load_target("tiny")
+    net = Floats()
+    found = bound(net, net.kernel("Y[i] = relu(A[i])", (10000,), {"i": 10000}, A=net.tensor(10000)), machine=machine)
+    assert found.terms["DRAM traffic"] == 2 * (10000 + 8 * 40)
+
+
+@pytest.mark.parametrize(("text", "read"), [("Y[i] = A[2 * i]", 30), ("Y[i] = A[i + 7]", 30), ("Y[i] = A[0]", 1)])
+def test_what_nobody_reads_need_not_come(text: str, read: int):
+    net = Floats()
+    found = bound(net, net.kernel(text, (30,), {"i": 30}, A=net.tensor(100)))
+    assert found.dram_bytes == 4 * (read + 30)
+
+
+def test_later_strides_skip_work_and_weights_of_channels():
+    """Only every second result of the first kernel, and 2 of its 3 channels, have a reader."""
+    net = Floats()
+    x, w = net.tensor(8), net.tensor(3)
+    y = net.kernel("Y[c, i] = A[i] * W[c]", (3, 8), {"c": 3, "i": 8}, A=x, W=w)
+    z = net.kernel("Y[c, i] = exp(A[c, 2 * i])", (2, 4), {"c": 2, "i": 4}, A=y)
+    assert bound(net, z).dram_bytes == 4 * (4 + 2 + 8)
+
+
+def test_a_value_that_several_read_comes_once_and_leaves_once():
+    net = Floats()
+    x = net.tensor(8)
+    a = net.kernel("Y[i] = exp(A[i])", (8,), {"i": 8}, A=x)
+    b = net.kernel("Y[i] = A[i] + B[i]", (8,), {"i": 8}, A=x, B=x)
+    flat = net.add_view(a, (2, 4))
+    assert bound(net, a, b, a, flat).dram_bytes == 3 * 32
+    assert bound(net, x, net.add_view(x, (2, 4))).dram_bytes == 0  # nothing has to move
+
+
+def test_pieces_of_a_result_are_stored_once_and_what_they_cover_is_not_made():
+    net = Floats()
+    x, y = net.tensor(4), net.tensor(4)
+    first = net.kernel("Y[i] = A[i]", (8,), {"i": 4}, A=x)
+    both = net.kernel("Y[i + 4] = A[i]", (8,), {"i": 4}, into=first, A=y)
+    assert bound(net, both).dram_bytes == 2 * 32
+    over = net.kernel("Y[i] = A[i]", (8,), {"i": 8}, into=both, A=net.tensor(8))
+    assert bound(net, over).dram_bytes == 2 * 32  # x and y are covered
+    part = net.kernel("Y[i + 2] = A[i]", (8,), {"i": 4}, A=x)
+    assert bound(net, part).dram_bytes == 2 * 16  # the rest is undefined
+
+
+def test_energy_of_an_elementwise_kernel_is_that_of_its_bytes_and_operations():
+    net = Floats()
+    found = bound(net, net.kernel("Y[i] = relu(A[i])", (1000,), {"i": 1000}, A=net.tensor(1000)))
+    off, on = EDGE.memories
+    moved = off.read_energy_pj_per_byte + on.write_energy_pj_per_byte  # in
+    moved += on.read_energy_pj_per_byte + on.write_energy_pj_per_byte  # worked on
+    moved += on.read_energy_pj_per_byte + off.write_energy_pj_per_byte  # out
+    assert found.energy_pj == pytest.approx(4000 * moved + 1000 * 0.3492, rel=1e-6)
