@@ -176,8 +176,8 @@ class _Bound:
 
     def _energy_pj(self) -> float:
         far = [memory for memory in self.machine.memories if memory.offchip]
-        energy = self.loads * min(memory.read_energy_pj_per_byte for memory in far)
-        energy += self.stores * min(memory.write_energy_pj_per_byte for memory in far)
+        energy = self.loads * min((memory.read_energy_pj_per_byte for memory in far), default=0.0)
+        energy += self.stores * min((memory.write_energy_pj_per_byte for memory in far), default=0.0)
         energy += self.transfers.energy_pj(self.loads, self.stores)
         for k, (step, found) in enumerate(zip(self.steps, self.needs, strict=True)):
             sizes: dict[int, int] = {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,10 @@ def image(terms: tuple[Term, ...], const: int, size: int) -> Axis:
     if not unknown:
         if len(terms) == 1 and terms[0][0] == 1 and const >= 0:
             return (terms[0][2] << const) & everything(size)
+        if (span := _dense(terms)) is not None:
+            return ((everything(span) << max(const, 0)) >> max(-const, 0)) & everything(size)
+        if prod(count(axis) for _, _, axis in terms) > MOST:
+            return 0
         return _reached(_sums([(a, members(axis)) for a, _, axis in terms], const), size)
     spans = [a * (extent - 1) for a, extent, _ in terms]
     inside = const + sum(s for s in spans if s < 0) >= 0 and const + sum(s for s in spans if s > 0) < size
@@ -76,7 +81,7 @@ def taps(terms: tuple[Term, ...], const: int, size: int) -> tuple[int, tuple[Axi
     at = next(i for i, term in enumerate(terms) if term[2] < 0)
     coefficient, extent, axis = terms[at]
     others = [(a, members(mask)) for a, _, mask in (*terms[:at], *terms[at + 1 :])]
-    points = np.prod([len(values) for _, values in others], dtype=np.int64)
+    points = prod(len(values) for _, values in others)
     if (extent + axis + 1) * -axis * points > MOST or (extent + axis + 1) * size > MOST:
         return None
     places = np.arange(extent + axis + 1)[:, None] + np.arange(-axis)
@@ -99,7 +104,7 @@ def within(dims: tuple[Axis, ...], forms: tuple[tuple[tuple[int, ...], int, int]
     coordinates of each dim at such points; none where that is too much to look at.
     """
     values = [members(mask) for mask in dims]
-    if np.prod([len(v) for v in values], dtype=np.int64) > MOST:
+    if prod(len(v) for v in values) > MOST:
         return 0, (0,) * len(dims)
     inside = np.ones([len(v) for v in values], np.bool_)
     for coefficients, const, size in forms:
@@ -119,6 +124,16 @@ def preimage(axis: Axis, coefficient: int, const: int, extent: int, size: int) -
     at = coefficient * np.arange(extent) + const
     inside = (at >= 0) & (at < size)
     return mask_of(inside & flags[np.where(inside, at, 0)])
+
+
+def _dense(terms: Sequence[Term]) -> int | None:
+    """How many consecutive values, from 0, a form of whole dims has without its constant; None where it has gaps."""
+    span = 1
+    for coefficient, extent, axis in sorted(terms):
+        if not 0 <= coefficient <= span or axis != everything(extent):
+            return None
+        span += coefficient * (extent - 1)
+    return span
 
 
 def _grid(terms: Sequence[tuple[int, Ints]], const: int) -> Ints:
