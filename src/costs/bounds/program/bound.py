@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,7 +129,6 @@ class _Bound:
         loads = found.operations[:, : found.externals].sum(axis=1)
         heads = np.array([self.transfers.cycles(int(size), 0) for size in loads.tolist()])
         totals = heads[:, None] + busy
-        yield self._later(counted, found, after, cycles)
         k, label = np.unravel_index(int(totals.argmax()), totals.shape)
         name = self.steps[counted[k]].name
         yield f"loads before {name}, then work of {self.work.labels[label]}", _whole(float(totals[k, label])) + last
@@ -140,6 +140,7 @@ class _Bound:
             start + self.transfers.cycles(0, size) for start, size in zip(starts, self.outputs.values(), strict=True)
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
+        yield self._later(counted, found, after, cycles)
 
     def _later(self, counted: list[int], found: Slices, after: NDArray[np.bool_], cycles: Floats) -> tuple[str, int]:
         """What the memories on chip cannot hold when a kernel begins comes after the work that it needs."""
@@ -180,11 +181,12 @@ class _Bound:
         energy += self.stores * min((memory.write_energy_pj_per_byte for memory in far), default=0.0)
         energy += self.transfers.energy_pj(self.loads, self.stores)
         for k, (step, found) in enumerate(zip(self.steps, self.needs, strict=True)):
-            sizes: dict[int, int] = {}
+            sizes: dict[int, list[int]] = {}
             for value, demand in found.reads:
-                size = elements(demand) * self.network.values[value].element_bytes
-                sizes[value] = min(sizes.get(value, size), size)
-            reads = {read.tensor: sizes[read.value] for read in step.reads if read.value in sizes}
+                sizes.setdefault(value, []).append(elements(demand) * self.network.values[value].element_bytes)
+            times = Counter(read.value for read in step.reads)  # what is not known of one read is of no other
+            known = {value: min(found) for value, found in sizes.items() if len(found) >= times[value]}
+            reads = {read.tensor: known[read.value] for read in step.reads if read.value in known}
             written = found.written * self.network.values[step.target].element_bytes
             energy += self.work.energy_pj(k, found.points, reads, written)
         return energy * (1 - 1e-9)
