@@ -12,8 +12,7 @@ from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
 from ..costs.bounds import Bounds, bounds_of
-from ..costs.exact.report import TensorTotals
-from ..costs.exact.validity import bits_of_word
+from ..costs.exact import dram_bits, dram_bytes
 from ..costs.hierarchy import Architecture, LoopMapping, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
@@ -105,19 +104,12 @@ class LayerMapping:
     @property
     def dram_words(self) -> float:
         """Words of the outermost memory that move to and from it, by the exact model (elements may be narrower)."""
-        return self.arch.levels[-1].words_of(self._dram_bits)
+        return self.arch.levels[-1].words_of(dram_bits(self.arch, self.layer.problem, self.exact_prices))
 
     @property
     def dram_bytes(self) -> int:
         """Bytes to and from the outermost memory, by the exact model, rounded up."""
-        return -(-self._dram_bits // 8)
-
-    @property
-    def _dram_bits(self) -> int:
-        level = self.arch.levels[-1]
-        tensors = self.exact_prices.levels[level.name].tensors
-        found = [(tensor, tensors[tensor.name]) for tensor in self.layer.problem.tensors]
-        return sum(sum(t.totals) * bits_of_word(tensor, level) for tensor, t in found if isinstance(t, TensorTotals))
+        return dram_bytes(self.arch, self.layer.problem, self.exact_prices)
 
     @property
     def loops(self) -> str:

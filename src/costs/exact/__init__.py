@@ -6,7 +6,7 @@ docs/cost-model.md for the definition and for each difference from Timeloop's mo
 
 from .axes import axes_of, distinct
 from .batch import BatchTotals, price_batch
-from .model import evaluate
+from .model import dram_bits, dram_bytes, evaluate
 from .report import ExactPrices, TensorTotals
 from .validity import violations_of
 
@@ -16,6 +16,8 @@ __all__ = [
     "TensorTotals",
     "axes_of",
     "distinct",
+    "dram_bits",
+    "dram_bytes",
     "evaluate",
     "price_batch",
     "violations_of",

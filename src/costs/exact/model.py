@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from ...errors import TilewrightError
 from ..hierarchy.values import Architecture, Level, LevelMapping, LoopMapping, Problem
-from ..timeloop.report import LevelReport, NetworkReport, TensorReport
+from ..timeloop.report import LevelReport, NetworkReport, Prices, TensorReport
 from .cycles import drain_cycles, fill_cycles, level_cycles
-from .nest import Nest, nest_of
+from .nest import nest_of
 from .report import ExactPrices, TensorTotals
 from .traffic import TensorTraffic, hop_words, traffic_of, word_scale
-from .validity import violations_of
+from .validity import bits_of_word, violations_of
 
 
 def evaluate(arch: Architecture, problem: Problem, mapping: LoopMapping) -> ExactPrices:
@@ -26,17 +28,45 @@ def evaluate(arch: Architecture, problem: Problem, mapping: LoopMapping) -> Exac
         raise TilewrightError("mapping", problem.name, expected, f"{len(mapping.levels)} levels in the mapping")
     nest = nest_of(problem, mapping)
     flows = [traffic_of(arch, problem, mapping, nest, tensor) for tensor in problem.tensors]
-    compute = nest.steps()
+    used = [nest.used(level) for level in range(len(arch.levels))]
+    return prices_of(arch, problem, mapping, Work(nest.steps(), prod(nest.bounds), used, flows))
+
+
+def dram_bits(arch: Architecture, problem: Problem, prices: Prices) -> int:
+    """Bits to and from the outermost memory."""
+    level = arch.levels[-1]
+    tensors = prices.levels[level.name].tensors
+    found = [(tensor, tensors[tensor.name]) for tensor in problem.tensors]
+    return sum(sum(t.totals) * bits_of_word(tensor, level) for tensor, t in found if isinstance(t, TensorTotals))
+
+
+def dram_bytes(arch: Architecture, problem: Problem, prices: Prices) -> int:
+    """Bytes to and from the outermost memory, rounded up."""
+    return -(-dram_bits(arch, problem, prices) // 8)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a mapping does: steps of the first instance, points in all, instances that have work per level, words."""
+
+    steps: int
+    macs: int
+    used: Sequence[int]
+    flows: Sequence[TensorTraffic]
+
+
+def prices_of(arch: Architecture, problem: Problem, mapping: LoopMapping, work: Work) -> ExactPrices:
+    """What the work of a mapping takes and costs."""
     reports: dict[str, LevelReport] = {}
     for index, level in enumerate(arch.levels):
-        used = nest.used(index)
+        used = work.used[index]
         tensors: dict[str, TensorReport] = {
-            f.tensor.name: _tensor_report(level, f, index, used) for f in flows if f.counts[index] is not None
+            f.tensor.name: _tensor_report(level, f, index, used) for f in work.flows if f.counts[index] is not None
         }
-        networks = {f.tensor.name: _network_report(level, f, index, used, mapping.levels[index]) for f in flows}
-        cycles = max(compute, level_cycles(arch, index, flows))
-        reports[level.name] = LevelReport(cycles, compute / cycles, tensors, networks)
-    return _total(arch, problem, mapping, nest, reports, flows)
+        networks = {f.tensor.name: _network_report(level, f, index, used, mapping.levels[index]) for f in work.flows}
+        cycles = max(work.steps, level_cycles(arch, index, work.flows))
+        reports[level.name] = LevelReport(cycles, work.steps / cycles, tensors, networks)
+    return _total(arch, problem, mapping, work, reports)
 
 
 def _tensor_report(level: Level, flow: TensorTraffic, index: int, used: int) -> TensorTotals:
@@ -73,19 +103,12 @@ def _network_report(level: Level, flow: TensorTraffic, index: int, used: int, ma
 
 
 def _total(
-    arch: Architecture,
-    problem: Problem,
-    mapping: LoopMapping,
-    nest: Nest,
-    reports: dict[str, LevelReport],
-    flows: list[TensorTraffic],
+    arch: Architecture, problem: Problem, mapping: LoopMapping, work: Work, reports: dict[str, LevelReport]
 ) -> ExactPrices:
-    compute = nest.steps()
-    steady = max([compute, *(report.cycles for report in reports.values())])
-    fill, drain = fill_cycles(arch, flows), drain_cycles(arch, flows)
-    macs = prod(nest.bounds)
+    steady = max([work.steps, *(report.cycles for report in reports.values())])
+    fill, drain = fill_cycles(arch, work.flows), drain_cycles(arch, work.flows)
     energy = {name: sum(t.energy_pj for t in report.tensors.values()) for name, report in reports.items()}
-    energy[arch.mac_name] = macs * arch.mac_energy_pj
+    energy[arch.mac_name] = work.macs * arch.mac_energy_pj
     energy["network"] = sum(n.energy_pj for report in reports.values() for n in report.networks.values())
     cycles = steady + fill + drain
     return ExactPrices(
@@ -93,11 +116,12 @@ def _total(
         cycles,
         sum(energy.values()),
         energy,
-        macs / (arch.mac_instances * cycles),
-        macs,
+        work.macs / (arch.mac_instances * cycles),
+        work.macs,
         reports,
-        compute,
+        work.steps,
         steady,
         fill,
         drain,
+        {level.name: {f.tensor.name: f.network[i] for f in work.flows} for i, level in enumerate(arch.levels)},
     )

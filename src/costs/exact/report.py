@@ -36,13 +36,15 @@ class TensorTotals(TensorReport):
 class ExactPrices(Prices):
     """Cycles are `steady_cycles`, the longest of computing and every port, after `fill_cycles`, before `drain_cycles`.
 
-    `compute_cycles` are the steps of the slowest instance.
+    `compute_cycles` are the steps of the slowest instance.  `network_words` are those that the network below a level
+    carries for a tensor: inputs inwards, the output outwards.
     """
 
     compute_cycles: int
     steady_cycles: int
     fill_cycles: int
     drain_cycles: int
+    network_words: dict[str, dict[str, int]]
 
     def as_json(self) -> Json:
         """The shared keys, and the phases."""
