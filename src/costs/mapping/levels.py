@@ -131,7 +131,8 @@ class _Reader:
         for name in tensors:
             if not roles[name]:
                 holds = ", ".join(self.arch.levels[index].holds or ())
-                raise self._unfit(f"@{node.memory} to hold what it may ({holds})", f"tensor {name}")
+                lever = f"leave {name} out of `nest.hold @{node.memory}`, or hold it in another memory"
+                raise self._unfit(f"@{node.memory} to hold what it may ({holds})", f"tensor {name}", lever)
         self.kept.setdefault(index, set()).update(tensors)
 
     def _enter_spatial(self, node: Spatial) -> None:
@@ -150,8 +151,8 @@ class _Reader:
             raise self._unfit(f"loops over dims of the kernel ({', '.join(self.problem.dims)})", name)
         return self.problem.dims.index(name)
 
-    def _unfit(self, expected: str, found: str) -> TilewrightError:
-        return TilewrightError("unsupported", f"mapping for {self.arch.name}", expected, found)
+    def _unfit(self, expected: str, found: str, lever: str = "") -> TilewrightError:
+        return TilewrightError("unsupported", f"mapping for {self.arch.name}", expected, found, lever)
 
 
 def mapping_of(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -11,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...costs.exact.axes import axes_of, tile_words
-from ...costs.hierarchy import Architecture, Level, Problem, architecture_of
+from ...costs.exact.validity import bits_of_word
+from ...costs.hierarchy import Architecture, Level, Problem, Tensor, architecture_of
 from ...costs.mapping.check import check_tree
 from ...costs.mapping.tree import Hold, Node, Spatial
 from ...dialects import nest
@@ -50,12 +53,13 @@ class NestVerifyPass(ModulePass):
             if not isinstance(group, nest.GroupOp) or not group.is_mapped:
                 continue
             try:
-                _verify(group, machine)
+                verify_group(group, machine)
             except TilewrightError as error:
                 raise in_group(error, group.sym_name.data) from error
 
 
-def _verify(group: nest.GroupOp, machine: Machine) -> None:
+def verify_group(group: nest.GroupOp, machine: Machine) -> None:
+    """The proofs of `nest-verify` for one mapped group."""
     problem = group_of(group)
     nodes = region_tree(group.mapping, problem, machine)
     kernels = {kernel.name: kernel for kernel in problem.kernels}
@@ -94,27 +98,51 @@ def _prove_room(kernel: nest.KernelOp, path: Path, arch: Architecture) -> None:
         level = next((level for level in arch.levels if level.name == hold.memory), None)
         if level is None:
             names = ", ".join(level.name for level in arch.levels)
-            raise TilewrightError("unsupported", f"mapping for {arch.name}", f"memories {names}", hold.memory)
-        sizes = tuple(tile[dim] for dim in problem.dims)
-        for name in hold.buffers:
-            if name in tensors:
-                demands[level.name] += _bits(problem, tensors[name], sizes, level) * max(
-                    hold.slots, level.multiple_buffering
-                )
-        _check_room(level, demands[level.name], hold)
+            raise TilewrightError(
+                "unsupported", f"nest.hold @{hold.memory}", f"a memory of {arch.name} ({names})", "none"
+            )
+        kept = [problem.tensor(tensors[name]) for name in hold.buffers if name in tensors]
+        room = _Room(problem, level, hold, kept, demands[level.name])
+        demands[level.name] += room.demand(tile)
+        room.check(tile)
 
 
-def _bits(problem: Problem, name: str, sizes: tuple[int, ...], level: Level) -> int:
-    tensor = problem.tensor(name)
-    words = tile_words(axes_of(tensor, problem.bounds), sizes)
-    return words * (level.word_bits if tensor.word_bits is None else tensor.word_bits)
+@dataclass(frozen=True)
+class _Room:
+    """What a hold takes of its memory, of which other holds have taken `before` bits."""
 
+    problem: Problem
+    level: Level
+    hold: Hold
+    kept: Sequence[Tensor]
+    before: float
 
-def _check_room(level: Level, demand: float, hold: Hold) -> None:
-    if level.entries is None or demand <= level.entries * level.word_bits:
-        return
-    lever = f"hold smaller tiles or fewer copies of {', '.join(hold.buffers)}"
-    raise InfeasibleError(f"memory {level.name}", ceil(demand), level.entries * level.word_bits, "bits", lever)
+    def demand(self, tile: Mapping[str, int]) -> float:
+        """Bits of all copies of the hold's tensors."""
+        sizes = tuple(tile[dim] for dim in self.problem.dims)
+        words = ((tile_words(axes_of(tensor, self.problem.bounds), sizes), tensor) for tensor in self.kept)
+        bits = sum(count * bits_of_word(tensor, self.level) for count, tensor in words)
+        return bits * max(self.hold.slots, self.level.multiple_buffering)
+
+    def fits(self, tile: Mapping[str, int]) -> bool:
+        """Whether a tile has room beside what other holds have taken."""
+        bound = self.level.entries
+        return bound is None or self.before + self.demand(tile) <= bound * self.level.word_bits
+
+    def check(self, tile: Mapping[str, int]) -> None:
+        """Raise `InfeasibleError` for a tile without room; it tells the largest pieces of a dim that have."""
+        if self.level.entries is None or self.fits(tile):
+            return
+        names = ", ".join(self.hold.buffers)
+        lever = f"hold smaller tiles or fewer copies of {names}"
+        for dim in self.problem.dims:
+            step = bisect_left(range(1, tile[dim]), 1, key=lambda n: not self.fits({**tile, dim: n}))
+            if step:
+                lever = f"`nest.for {dim} step {step}` around it fits; or {lever}"
+                break
+        subject, bound = f"nest.hold @{self.level.name} [{names}]", self.level.entries * self.level.word_bits
+        demand = ceil(self.before + self.demand(tile))
+        raise InfeasibleError(f"memory {self.level.name}", demand, bound, "bits", lever, subject)
 
 
 def _check_instances(nodes: tuple[Node, ...], arch: Architecture) -> None:
@@ -126,7 +154,7 @@ def _check_instances(nodes: tuple[Node, ...], arch: Architecture) -> None:
         if isinstance(node, Spatial):
             if node.node not in children:
                 expected = f"instances of {', '.join(children)}"
-                raise TilewrightError("unsupported", f"mapping for {arch.name}", expected, node.node)
+                raise TilewrightError("unsupported", f"nest.spatial {node.dim}", expected, node.node)
             before = taken.get((node.node, node.axis))
             ways = node.ways * (before.ways if before is not None else 1)
             taken[node.node, node.axis] = replace(node, ways=ways)
@@ -136,4 +164,5 @@ def _check_instances(nodes: tuple[Node, ...], arch: Architecture) -> None:
         bound = columns if axis == "x" else rows
         if node.ways > bound:
             lever = f"spread over {bound} at most"
-            raise InfeasibleError(f"{name} along {axis}", node.ways, bound, "instances", lever)
+            subject = f"nest.spatial {node.dim} on @{name} {axis}"
+            raise InfeasibleError(f"{name} along {axis}", node.ways, bound, "instances", lever, subject)

@@ -3,9 +3,9 @@
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-tile{dims=m sizes=8 memory=L1},nest-tile{dims=m,n,k sizes=1,1,1},nest-verify' 2>&1 | filecheck %s --check-prefix=ROOM
 // RUN: not tilewright-opt %s -p 'load-target{target="conventional"},nest-tile{dims=m,n sizes=1,1},nest-verify' 2>&1 | filecheck %s --check-prefix=POINT
 
-// ARRAY: error: infeasible: group @fc, L2 along x: expected at most 1 instances of L2 along x, found 3 instances; spread over 1 at most
+// ARRAY: error: infeasible: group @fc, nest.spatial m on @L2 x: expected at most 1 instances of L2 along x, found 3 instances; spread over 1 at most
 // Elements of 8, 8 and 32 bits: 8*40 + 40*30 + 8*30*4 bytes.
-// ROOM: error: infeasible: group @fc, memory L1: expected at most 4096 bits of memory L1, found 19840 bits; hold smaller tiles or fewer copies of X, W, mac
+// ROOM: error: infeasible: group @fc, nest.hold @L1 [X, W, mac]: expected at most 4096 bits of memory L1, found 19840 bits; `nest.for n step 2` around it fits; or hold smaller tiles or fewer copies of X, W, mac
 // POINT: error: unsupported: group @fc, compute @mac: expected loops down to one k at a time, found 40; add `nest.for k step 1`
 
 func.func @main(%x : tensor<20x40xsi8>, %w : tensor<40x30xsi8>) -> tensor<20x30xi32> {
