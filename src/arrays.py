@@ -145,6 +145,11 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
                 np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
 
 
+def undefined(dtype: np.dtype[Any]) -> float | int:
+    """What stands where nothing was written: NaN, or the largest integer."""
+    return np.nan if dtype.kind == "f" else np.iinfo(dtype).max
+
+
 def make_inputs(signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], seed: int = 0) -> dict[str, Array]:
     """Seeded inputs of the given shapes and types: normal for floats, the whole range for 8 bits, 0..7 otherwise."""
     random = np.random.default_rng(seed)

@@ -123,7 +123,7 @@ def _source_view(
     before = [max(0, -low) for low, _ in ranges]
     after = [max(0, high - size + 1) for (_, high), size in zip(ranges, array.shape, strict=True)]
     if any(before) or any(after):
-        array = _padded(access, array, ranges, pad.get(access.tensor, 0))
+        array = padded(access, array, ranges, pad.get(access.tensor, 0))
         starts = [form.const - low for form, (low, _) in zip(forms, ranges, strict=True)]
     else:
         starts = [form.const for form in forms]
@@ -136,7 +136,7 @@ def _forms(access: Access, array: Array) -> tuple[Affine, ...]:
     return index_forms(access)
 
 
-def _padded(access: Access, array: Array, ranges: Sequence[tuple[int, int]], value: float) -> Array:
+def padded(access: Access, array: Array, ranges: Sequence[tuple[int, int]], value: float) -> Array:
     """The box that `ranges` span, filled with `value` outside the array."""
     shape = [high - low + 1 for low, high in ranges]
     if np.prod([float(n) for n in shape]) > MAX_PADDED_ELEMENTS:

@@ -20,6 +20,7 @@ from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_statement
 from ..algebra.expr import Access, Call, Expr, Name, Num
 from ..algebra.statement import accesses, dims_of, reduction_dims, substitute_statement
+from ..arrays import undefined
 from ..costs.mapping.footprint import buffer_box
 from ..dialects import nest
 from ..dialects.types import dtype_of
@@ -72,7 +73,7 @@ def poison(type_: Attribute) -> Array:
     """A tensor of values that nobody wrote: NaN, or the largest integer."""
     tensor = cast(TensorType[Attribute], type_)
     dtype = dtype_of(tensor.element_type)
-    return np.full(tensor.get_shape(), np.nan if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
+    return np.full(tensor.get_shape(), undefined(dtype), dtype)
 
 
 @dataclass(frozen=True)
