@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .backends.program import Program
     from .backends.simulator import SimulationResult, simulate
-    from .driver import CompileOptions, RunOptions, RunResult, compile, run
+    from .driver import CompileOptions, RunOptions, RunResult, compile
     from .errors import InfeasibleError, TilewrightError
     from .frontends.acg import load_target
     from .frontends.input_shapes import InputShapes
     from .frontends.onnx import import_onnx
     from .machine import Machine
-    from .mapping import LayerMapping, MapOptions, NetworkMapping, map_kernel, map_network
+    from .mapping import LayerMapping, MapOptions, MappedRun, NetworkMapping, map_kernel, map_network, run
 
 _HOMES = {
     "CompileOptions": "driver",
@@ -32,6 +32,7 @@ _HOMES = {
     "LayerMapping": "mapping",
     "Machine": "machine",
     "MapOptions": "mapping",
+    "MappedRun": "mapping",
     "NetworkMapping": "mapping",
     "Program": "backends.program",
     "RunOptions": "driver",
@@ -43,7 +44,7 @@ _HOMES = {
     "load_target": "frontends.acg",
     "map_kernel": "mapping",
     "map_network": "mapping",
-    "run": "driver",
+    "run": "mapping",
     "simulate": "backends.simulator",
 }
 
@@ -54,6 +55,7 @@ __all__ = [
     "LayerMapping",
     "Machine",
     "MapOptions",
+    "MappedRun",
     "NetworkMapping",
     "Program",
     "RunOptions",

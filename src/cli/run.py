@@ -5,6 +5,10 @@ own layers computed by NumPy; where they differ beyond the tolerance, the exit c
 Writes DIR/outputs.npz and DIR/trace.json (for Perfetto or chrome://tracing).
 A kernel is einsum text with bounds: 'O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6'.
 
+On a target without instructions a kernel, or a layer of a network (resnet18:conv2_1), is mapped (see `tilewright map`)
+and the mapping runs; a .mlir file of `map -o` runs as it stands.  What each memory moves is counted, and compared with
+the cost model.
+
 With --binary a program of others runs on an image of the memory off chip instead (docs/programs.md).
 """
 
@@ -29,6 +33,8 @@ from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_count
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
+from .run_mapped import show_mapped
+from .run_rows import cost_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size
 
 if TYPE_CHECKING:
@@ -42,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model",
         metavar="MODEL",
         nargs="?",
-        help="an .onnx or .mlir file, einsum text with bounds, or a folder of `compile`",
+        help="an .onnx or .mlir file, einsum text with bounds, a layer by name, or a folder of `compile`",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")
@@ -70,6 +76,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..driver import is_kernel
     from ..frontends.acg import load_target
+    from ..mapping.machines import is_map_only
     from ..zoo.schedule_networks.tables import TRANSFORMERS
 
     if arguments.binary is not None:
@@ -92,6 +99,11 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         taken = "target", "time_limit", "batch", "shape", "dim", "no_check"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
+    if is_map_only(arguments.target):
+        yield Unused((*WAYS_TO_COMPILE, "no_trace", "csv"), "on a target without instructions, whose mappings run")
+        if is_kernel(arguments.model):
+            yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+        return
     if not control_model(machine := load_target(arguments.target)).traced:
         yield Unused(("no_trace",), f"on a machine of {machine.control}")
     yield from unused_compile_options(arguments)
@@ -105,7 +117,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver import RunOptions, run
+    from ..driver import RunOptions
+    from ..mapping import run
 
     if is_binary_run(arguments):
         return execute_binary(arguments)
@@ -147,12 +160,15 @@ def show(answer: dict[str, Any]) -> None:
     if "image" in answer:
         show_binary(answer)
         return
+    if "model" in answer:
+        show_mapped(answer)
+        return
     rows = [
-        *_cost_rows(answer),
+        *cost_rows(answer),
         ["instructions", number(answer["instructions"])],
         *bound_rows(answer),
         *_packet_rows(answer),
-        *_error_rows(answer),
+        *error_rows(answer),
         *_independent_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
@@ -233,36 +249,3 @@ def _show_units(units: Counts, utilization: dict[str, float]) -> None:
     ]
     if rows:
         print_table("Units", ["unit", "instructions", "busy cycles", "busy"], rows)
-
-
-def _cost_rows(answer: dict[str, Any]) -> list[list[str]]:
-    """What the run cost, under each what was predicted, and how far that is off."""
-    predicted, gap = answer["predicted"], answer["predicted_gap"]
-
-    def row(label: str, key: str, text: str) -> list[list[str]]:
-        return [[label, text + (f" ({100 * gap[key]:+.1f} %)" if key in gap else "")]] if key in predicted else []
-
-    return [
-        ["latency", number(answer["cycles"], "cycles")],
-        *row("predicted latency", "cycles", number(predicted.get("cycles", 0), "cycles")),
-        *row("latency in the model", "model_cycles", number(predicted.get("model_cycles", 0), "cycles")),
-        ["energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
-        *row("predicted energy", "energy_pj", energy(predicted.get("energy_pj", 0))),
-        ["DRAM traffic", number(answer["dram_bytes"], "B")],
-        *row("predicted DRAM traffic", "dram_bytes", number(predicted.get("dram_bytes", 0), "B")),
-    ]
-
-
-def _error_rows(answer: dict[str, Any]) -> list[list[str]]:
-    if answer["max_abs_error"] is None:
-        return []
-    worst = answer["worst"]
-    return [
-        ["compared with", answer["compared_with"]],
-        ["verdict", "agrees" if answer["agrees"] else "differs"],
-        ["largest error", f"{answer['max_abs_error']:.3g}"],
-        ["relative to the output's range", f"{answer['max_rel_error']:.3g}"],
-        *([["worst element", f"{worst['name']}{list(worst['index'])}"]] if worst else []),
-        *([["found, expected", f"{worst['found']:.9g}, {worst['expected']:.9g}"]] if worst else []),
-        ["equal in all bits", "yes" if answer["equal"] else "no"],
-    ]

@@ -84,7 +84,7 @@ def pipeline_of(machine: Machine) -> Pipeline:
         expected = "instructions in packets, or control queues or loops"
         raise TilewrightError("target", machine.name, expected, "control packets, and opcodes")
     if not machine.mnemonics and machine.packets is None:
-        lever = "map kernels on it, or choose a target with mnemonics"
+        lever = "map and run kernels on it (tilewright map, tilewright run), or choose a target with mnemonics"
         raise TilewrightError("target", machine.name, "mnemonics, which programs consist of", "none", lever)
     return PIPELINES[machine.control]
 

@@ -3,18 +3,23 @@
 from .answer import LayerMapping
 from .hand import price_ir
 from .kernels import Layer, find_layers
-from .machines import find_architecture
+from .machines import find_architecture, is_map_only
 from .pipeline import MapOptions, NetworkMapping, map_kernel, map_layers, map_network
+from .run import MappedRun, run, run_mapped
 
 __all__ = [
     "Layer",
     "LayerMapping",
     "MapOptions",
+    "MappedRun",
     "NetworkMapping",
     "find_architecture",
     "find_layers",
+    "is_map_only",
     "map_kernel",
     "map_layers",
     "map_network",
     "price_ir",
+    "run",
+    "run_mapped",
 ]

@@ -10,6 +10,21 @@ from ..costs.json_fields import read_json
 YAML = (".yaml", ".yml")
 
 
+def is_architecture(target: str | Path) -> bool:
+    """Whether a target is a file that tells memories and units alone, without a machine's own language."""
+    return Path(target).suffix in (*YAML, ".json")
+
+
+def is_map_only(target: str | Path) -> bool:
+    """Whether a target has memories and units, but no instructions."""
+    from ..frontends.acg import load_target
+
+    if is_architecture(target):
+        return True
+    machine = load_target(target)
+    return not machine.mnemonics and machine.packets is None
+
+
 def find_architecture(target: str | Path) -> Architecture:
     """The memory hierarchy of a shipped target (by name) or of a file: `.acg`, a Timeloop architecture (`.yaml`), or
     `.json` in the form that `costs.hierarchy.parse_architecture` reads."""

@@ -7,7 +7,7 @@ import pytest
 
 import tilewright
 from tilewright.backends.program import load_program
-from tilewright.driver import RunOptions
+from tilewright.driver import RunOptions, run
 
 TEXT = "O[m,n] += A[m,k] * B[k,n]; m=8 n=32 k=16"
 TARGETS = {"edge16": "queues", "tiny": "queues", "dnnweaver": "loops", "hvx": "packets"}
@@ -63,13 +63,13 @@ def test_inputs_are_checked(target: str):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_runs(target: str, tmp_path: Path):
-    done = tilewright.run(TEXT, target, folder=tmp_path / "run")
+    done = run(TEXT, target, folder=tmp_path / "run")
     assert done.agrees is True
     answer = done.as_dict()
     assert {"cycles", "energy_pj", "dram_bytes", "peak_bytes", "utilization", "predicted", "counts"} <= set(answer)
     assert answer["compared_with"] == "NumPy"
     assert (done.trace is not None) == (TARGETS[target] != "packets")
     folder = tilewright.compile(TEXT, target).save(tmp_path / "program")
-    again = tilewright.run(folder, folder=tmp_path / "again", options=RunOptions(expect=done.outputs))
+    again = run(folder, folder=tmp_path / "again", options=RunOptions(expect=done.outputs))
     assert again.as_dict()["equal"] is True
     assert again.simulation.cycles == done.simulation.cycles

@@ -13,7 +13,7 @@ import tilewright
 from tilewright.backends.program import load_program
 from tilewright.backends.simulator import SimulationResult
 from tilewright.cli import main
-from tilewright.driver import CompileOptions, RunOptions
+from tilewright.driver import CompileOptions, RunOptions, run
 
 
 def chain(layers: int) -> onnx.ModelProto:
@@ -62,7 +62,7 @@ def test_layers_have_the_names_of_nodes_and_add_up(file: Path, tmp_path: Path, p
 def test_layers_of_a_machine_of_loops_add_up(tmp_path: Path):
     """A layer of 64 by 64 channels with its bias, in several blocks of instructions."""
     options = RunOptions(check=False, trace=True)
-    done = tilewright.run("covenant_cut:resnet50_conv2", "dnnweaver", folder=tmp_path, options=options)
+    done = run("covenant_cut:resnet50_conv2", "dnnweaver", folder=tmp_path, options=options)
     check_sums(done.simulation)
     assert done.simulation.layers[0].bound_by in ("dram", "PE", "SIMD")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]

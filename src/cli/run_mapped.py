@@ -1,0 +1,44 @@
+"""What `tilewright run` prints of a mapping that ran."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .run_rows import cost_rows, error_rows
+from .tables import energy, number, print_table, share
+
+COUNTS = ("reads", "fills", "updates")
+
+
+def show_mapped(answer: dict[str, Any]) -> None:
+    """The loop nest, the run as a whole, and words of each memory and tensor beside the cost model's."""
+    print(f"{answer['kernel']} on {answer['target']}\n")
+    print(answer["loops"])
+    (units, used), *_ = answer["utilization"].items()
+    rows = [
+        *cost_rows(answer),
+        ["steps", number(answer["counts"]["steps"])],
+        [f"{units} used", share(used)],
+        *error_rows(answer),
+        ["as the cost model says", "yes" if answer["model"]["equal"] else "no"],
+        ["outputs", answer["outputs"]],
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table("Run", ["what", "value"], rows)
+    counted, modelled = answer["counts"]["memories"], answer["model"]["memories"]
+    rows = [
+        [memory, tensor, *(_beside(words[key], modelled[memory]["tensors"][tensor][key]) for key in COUNTS)]
+        for memory, found in reversed(counted.items())
+        for tensor, words in found["tensors"].items()
+    ]
+    print_table("Words", ["memory", "tensor", *COUNTS], rows)
+    rows = [
+        [memory, energy(found["energy_pj"]), *(number(words) for words in found["network_words"].values())]
+        for memory, found in reversed(counted.items())
+    ]
+    tensors = next(iter(counted.values()))["network_words"]
+    print_table("Memories", ["memory", "energy", *(f"{name} on the network below" for name in tensors)], rows)
+
+
+def _beside(counted: int, modelled: int) -> str:
+    return number(counted) if counted == modelled else f"{number(counted)} (model: {number(modelled)})"

@@ -1,0 +1,318 @@
+"""Running what a person names: compiled programs, and mappings on machines that have no instructions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
+
+from ..arrays import Array, Comparison, compare, verdict, write_arrays
+from ..backends.report import loop_nest
+from ..backends.simulator.nests import NestKernel, NestRun, check_points, simulate_nest
+from ..costs.exact import ExactPrices, TensorTotals, dram_bytes, evaluate
+from ..costs.hierarchy import Architecture, LoopMapping, Problem, mapping_as_json
+from ..costs.hierarchy.statement import text_of_problem
+from ..dialects import nest
+from ..dialects.types import dtype_of, element_of, shape_of
+from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
+from ..driver import run as run_program
+from ..driver.models import choose_inputs, expected_outputs, read_expected
+from ..errors import TilewrightError, check_type
+from ..files import make_folder
+from ..frontends.acg import load_target
+from ..frontends.einsum import einsum_module
+from ..frontends.input_shapes import InputShapes
+from ..interpreters.graph import argument_names, find_function, result_names
+from ..passes.nest.hierarchy import price
+from ..passes.nest.problems import only_kernel, problem_of, read_mapping
+from ..passes.nest.trees import in_group
+from .kernels import Layer, find_layers
+from .machines import find_architecture, is_architecture, is_map_only
+from .pipeline import MapOptions, map_layers
+
+Words = dict[str, dict[str, dict[str, Any]]]
+"""Memory -> `tensors` (reads, fills, updates of each) and `network_words` (of each tensor)."""
+
+FORM = "one kernel whose tensors are the inputs and the output of its function"
+
+
+@dataclass(frozen=True)
+class MappedRun:
+    """A mapping that ran: what was counted, `simulation`, beside the cost model's `prices` of the same mapping."""
+
+    kernel: str
+    arch: Architecture
+    problem: Problem
+    mapping: LoopMapping
+    simulation: NestRun
+    prices: ExactPrices
+    outputs: Path
+    compared_with: str
+    comparison: Comparison | None
+    cpu_s: float
+    proven: bool | None = None
+
+    def __repr__(self) -> str:
+        agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
+        figures = f"{self.cycles} cycles, {self.energy_pj:.6g} pJ, {self.dram_bytes} DRAM bytes"
+        return f"<MappedRun of {self.kernel} on {self.arch.name}: {figures}{agrees}{self.compared_with}>"
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the run."""
+        return self.simulation.prices.cycles
+
+    @property
+    def energy_pj(self) -> float:
+        """Energy of the run."""
+        return self.simulation.prices.energy_pj
+
+    @property
+    def dram_bytes(self) -> int:
+        """Bytes to and from the memory off chip."""
+        return dram_bytes(self.arch, self.problem, self.simulation.prices)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the output is within the tolerance of what it was compared with; None where it was not."""
+        return None if self.comparison is None else self.comparison.agrees
+
+    @property
+    def counted(self) -> Words:
+        """Words of each tensor at each memory and on the network below it, counted in the run."""
+        return _words(self.simulation.prices)
+
+    @property
+    def modelled(self) -> Words:
+        """The same words by the cost model."""
+        return _words(self.prices)
+
+    @property
+    def as_modelled(self) -> bool:
+        """Whether all words and cycles are those of the cost model."""
+        return self.cycles == self.prices.cycles and self.counted == self.modelled
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer of `tilewright run --json`."""
+        counted = _counts(self.simulation.prices)
+        predicted = {
+            "cycles": self.prices.cycles,
+            "energy_pj": self.prices.energy_pj,
+            "dram_bytes": dram_bytes(self.arch, self.problem, self.prices),
+        }
+        return {
+            "kernel": self.kernel,
+            "target": self.arch.name,
+            "cycles": self.cycles,
+            "energy_pj": self.energy_pj,
+            "dram_bytes": self.dram_bytes,
+            "peak_bytes": dict(self.simulation.peak_bytes),
+            "utilization": {self.arch.mac_name: self.simulation.prices.utilization},
+            "counts": counted,
+            "model": _counts(self.prices) | {"equal": self.as_modelled},
+            "predicted": predicted,
+            "predicted_gap": {key: value / had - 1 for key, value in predicted.items() if (had := getattr(self, key))},
+            "proven": self.proven,
+            "loops": loop_nest(self.arch, self.problem, self.mapping),
+            "mapping": mapping_as_json(self.arch, self.problem, self.mapping),
+            "outputs": str(self.outputs),
+            "trace": None,
+            "compared_with": self.compared_with,
+            **verdict(self.comparison),
+            "cpu_s": self.cpu_s,
+        }
+
+
+def _totals(prices: ExactPrices, memory: str) -> dict[str, dict[str, int]]:
+    tensors = prices.levels[memory].tensors.items()
+    names = ("reads", "fills", "updates")
+    return {name: dict(zip(names, t.totals, strict=True)) for name, t in tensors if isinstance(t, TensorTotals)}
+
+
+def _words(prices: ExactPrices) -> Words:
+    """Words at each memory, and those that the network below it carries."""
+    return {m: {"tensors": _totals(prices, m), "network_words": prices.network_words[m]} for m in prices.levels}
+
+
+def _counts(prices: ExactPrices) -> dict[str, Any]:
+    energy = prices.energy_by_component_pj
+    return {
+        "memories": {memory: words | {"energy_pj": energy[memory]} for memory, words in _words(prices).items()},
+        "network_energy_pj": energy["network"],
+        "macs": prices.macs,
+        "steps": prices.compute_cycles,
+        "cycles": {"steady": prices.steady_cycles, "fill": prices.fill_cycles, "drain": prices.drain_cycles},
+    }
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A mapping to run, and the kernel as IR."""
+
+    name: str
+    module: ModuleOp
+    group: nest.GroupOp
+    problem: Problem
+    mapping: LoopMapping
+    proven: bool | None = None
+
+
+def run(
+    model: str | Path,
+    target: str | Path = "edge16",
+    *,
+    folder: str | Path,
+    shapes: InputShapes | None = None,
+    compile_options: CompileOptions | None = None,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+) -> RunResult | MappedRun:
+    """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
+
+    On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
+    `nest.group` of a `.mlir` file runs as it stands.  Otherwise as `driver.run`, which see.  `outputs.npz` is written
+    to `folder`.
+    """
+    if not is_map_only(target):
+        return run_program(
+            model,
+            target,
+            folder=folder,
+            shapes=shapes,
+            compile_options=compile_options,
+            options=options,
+            progress=progress,
+        )
+    check_type("model", model, (str, Path), "a kernel, the name of a layer, or a .mlir file")
+    search = compile_options or CompileOptions()
+    how = MapOptions(seed=search.seed, time_limit_s=search.time_limit_s or None, shapes=shapes or InputShapes())
+    return run_mapped(str(model), target, folder=folder, map_options=how, options=options, progress=progress)
+
+
+def run_mapped(
+    kernel: str,
+    target: str | Path,
+    *,
+    folder: str | Path,
+    map_options: MapOptions | None = None,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+) -> MappedRun:
+    """Map a kernel, or take its mapping from a `.mlir` file, and run the mapping; see `simulate_nest`."""
+    start, options = time.process_time(), options or RunOptions()
+    arch = find_architecture(target)
+    chosen = _choose(kernel, target, arch, map_options or MapOptions(), progress)
+    entry, op = find_function(chosen.module), only_kernel(chosen.group)
+    signature = {
+        name: (tuple(shape_of(value)), np.dtype(dtype_of(element_of(value))))
+        for name, value in zip(argument_names(entry), entry.body.block.args, strict=True)
+    }
+    inputs = choose_inputs(signature, options)
+    (output,) = result_names(entry)
+    given = read_expected(options, {output: tuple(shape_of(op.result))})
+    folder = make_folder(folder)
+    found = simulate_nest(
+        arch, chosen.problem, chosen.mapping, _kernel_of(chosen.group, inputs, list(signature)), progress
+    )
+    written = {output: found.output}
+    write_arrays(folder / "outputs.npz", written)
+    compared_with, expected = expected_outputs(_unmapped(chosen.module), inputs, given, options)
+    return MappedRun(
+        chosen.name,
+        arch,
+        chosen.problem,
+        chosen.mapping,
+        found,
+        evaluate(arch, chosen.problem, chosen.mapping),
+        folder / "outputs.npz",
+        compared_with,
+        compare(written, expected, options.tolerance) if expected is not None else None,
+        time.process_time() - start,
+        chosen.proven,
+    )
+
+
+def _choose(
+    kernel: str, target: str | Path, arch: Architecture, options: MapOptions, progress: Progress | None
+) -> _Chosen:
+    """The mapping that a file has, or else the best that is found."""
+    if not is_kernel(kernel) and Path(kernel).suffix == ".mlir":
+        module = load_model(Path(kernel), options.shapes)
+        group = _only_group(module, kernel)
+        name = group.sym_name.data
+        layer = Layer(name, problem_of(only_kernel(group), name))
+        if group.is_mapped:
+            return _Chosen(name, module, group, layer.problem, _read(group, target, arch, layer.problem))
+    else:
+        layers = find_layers(kernel, options.shapes, options.types)
+        if len(layers) != 1:
+            names = f"name one of them ({', '.join(layer.name for layer in layers[:4])}, ...)"
+            raise TilewrightError("usage", kernel, "one kernel", f"{len(layers)} layers", names)
+        layer = layers[0]
+        module = einsum_module(kernel if is_kernel(kernel) else text_of_problem(layer.problem), layer.types)
+        group = _only_group(module, kernel)
+    check_points(layer.problem)
+    (mapped,) = map_layers(kernel, (layer,), arch, options, progress).layers
+    return _Chosen(layer.name, module, group, layer.problem, mapped.mapping, mapped.mapped.proven)
+
+
+def _read(group: nest.GroupOp, target: str | Path, arch: Architecture, problem: Problem) -> LoopMapping:
+    """The mapping of a group, proven to visit each point once and to fit."""
+    from ..passes.nest.nest_verify import verify_group
+
+    try:
+        machine = None if is_architecture(target) else load_target(target)
+        if machine is not None:
+            verify_group(group, machine)
+        mapping = read_mapping(group, machine, arch, problem)
+        price(arch, problem, mapping, "exact")
+    except TilewrightError as error:
+        raise in_group(error, group.sym_name.data) from error
+    return mapping
+
+
+def _only_group(module: ModuleOp, name: str) -> nest.GroupOp:
+    """The group that is all of a function; its only kernel starts from nothing."""
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    if len(groups) != 1:
+        raise TilewrightError("kernel", name, "one nest.group", str(len(groups)), "put each in a file of its own")
+    group, entry = groups[0], find_function(module)
+    last = entry.body.block.last_op
+    alone = isinstance(last, ReturnOp) and list(last.operands) == list(group.results)
+    if not alone or list(entry.body.block.ops) != [group, last] or set(group.inputs) - set(entry.body.block.args):
+        raise TilewrightError(
+            "unsupported", f"group @{group.sym_name.data}", FORM, "more around it", "put it in a file of its own"
+        )
+    if only_kernel(group).init is not None:
+        raise TilewrightError(
+            "unsupported", f"kernel @{only_kernel(group).sym_name.data}", "a sum that starts from nothing", "`into`"
+        )
+    return group
+
+
+def _kernel_of(group: nest.GroupOp, inputs: Mapping[str, Array], names: list[str]) -> NestKernel:
+    """The kernel of a group, with the function's inputs."""
+    op, entry = only_kernel(group), group.parent_block()
+    assert entry is not None
+    by_argument: dict[SSAValue, Array] = {arg: inputs[name] for arg, name in zip(entry.args, names, strict=True)}
+    by_value: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+    arrays = {tensor: by_argument[by_value[value]] for tensor, value in op.operands_by_name.items()}
+    dtype = np.dtype(dtype_of(element_of(op.result)))
+    return NestKernel(op.statement.data, arrays, tuple(shape_of(op.result)), dtype, op.pads)
+
+
+def _unmapped(module: ModuleOp) -> ModuleOp:
+    """The module with its kernels on whole tensors."""
+    copy = module.clone()
+    for op in copy.walk():
+        if isinstance(op, nest.GroupOp):
+            for block in list(op.mapping.blocks):
+                op.mapping.erase_block(block)
+    return copy
