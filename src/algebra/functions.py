@@ -248,6 +248,9 @@ def _table() -> dict[str, Function]:
         ("rshift_round", 2, "int", _rshift_round),
         ("rshift", 2, "int", _rshift),
         ("lshift", 2, "int", _lshift),
+        ("band", 2, "int", np.bitwise_and),
+        ("bor", 2, "int", np.bitwise_or),
+        ("bxor", 2, "int", np.bitwise_xor),
     ]
     comparisons = ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal)
     comparisons += ("gt", np.greater), ("ge", np.greater_equal)

@@ -139,6 +139,11 @@ class GraphFunctions(InterpreterFunctions):
     def run_binary(self, interpreter: Interpreter, op: graph.BinaryOp, args: PythonValues) -> PythonValues:
         return (numpy_layers.BINARY[op.kind.data.value](args[0], args[1]),)
 
+    @impl(graph.SelectOp)
+    def run_select(self, interpreter: Interpreter, op: graph.SelectOp, args: PythonValues) -> PythonValues:
+        condition, a, b = args
+        return (np.where(condition != 0, a, b),)
+
     @impl(graph.CastOp)
     def run_cast(self, interpreter: Interpreter, op: graph.CastOp, args: PythonValues) -> PythonValues:
         return (numpy_layers.cast(args[0], dtype_of(element_of(op.result))),)
@@ -292,6 +297,8 @@ def _input(name: str, value: Any, inputs: Mapping[str, Array]) -> Array:
     if name not in inputs:
         raise TilewrightError("program", name, f"an input of type {value.type}", "none of that name")
     array = np.asarray(inputs[name])
+    if array.dtype == np.bool_ and dtype_of(element_of(value)) == np.uint8:
+        array = array.astype(np.uint8)
     if array.shape != shape_of(value) or array.dtype != dtype_of(element_of(value)):
         found = f"{array.dtype} of shape {list(array.shape)}"
         raise TilewrightError("program", name, f"an input of type {value.type}", found)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algebra.functions import call_function
+
 Array = NDArray[Any]
 
 F32 = np.float32
@@ -185,6 +187,12 @@ UNARY: dict[str, Callable[..., Array]] = {
     "hard_swish": lambda x: x * np.clip(x * F32(1 / 6) + F32(0.5), F32(0), F32(1)),
     "leaky_relu": lambda x, alpha: np.where(x >= 0, x, F32(alpha) * x),
     "hard_sigmoid": lambda x, alpha, beta: np.clip(F32(alpha) * x + F32(beta), F32(0), F32(1)),
+    "sign": np.sign,
+    "sin": np.sin,
+    "cos": np.cos,
+    "softplus": lambda x: np.maximum(x, F32(0)) + np.log1p(np.exp(-np.abs(x))),
+    "softsign": lambda x: x / (F32(1) + np.abs(x)),
+    "elu": lambda x, alpha: np.where(x > 0, x, F32(alpha) * np.expm1(np.minimum(x, F32(0)))),
 }
 """Functions of one element, with alpha and beta where they have them."""
 
@@ -198,6 +206,11 @@ def divide(a: Array, b: Array) -> Array:
     return quotient.astype(a.dtype)
 
 
+def _by_scalar_function(name: str) -> Callable[[Array, Array], Array]:
+    """A function of two elements as values of nests have it, in the type of its operands."""
+    return lambda a, b: call_function(name, (a, b)).astype(a.dtype)
+
+
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -205,8 +218,9 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "div": divide,
     "max": np.maximum,
     "min": np.minimum,
-    "pow": np.power,
+    "pow": _by_scalar_function("pow"),
     "shr": lambda a, b: (a.astype(np.int64) >> np.clip(b.astype(np.int64), 0, 31)).astype(a.dtype),
+    **{name: _by_scalar_function(name) for name in ("mod", "eq", "ne", "lt", "le", "gt", "ge", "band", "bor", "bxor")},
 }
 """Functions of two elements."""
 

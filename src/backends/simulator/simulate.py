@@ -172,6 +172,8 @@ def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray
         raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
     array = np.asarray(values[tensor.name])
     dtype = np.dtype(tensor.dtype)
+    if array.dtype == np.bool_ and dtype == np.uint8:
+        array = array.astype(np.uint8)
     if array.shape != tuple(tensor.shape) or array.dtype != dtype:
         expected = f"{dtype} of shape {tuple(tensor.shape)}"
         raise TilewrightError("inputs", tensor.name, expected, f"{array.dtype} of shape {array.shape}")

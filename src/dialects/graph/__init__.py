@@ -26,7 +26,7 @@ from .base import (
     name_of,
     set_name,
 )
-from .elementwise import BinaryOp, CastOp, ClipOp, UnaryOp
+from .elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
 from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp
 from .movement import (
@@ -61,6 +61,7 @@ Graph = Dialect(
         UnaryOp,
         ClipOp,
         BinaryOp,
+        SelectOp,
         CastOp,
         ConcatOp,
         SliceOp,
@@ -114,6 +115,7 @@ __all__ = [
     "RequantizeOp",
     "ReshapeOp",
     "ResizeOp",
+    "SelectOp",
     "SliceOp",
     "SoftmaxOp",
     "TransposeOp",

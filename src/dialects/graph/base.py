@@ -60,6 +60,12 @@ class UnaryKind(StrEnum):
     HARD_SWISH = "hard_swish"
     LEAKY_RELU = "leaky_relu"
     HARD_SIGMOID = "hard_sigmoid"
+    SIGN = "sign"
+    SIN = "sin"
+    COS = "cos"
+    SOFTPLUS = "softplus"
+    SOFTSIGN = "softsign"
+    ELU = "elu"
 
 
 class BinaryKind(StrEnum):
@@ -73,6 +79,16 @@ class BinaryKind(StrEnum):
     MIN = "min"
     POW = "pow"
     SHR = "shr"
+    MOD = "mod"
+    EQ = "eq"
+    NE = "ne"
+    LT = "lt"
+    LE = "le"
+    GT = "gt"
+    GE = "ge"
+    BAND = "band"
+    BOR = "bor"
+    BXOR = "bxor"
 
 
 class PoolKind(StrEnum):

@@ -161,9 +161,7 @@ class FusionLayers:
                 return POINT, POINT
             case _:
                 same = shape_of(op.operands[place]) == shape_of(op.results[0])
-                elementwise = isinstance(op, graph.UnaryOp | graph.BinaryOp | graph.ClipOp | graph.CastOp)
-                quantised = isinstance(op, graph.QuantizeOp | graph.DequantizeOp | graph.RequantizeOp)
-                return (POINT, POINT) if same and (elementwise or quantised) else (WHOLE, WHOLE)
+                return (POINT, POINT) if same and isinstance(op, ELEMENTWISE) else (WHOLE, WHOLE)
 
 
 def fusion_layers(function: func.FuncOp, original: func.FuncOp | None = None) -> FusionLayers:

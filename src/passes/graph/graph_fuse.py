@@ -18,6 +18,7 @@ ELEMENTWISE = (
     graph.UnaryOp,
     graph.ClipOp,
     graph.BinaryOp,
+    graph.SelectOp,
     graph.CastOp,
     graph.QuantizeOp,
     graph.DequantizeOp,

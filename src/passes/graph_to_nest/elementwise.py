@@ -81,6 +81,12 @@ def _shifted(a: Expr, b: Expr) -> Expr:
     return Call("rshift", (a, Call("clip", (b, Num(0), Num(31)))))
 
 
+def select(op: graph.SelectOp, frame: Frame) -> Term:
+    """`Y = C ? A : B`, operands broadcast."""
+    terms = [frame.operand(op.condition, "C"), frame.operand(op.a, "A"), frame.operand(op.b, "B")]
+    return frame.apply("select", tensor_type(op.result), call("select"), terms)
+
+
 def cast(op: graph.CastOp, frame: Frame) -> Term:
     """`Y = X`, converted."""
     return frame.apply("cast", tensor_type(op.result), copy, [frame.operand(op.x)])
@@ -174,6 +180,7 @@ ELEMENTWISE = {
     graph.UnaryOp: unary,
     graph.ClipOp: clip,
     graph.BinaryOp: binary,
+    graph.SelectOp: select,
     graph.CastOp: cast,
     graph.RequantizeOp: requantize,
     graph.QuantizeOp: quantize,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import erf, exp, isclose
+from math import cos, erf, exp, isclose, log, sin
 from typing import Any
 
 import numpy as np
@@ -149,6 +149,11 @@ SCALARS = {
     "relu": lambda x: max(x, 0),
     "rint": round,
     "identity": lambda x: x,
+    "sign": lambda x: (x > 0) - (x < 0),
+    "softplus": lambda x: log(1 + exp(x)),
+    "softsign": lambda x: x / (1 + abs(x)),
+    "sin": sin,
+    "cos": cos,
 }
 
 
@@ -163,18 +168,49 @@ def test_unary(kind: str):
 def test_unary_with_scalars():
     x = np.array([-2.0, 4.0], np.float32)
     assert layers.UNARY["leaky_relu"](x, 0.5).tolist() == [-1.0, 4.0]
+    assert layers.UNARY["elu"](x, 0.5).tolist() == [np.float32(0.5) * np.expm1(np.float32(-2)), 4.0]
     assert layers.UNARY["hard_sigmoid"](x, 0.25, 0.5).tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("kind", layers.UNARY)
 def test_unary_stays_f32(kind: str):
-    scalars = {"leaky_relu": (0.1,), "hard_sigmoid": (0.2, 0.5)}.get(kind, ())
+    scalars = {"leaky_relu": (0.1,), "elu": (1.0,), "hard_sigmoid": (0.2, 0.5)}.get(kind, ())
     assert layers.UNARY[kind](np.ones(3, np.float32), *scalars).dtype == np.float32
 
 
 def test_integer_division_goes_toward_zero():
     a, b = np.array([7, -7, 7, -7, 5], np.int32), np.array([2, 2, -2, -2, 0], np.int32)
     assert layers.BINARY["div"](a, b).tolist() == [3, -3, -3, 3, 0]
+
+
+def test_remainders_have_the_sign_of_the_divisor():
+    a, b = np.array([7, -7, 7, -7, 5], np.int32), np.array([3, 3, -3, -3, 0], np.int32)
+    assert layers.BINARY["mod"](a, b).tolist() == [1, 2, -2, -1, 0]
+    assert layers.BINARY["mod"](np.array([-7.5], np.float32), np.array([2.0], np.float32)).tolist() == [0.5]
+
+
+def test_powers_of_integers_wrap_and_lose_fractions():
+    a, b = np.array([2, 16, 255, 3], np.uint8), np.array([3, 2, 3, 0], np.uint8)
+    assert layers.BINARY["pow"](a, b).tolist() == [8, 0, 255, 1]
+    assert layers.BINARY["pow"](np.array([2, -1], np.int32), np.array([-1, -3], np.int32)).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("eq", 0), ("ne", 1), ("lt", 0), ("le", 0), ("gt", 0), ("ge", 0)])
+def test_comparisons_are_0_or_1_in_the_type_of_their_operands(kind: str, expected: int):
+    nan = np.array([np.nan], np.float32)
+    assert layers.BINARY[kind](nan, nan).tolist() == [expected]
+    for dtype in (np.float32, np.uint8, np.int64):
+        a, b = np.array([1, 2, 3], dtype), np.array([2, 2, 2], dtype)
+        found = layers.BINARY[kind](a, b)
+        assert found.dtype == dtype
+        wanted = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[kind]
+        assert found.tolist() == wanted.astype(dtype).tolist()
+
+
+def test_bits():
+    a, b = np.array([12, -1, 200], np.int32), np.array([10, 7, 255], np.int32)
+    found = [layers.BINARY[kind](a, b).tolist() for kind in ("band", "bor", "bxor")]
+    assert found == [[8, 7, 200], [14, -1, 255], [6, -8, 55]]
 
 
 def test_shifts_round_down_by_at_most_31_bits():

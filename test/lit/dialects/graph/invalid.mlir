@@ -477,10 +477,46 @@ func.func @f(%x : tensor<2xi32>, %y : tensor<2xf32>) {
 
 // -----
 
-// binary: pow of f32
-// CHECK: expected f32 for pow, found i32
+// binary: comparisons keep the type
+// CHECK: expected result tensor<2xi32>, found tensor<2xui8>
 func.func @f(%x : tensor<2xi32>) {
-  %0 = graph.binary pow %x, %x : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %0 = graph.binary eq %x, %x : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xui8>
+  func.return
+}
+
+// -----
+
+// select: a condition of ui8
+// CHECK: expected a condition of ui8, found f32
+func.func @f(%x : tensor<2xf32>) {
+  %0 = graph.select %x, %x, %x : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// select: sides of one type
+// CHECK: expected equal element types, found f32 and i32
+func.func @f(%c : tensor<2xui8>, %x : tensor<2xf32>, %y : tensor<2xi32>) {
+  %0 = graph.select %c, %x, %y : (tensor<2xui8>, tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// select: shapes broadcast
+// CHECK: shapes [2] and [3] and [3] do not broadcast
+func.func @f(%c : tensor<2xui8>, %x : tensor<3xf32>) {
+  %0 = graph.select %c, %x, %x : (tensor<2xui8>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return
+}
+
+// -----
+
+// binary: bits of integers
+// CHECK: expected integers for bxor, found f32
+func.func @f(%x : tensor<2xf32>) {
+  %0 = graph.binary bxor %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return
 }
 

@@ -93,6 +93,18 @@ func.func @elementwise(%x : tensor<2x3xf32>, %v : tensor<3xf32>, %i : tensor<2x3
   %9 = graph.binary pow %v, %v : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   // CHECK: graph.cast %{{.*}} : (tensor<2x3xf32>) -> tensor<2x3xi64>
   %10 = graph.cast %x : (tensor<2x3xf32>) -> tensor<2x3xi64>
+  // CHECK: graph.unary elu %{{.*}} alpha 0.5 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %elu = graph.unary elu %x alpha 0.5 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: graph.binary mod %{{.*}}, %{{.*}} : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+  %mod = graph.binary mod %10, %10 : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+  // CHECK: graph.binary bxor %{{.*}}, %{{.*}} : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+  %bxor = graph.binary bxor %10, %10 : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+  // CHECK: graph.binary le %{{.*}}, %{{.*}} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %le = graph.binary le %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[C:.*]] = graph.cast %{{.*}} : (tensor<2x3xf32>) -> tensor<2x3xui8>
+  %truth = graph.cast %le : (tensor<2x3xf32>) -> tensor<2x3xui8>
+  // CHECK: graph.select %[[C]], %{{.*}}, %{{.*}} : (tensor<2x3xui8>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %select = graph.select %truth, %x, %le : (tensor<2x3xui8>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return
 }
 

@@ -61,3 +61,13 @@ func.func @average(%x : tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %y = graph.pool average %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   func.return %y : tensor<1x2x4x4xf32>
 }
+
+// A choice and a comparison, operands broadcast.
+// CHECK-LABEL: func.func @select
+func.func @select(%c : tensor<3xui8>, %a : tensor<2x3xf32>, %b : tensor<f32>) -> tensor<2x3xf32> {
+  // CHECK:        nest.kernel @gt "Y[n, c] = A[n, c] > B[]"
+  // CHECK:        nest.kernel @select "Y[n, c] = select(C[c], A[n, c], B[n, c])"
+  %0 = graph.binary gt %a, %b : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %y = graph.select %c, %a, %0 : (tensor<3xui8>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
