@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 from onnx.backend.base import Backend, BackendRep
 
 from ..driver import compile
@@ -37,9 +37,8 @@ class SimulatedModel(BackendRep):
     def __init__(self, model: ModelProto, target: str | None) -> None:
         self.model = model
         self.target = target
-        stored = {t.name for t in model.graph.initializer}
-        self.inputs = [i.name for i in model.graph.input if i.name not in stored]
         self.outputs = [o.name for o in model.graph.output]
+        self.truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
         self.constants = set(constant_inputs(model))
         self.program: Program | None = None
         self.compiled_for: dict[str, Array] = {}
@@ -52,23 +51,36 @@ class SimulatedModel(BackendRep):
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
         """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
-        named = self._by_name(inputs)
+        named = named_inputs(self.model, inputs)
         constants = {name: array for name, array in named.items() if name in self.constants}
         if self.program is None or not _same(constants, self.compiled_for):
             self.program, self.compiled_for = self._compile(constants), constants
         tensors = {name: array for name, array in named.items() if name not in self.constants}
         result = simulate(self.program, tensors, timing=False)
-        return tuple(result.outputs[name] for name in self.outputs)
+        return tuple(self._typed(name, result.outputs[name]) for name in self.outputs)
 
-    def _by_name(self, inputs: Any) -> dict[str, Array]:
-        if isinstance(inputs, Mapping):
-            return {str(name): np.asarray(array) for name, array in inputs.items()}
-        if isinstance(inputs, np.ndarray):
-            inputs = [inputs]
-        if len(inputs) != len(self.inputs):
-            found = f"{len(inputs)} arrays"
-            raise TilewrightError("inputs", "inputs of the model", f"{len(self.inputs)} arrays", found)
-        return dict(zip(self.inputs, map(np.asarray, inputs), strict=True))
+    def _typed(self, name: str, output: Array) -> Array:
+        """An output as ONNX has it: the machine's bytes of 0 and 1 are bool."""
+        return output.astype(np.bool_) if name in self.truths else output
+
+
+def named_inputs(model: ModelProto, inputs: Any) -> dict[str, Array]:
+    """The inputs of `model` by name: from a mapping, or from a list in the order of the graph's inputs."""
+    if isinstance(inputs, Mapping):
+        return {str(name): _array(str(name), array) for name, array in inputs.items()}
+    if isinstance(inputs, np.ndarray):
+        inputs = [inputs]
+    stored = {t.name for t in model.graph.initializer}
+    names = [i.name for i in model.graph.input if i.name not in stored]
+    if len(inputs) != len(names):
+        raise TilewrightError("inputs", "inputs of the model", f"{len(names)} arrays", f"{len(inputs)} arrays")
+    return {name: _array(name, value) for name, value in zip(names, inputs, strict=True)}
+
+
+def _array(name: str, value: Any) -> Array:
+    if value is None or isinstance(value, list | tuple | Mapping):
+        raise TilewrightError("unsupported", f"input {name!r}", "a tensor", type(value).__name__)
+    return np.asarray(value)
 
 
 def _same(left: Mapping[str, Array], right: Mapping[str, Array]) -> bool:

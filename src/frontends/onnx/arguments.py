@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from .load import Array, check_size
+from .load import NUMPY_TYPES, Array, check_size
 from .node import Node
 
 Reader = Callable[[int], Array]
@@ -29,6 +29,16 @@ def integer_list(node: Node, read: Reader, index: int) -> tuple[int, ...]:
         found = f"{array.dtype} of shape {list(array.shape)}"
         raise node.error(f"input {index} to be a short list of integers", found, kind="shape")
     return tuple(int(v) for v in array.reshape(-1))
+
+
+def numpy_type(node: Node, name: str) -> np.dtype[np.generic] | None:
+    """The NumPy type that attribute `name` says, None where it is not given."""
+    if name not in node.attributes:
+        return None
+    number = node.integer(name, 0)
+    if number not in NUMPY_TYPES:
+        raise node.error("a type of numbers, or BOOL", f"type {number}")
+    return NUMPY_TYPES[number]
 
 
 def axis_of(node: Node, axis: int, rank: int, one_past: bool = False) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .folder import cast_type
+from .formulas import Formulas
 from .node import Node
 from .scope import Scope, Value, element_type, shape_of
 
-NUMBERS = ("float32", "int8", "uint8", "int32")
+NUMBERS = ("float32", "int8", "uint8", "int32", "int64")
 """Element types with arithmetic."""
 
 UNARY = {
@@ -29,10 +31,15 @@ UNARY = {
     "Ceil": "ceil",
     "Round": "rint",
     "HardSwish": "hard_swish",
+    "Sign": "sign",
+    "Sin": "sin",
+    "Cos": "cos",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
 }
 """ONNX operators of one input without attributes, and the kinds of `graph.unary`."""
 
-INTEGER_UNARY = ("Relu", "Neg", "Abs")
+INTEGER_UNARY = ("Relu", "Neg", "Abs", "Sign")
 """Those that integers have, too."""
 
 BINARY = {
@@ -82,16 +89,26 @@ def gelu(scope: Scope, node: Node) -> Sequence[Value]:
 def binary(scope: Scope, node: Node) -> Sequence[Value]:
     """Operators of two inputs, or of more as a chain; broadcasting as NumPy's, or opset 6's."""
     for index in range(len(node.inputs)):
-        scope.require_type(node, index, NUMBERS[:1] if node.op == "Pow" else NUMBERS)
+        scope.require_type(node, index, NUMBERS)
     value = scope.tensor(node, 0)
     if len(node.inputs) == 1:
         return (value,)
+    if node.op == "Pow" and scope.dtype(node, 0) != scope.dtype(node, 1):
+        return (_power(scope, node),)
     last = len(node.inputs) - 1
     for index in range(1, last + 1):
         right = _aligned(scope, node, value, scope.tensor(node, index))
         name = node.outputs[0] if index == last else f"{node.outputs[0]}.{index}"
         value = scope.emit(graph.BinaryOp(BINARY[node.op], value, right), name)
     return (value,)
+
+
+def _power(scope: Scope, node: Node) -> SSAValue:
+    """A power whose exponent is of another type; a float one makes the base a float."""
+    make, base, exponent = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    kinds = {scope.dtype(node, 0).kind, scope.dtype(node, 1).kind}
+    wide = np.float32 if "f" in kinds else np.int64
+    return make.cast(make.binary("pow", make.cast(base, wide), make.cast(exponent, wide)), scope.dtype(node, 0))
 
 
 def _aligned(scope: Scope, node: Node, left: SSAValue, right: SSAValue) -> SSAValue:
@@ -127,7 +144,27 @@ def _clipped(scope: Scope, x: SSAValue, low: float | None, high: float | None, n
     return scope.emit(graph.ClipOp(x, min=low, max=high), name)
 
 
+def elu(scope: Scope, node: Node) -> Sequence[Value]:
+    """Elu: alpha * (exp(x) - 1) below zero."""
+    scope.require_type(node, 0, NUMBERS[:1])
+    return (scope.emit(graph.UnaryOp("elu", scope.tensor(node, 0), alpha=node.real("alpha", 1.0))),)
+
+
 def cast(scope: Scope, node: Node) -> Sequence[Value]:
-    """Cast between the element types that tensors may have."""
-    element = element_type(node.label, cast_type(node).name)
-    return (scope.emit(graph.CastOp(scope.tensor(node, 0), element), node.outputs[0]),)
+    """Cast and CastLike between the element types that tensors may have."""
+    dtype = scope.dtype(node, 1) if node.op == "CastLike" else cast_type(node)
+    element = element_type(node.label, dtype.name)
+    if scope.is_constant(node, 0):
+        return (scope.constant(node, 0).astype(dtype),)
+    x = scope.tensor(node, 0)
+    if dtype == np.bool_:
+        if x in scope.truths:
+            return (x,)
+        truth = Formulas(scope, node).binary("ne", x, 0)
+        scope.truths.add(truth)
+        return (truth,)
+    if scope.dtype(node, 0) == dtype:
+        return (x,)
+    if dtype == np.uint8 and x in scope.truths:
+        return (scope.emit(graph.UnaryOp("identity", x)),)
+    return (scope.emit(graph.CastOp(x, element)),)

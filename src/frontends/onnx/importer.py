@@ -7,25 +7,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto, defs
+from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.utils.exceptions import VerifyException
 
+from ...dialects import graph
 from ...dialects.graph.nodes import set_node_names
 from ...dialects.types import ElementType
 from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
-from .folder import COMPUTED, Folder, shape_slice
+from .constant_inputs import constant_names
 from .input_shapes import Extent, declared_shape, input_shapes, is_batch_open, shape_text
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
-from .node import Node, decode, node_label
-from .operators import OPERATORS, operator_names
-from .order import ordered
+from .nodes import Nodes
 from .scope import Scope, element_type, shape_of
 from .values import Values
 
@@ -59,17 +57,7 @@ def _values_of(model: Model) -> Values:
 
 def constant_inputs(model: Model) -> tuple[str, ...]:
     """The graph inputs of `model` that operators need to be constant: shapes, axes, indices and what they come from."""
-    proto = read_model(model)
-    needed: set[str] = set()
-    stored = {t.name for t in proto.graph.initializer}
-    for _, node in reversed(ordered(proto.graph.node, stored | {i.name for i in proto.graph.input})):
-        operator = OPERATORS.get(node.op_type)
-        if operator is None or node.op_type in ("Shape", "Size"):
-            continue
-        if needed.intersection(node.output):
-            needed.update(node.input)
-        needed.update(node.input[i] for i in operator.constant_inputs if i < len(node.input))
-    return tuple(i.name for i in proto.graph.input if i.name in needed and i.name not in stored)
+    return constant_names(read_model(model))
 
 
 class _Import:
@@ -79,21 +67,19 @@ class _Import:
         self.values = values
         self.constants = constants
         self.shapes = shapes
-        self.folder = Folder()
         self.block = Block()
         self.scope = Scope(Builder(InsertPoint.at_end(self.block)), Resources())
+        self.nodes = Nodes(model, self.scope, values, self._note_declared)
         self.differing: list[str] = []
         self.declared = {v.name: v for v in (*self.graph.value_info, *self.graph.output)}
 
     def run(self) -> ModuleOp:
         self._read_initializers()
         inputs = self._declare_inputs()
-        read = self._names_read()
-        for position, proto in ordered(self.graph.node, self.scope.values):
-            try:
-                self._import_node(self._decode(proto, position), read)
-            except TilewrightError as error:
-                raise self._about_batch(error) from error
+        try:
+            self.nodes.run(self.graph.node, self.version, [value.name for value in self.graph.output])
+        except TilewrightError as error:
+            raise self._about_batch(error) from error
         results = [self._output(value) for value in self.graph.output]
         self.block.add_op(ReturnOp(*results))
         if self.differing:
@@ -114,14 +100,22 @@ class _Import:
                 self.scope.values[value.name] = np.asarray(self.constants[value.name])
         values = [value for value in self.graph.input if value.name not in self.scope.values]
         elements = {value.name: _element_type(value) for value in values}
+        truths = {v.name for v in values if v.type.tensor_type.elem_type == TensorProto.BOOL}
         shapes = input_shapes(values, self.shapes)
         for name, shape in shapes.items():
             check_size(f"input {name!r}", shape, 8)
             argument = self.block.insert_arg(TensorType(elements[name], shape), len(self.block.args))
-            self.scope.values[name] = argument
+            self.scope.values[name] = self._truth(argument) if name in truths else argument
         leading = [shapes[value.name][0] for value in values if is_batch_open(value)]
         self.scope.batch = leading[0] if leading else 0
         return list(shapes)
+
+    def _truth(self, argument: SSAValue) -> SSAValue:
+        """A bool input, which is 1 wherever it is not 0."""
+        zero = self.scope.weight("false", np.zeros((), np.uint8))
+        truth = self.scope.emit(graph.BinaryOp("ne", argument, zero))
+        self.scope.truths.add(truth)
+        return truth
 
     def _about_batch(self, error: TilewrightError) -> TilewrightError:
         """The error of a node; where the file bakes in a batch before it, that is what to change."""
@@ -129,45 +123,6 @@ class _Import:
             return error
         lever = f"{self.scope.single[0]} makes one sample of the batch: take --batch 1, or export the model anew"
         return TilewrightError(error.kind, error.subject, error.expected, error.found, lever)
-
-    def _names_read(self) -> set[str]:
-        return {name for node in self.graph.node for name in node.input} | {o.name for o in self.graph.output}
-
-    def _decode(self, proto: NodeProto, position: int) -> Node:
-        op = proto.op_type if proto.domain in ("", "ai.onnx") else f"{proto.domain}::{proto.op_type}"
-        if op not in OPERATORS and op not in COMPUTED:
-            accepted = "one of the operators " + ", ".join(operator_names())
-            raise TilewrightError("unsupported", node_label(proto, position), accepted, op)
-        return decode(proto, position, self.version, self.values)
-
-    def _import_node(self, node: Node, read: set[str]) -> None:
-        _check_count(node)
-        folded = self._fold(node)
-        results = folded if folded is not None else self._make(node)
-        for name, value in zip(node.outputs, results, strict=False):
-            if name:
-                self.scope.define(node, name, value)
-                self._note_declared(name)
-        for name in node.outputs[len(results) :]:
-            if name in read:
-                raise node.error(f"only the first {len(results)} outputs to be read", f"output {name!r} read")
-
-    def _fold(self, node: Node) -> Sequence[Array] | None:
-        inputs = [self.scope.value(node, i) if node.has_input(i) else None for i in range(len(node.inputs))]
-        if node.op in ("Shape", "Size") and inputs and isinstance(inputs[0], SSAValue):
-            shape = shape_of(inputs[0])
-            return (shape_slice(node, shape) if node.op == "Shape" else np.asarray(int(np.prod(shape)), np.int64),)
-        arrays = [i for i in inputs if not isinstance(i, SSAValue)]
-        return self.folder.fold(node, arrays) if len(arrays) == len(inputs) else None
-
-    def _make(self, node: Node) -> Sequence[Array | SSAValue]:
-        make = OPERATORS[node.op].make if node.op in OPERATORS else None
-        if make is None:
-            raise node.error("constant inputs", "inputs known at run time only")
-        try:
-            return make(self.scope, node)
-        except (VerifyException, ValueError, IndexError, OverflowError) as error:
-            raise node.error("inputs and attributes that fit the operator", str(error), kind="shape") from error
 
     def _note_declared(self, name: str) -> None:
         """Where the model declares another shape than ours, which the operators give, say so at the end."""
@@ -179,6 +134,8 @@ class _Import:
             self.differing.append(f"{name!r} declared {shape_text(declared)}, is {shape_text(found)}")
 
     def _output(self, value: ValueInfoProto) -> SSAValue:
+        if value.name in self.scope.sequences:
+            raise TilewrightError("unsupported", f"output {value.name!r}", "a tensor", "a sequence")
         made = self.scope.values.get(value.name)
         if made is None:
             raise TilewrightError("parse", f"output {value.name!r}", "a node that makes it", "none")
@@ -211,17 +168,3 @@ def _element_type(value: ValueInfoProto) -> ElementType:
 def _agree(declared: Sequence[Extent], found: Sequence[int]) -> bool:
     pairs = zip(declared, found, strict=False)
     return len(declared) == len(found) and all(not isinstance(old, int) or old == new for old, new in pairs)
-
-
-def _check_count(node: Node) -> None:
-    """A node has as many inputs as its operator takes, where ONNX defines it."""
-    if not defs.has(node.op):
-        return
-    try:
-        schema = defs.get_schema(node.op, node.version)
-    except defs.SchemaError:  # younger than the model's opset
-        return
-    low, high = schema.min_input, schema.max_input
-    if not low <= len(node.inputs) <= high:
-        wanted = f"{low}" if low == high else f"at least {low}" if high > 1000 else f"{low} to {high}"
-        raise node.error(f"{wanted} inputs", f"{len(node.inputs)}", kind="parse")

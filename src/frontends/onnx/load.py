@@ -30,6 +30,7 @@ OPSETS = (1, 28)
 
 NUMPY_TYPES: dict[int, np.dtype[Any]] = {
     TensorProto.FLOAT: np.dtype(np.float32),
+    TensorProto.FLOAT16: np.dtype(np.float16),
     TensorProto.DOUBLE: np.dtype(np.float64),
     TensorProto.INT8: np.dtype(np.int8),
     TensorProto.UINT8: np.dtype(np.uint8),
@@ -65,7 +66,6 @@ def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
     if not model.HasField("graph") or not model.graph.output:
         raise TilewrightError("parse", subject, "a model with a graph that has outputs", "none", "the file may be cut")
     _check_names(model, subject)
-    _check_functions(model, subject)
     opset_of(model)
     return model
 
@@ -89,13 +89,6 @@ def _check_names(model: ModelProto, subject: str) -> None:
         if twice is not None:
             lever = "rename one of them"
             raise TilewrightError("parse", f"{kind} {twice!r}", "each name once", "the name twice", lever)
-
-
-def _check_functions(model: ModelProto, subject: str) -> None:
-    if model.functions:
-        names = ", ".join(f.name for f in model.functions[:5])
-        lever = "inline them with onnx.inliner.inline_local_functions"
-        raise TilewrightError("unsupported", subject, "a model without local functions", names, lever)
 
 
 def _parse(source: str | Path | bytes) -> ModelProto:

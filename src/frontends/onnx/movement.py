@@ -28,12 +28,15 @@ def identity(scope: Scope, node: Node) -> Sequence[Value]:
 
 
 def dropout(scope: Scope, node: Node) -> Sequence[Value]:
-    """Dropout when not training: the value itself; its mask must not be read."""
+    """Dropout when not training: the value itself, and a mask that keeps all."""
     training = scope.optional_constant(node, 2) if node.version >= 12 else None
     ratio = scope.scalar(node, 1) if node.version >= 12 and scope.is_constant(node, 1) else 0.5
     if training is not None and training.any() and ratio != 0:
         raise node.error("inference (training_mode false)", "training")
-    return (scope.value(node, 0),)
+    if not node.has_output(1):
+        return (scope.value(node, 0),)
+    dtype = np.dtype(np.bool_) if node.version >= 10 else scope.dtype(node, 0)
+    return (scope.value(node, 0), np.broadcast_to(np.ones((), dtype), scope.shape(node, 0)))
 
 
 def _reshaped(scope: Scope, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -86,7 +89,7 @@ def transpose(scope: Scope, node: Node) -> Sequence[Value]:
 
 def concat(scope: Scope, node: Node) -> Sequence[Value]:
     """Concat; before opset 4 along axis 1 by default."""
-    parts = [scope.tensor(node, i) for i in range(len(node.inputs))]
+    parts = [scope.tensor(node, i) for i in range(len(node.inputs)) if 0 not in scope.shape(node, i)]
     axis = arguments.axis_of(node, node.integer("axis", 1), len(scope.shape(node, 0)))
     if len(parts) == 1:
         return (parts[0],)
@@ -98,6 +101,8 @@ def slice_(scope: Scope, node: Node) -> Sequence[Value]:
     x, name = scope.tensor(node, 0), node.outputs[0]
     shape = shape_of(x)
     starts, steps, extents = arguments.slice_ranges(node, _reader(scope, node), shape)
+    if 0 in extents:
+        return (np.zeros(extents, scope.dtype(node, 0)),)
     backwards = [axis for axis, step in enumerate(steps) if step < 0]
     for axis in backwards:
         indices = starts[axis] + steps[axis] * np.arange(extents[axis])
@@ -119,6 +124,9 @@ def split(scope: Scope, node: Node) -> Sequence[Value]:
     for index, (name, size) in enumerate(zip(node.outputs, sizes, strict=True)):
         starts = tuple(sum(sizes[:index]) if i == axis else 0 for i in range(len(shape)))
         extents = (*shape[:axis], size, *shape[axis + 1 :])
+        if not size:
+            results.append(np.zeros(extents, scope.dtype(node, 0)))
+            continue
         results.append(scope.emit(graph.SliceOp(x, starts=starts, sizes=extents), name))
     return results
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from onnx import AttributeProto, NodeProto, helper
+from onnx import AttributeProto, GraphProto, NodeProto, helper
 
 from ...errors import TilewrightError
 from .load import Array
 from .values import Values
 
-AttributeValue = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
+AttributeValue = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array | GraphProto
 
 _DECODED = {
     AttributeProto.INT,
@@ -34,6 +34,7 @@ class Node:
     outputs: tuple[str, ...]
     version: int
     attributes: dict[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+    proto: NodeProto = field(default_factory=NodeProto)
 
     def has_input(self, index: int) -> bool:
         """Whether the optional input `index` is given."""
@@ -42,6 +43,29 @@ class Node:
     def has_output(self, index: int) -> bool:
         """Whether the optional output `index` is named."""
         return index < len(self.outputs) and self.outputs[index] != ""
+
+    def texts(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
+        """Attribute `name` as a tuple of strings."""
+        value = self.attributes.get(name)
+        given = value if isinstance(value, tuple) and value else default
+        if not all(isinstance(v, str) for v in given):
+            raise self.error(f"attribute {name} of strings", f"{value!r:.80}", kind="parse")
+        return tuple(str(v) for v in given)
+
+    def reals(self, name: str, default: Sequence[float]) -> tuple[float, ...]:
+        """Attribute `name` as a tuple of floats."""
+        value = self.attributes.get(name)
+        given = value if isinstance(value, tuple) else default
+        if any(isinstance(v, str) for v in given):
+            raise self.error(f"attribute {name} of floats", f"{value!r:.80}", kind="parse")
+        return tuple(float(v) for v in given)
+
+    def graph(self, name: str) -> GraphProto:
+        """The subgraph in attribute `name`."""
+        value = self.attributes.get(name)
+        if not isinstance(value, GraphProto):
+            raise self.error(f"a graph as attribute {name}", "none", kind="parse")
+        return value
 
     def without(self, name: str) -> Node:
         """This node without the attribute `name`."""
@@ -91,7 +115,7 @@ def decode(proto: NodeProto, position: int, version: int, values: Values | None 
     """The node at `position` of the graph, its attributes decoded; `values` reads tensors that lie elsewhere."""
     label = node_label(proto, position)
     attributes = {a.name: _attribute(a, label, values or Values()) for a in proto.attribute}
-    return Node(proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes)
+    return Node(proto.op_type, label, tuple(proto.input), tuple(proto.output), version, attributes, proto)
 
 
 def node_label(proto: NodeProto, position: int) -> str:
@@ -101,8 +125,10 @@ def node_label(proto: NodeProto, position: int) -> str:
 
 
 def _attribute(proto: AttributeProto, label: str, values: Values) -> AttributeValue:
+    if proto.type == AttributeProto.GRAPH:
+        return proto.g
     if proto.ref_attr_name or proto.type not in _DECODED:
-        kinds = "a number, a string, a tensor or a list of them"
+        kinds = "a number, a string, a tensor, a graph or a list of numbers"
         raise TilewrightError("unsupported", label, f"attribute {proto.name} to be {kinds}", "another kind")
     if proto.type == AttributeProto.TENSOR:
         return values.array(proto.t, f"{label} attribute {proto.name}")

@@ -1,4 +1,4 @@
-"""BatchNormalization, LayerNormalization, Softmax and the reductions."""
+"""BatchNormalization, LayerNormalization and Softmax."""
 
 from __future__ import annotations
 
@@ -9,35 +9,18 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
-from .arguments import axes_of, axis_of
+from .arguments import axis_of
 from .node import Node
+from .reductions import batch_training
 from .scope import Scope, Value, shape_of
-
-REDUCTIONS = {"ReduceMean": "mean", "ReduceSum": "sum", "ReduceMax": "max", "ReduceMin": "min"}
-"""ONNX reductions, and the kinds of `graph.reduce`."""
-
-AXES_INPUT_SINCE = {"ReduceSum": 13}
-"""The opset from which a reduction takes its axes as an input; 18 for those not named."""
-
-
-def reduce(scope: Scope, node: Node) -> Sequence[Value]:
-    """ReduceMean and its kin; no axes means all axes."""
-    scope.require_type(node, 0, ("float32",) if node.op == "ReduceMean" else ("float32", "int32"))
-    x = scope.tensor(node, 0)
-    rank = len(shape_of(x))
-    since = AXES_INPUT_SINCE.get(node.op, 18)
-    axes = axes_of(node, lambda i: scope.constant(node, i), rank, since)
-    if not axes:
-        if node.integer("noop_with_empty_axes", 0):
-            return (x,)
-        axes = tuple(range(rank))
-    op = graph.ReduceOp(REDUCTIONS[node.op], x, axes=axes, keepdims=bool(node.integer("keepdims", 1)))
-    return (scope.emit(op, node.outputs[0]),)
 
 
 def batch_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """BatchNormalization with given statistics."""
-    if node.integer("training_mode", 0) or any(node.has_output(i) for i in range(1, 5)):
+    if node.integer("training_mode", 0) and node.version >= 14:
+        scope.require_type(node, 0, ("float32",))
+        return batch_training(scope, node)
+    if any(node.has_output(i) for i in range(1, 5)):
         raise node.error("inference (training_mode 0, one output)", "training")
     if node.version < 9 and not node.integer("spatial", 1):
         raise node.error("spatial 1", "spatial 0")

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from . import elementwise, matrix, movement, normalization, quantization, resize, windows
+from onnx import defs
+
+from . import (
+    einsum,
+    elementwise,
+    indexing,
+    integers,
+    logic,
+    losses,
+    matrix,
+    movement,
+    normalization,
+    quantization,
+    recurrent,
+    reductions,
+    resize,
+    sampling,
+    spectral,
+    transcendental,
+    windows,
+)
+from .control import CONTROL
 from .node import Node
 from .scope import Scope, Value
+from .sequences import SEQUENCES
 
 Maker = Callable[[Scope, Node], Sequence[Value]]
 """Emits the operations of a node and gives its outputs, first to last; optional ones may be missing at the end."""
@@ -15,56 +38,127 @@ Maker = Callable[[Scope, Node], Sequence[Value]]
 
 @dataclass(frozen=True)
 class Operator:
-    """How an operator is imported; `constant_inputs` are the positions that must be known when compiling."""
+    """How an operator is imported; `constant_inputs` are the positions that must be known when compiling.
+
+    One without `make` is computed, or expanded to the function that ONNX defines it by.  What `moves` data takes any
+    element type, others compute with narrow types in wider ones.
+    """
 
     make: Maker | None
     constant_inputs: tuple[int, ...] = ()
+    moves: bool = False
 
 
 OPERATORS: dict[str, Operator] = {
     **{name: Operator(elementwise.unary) for name in elementwise.UNARY},
     **{name: Operator(elementwise.binary) for name in elementwise.BINARY},
-    **{name: Operator(normalization.reduce, (1,)) for name in normalization.REDUCTIONS},
+    **{name: Operator(reductions.reduce, (1,)) for name in reductions.REDUCTIONS},
+    **{name: Operator(logic.comparison) for name in logic.COMPARISONS},
+    **{name: Operator(logic.logic) for name in logic.LOGIC},
+    **{name: Operator(transcendental.function) for name in transcendental.FUNCTIONS},
+    **{name: Operator(recurrent.recurrent, (4,)) for name in recurrent.GATES},
+    "AffineGrid": Operator(None, (1,)),
+    "ArgMax": Operator(indexing.arg_extreme),
+    "ArgMin": Operator(indexing.arg_extreme),
     "AveragePool": Operator(windows.average_pool),
     "BatchNormalization": Operator(normalization.batch_normalization),
-    "Cast": Operator(elementwise.cast),
+    "BitCast": Operator(logic.bit_cast, moves=True),
+    "BitShift": Operator(logic.bit_shift),
+    "BitwiseAnd": Operator(logic.bitwise),
+    "BitwiseNot": Operator(logic.bitwise_not),
+    "BitwiseOr": Operator(logic.bitwise),
+    "BitwiseXor": Operator(logic.bitwise),
+    "Cast": Operator(elementwise.cast, moves=True),
+    "CastLike": Operator(elementwise.cast, moves=True),
+    "CenterCropPad": Operator(None, (1,)),
     "Clip": Operator(elementwise.clip),
-    "Concat": Operator(movement.concat),
+    "Col2Im": Operator(sampling.column_to_image, (1, 2)),
+    "Compress": Operator(indexing.compress, (1,), moves=True),
+    "Concat": Operator(movement.concat, moves=True),
     "Constant": Operator(None),
     "ConstantOfShape": Operator(None, (0,)),
     "Conv": Operator(windows.conv),
+    "ConvInteger": Operator(integers.conv_integer, (2,)),
+    "ConvTranspose": Operator(windows.conv_transpose),
+    "CumProd": Operator(indexing.cumulative, (1,)),
+    "CumSum": Operator(indexing.cumulative, (1,)),
+    "DFT": Operator(spectral.dft, (1, 2)),
     "DequantizeLinear": Operator(quantization.dequantize_linear),
-    "Dropout": Operator(movement.dropout, (1, 2)),
-    "Expand": Operator(movement.expand, (1,)),
-    "Flatten": Operator(movement.reshape),
-    "Gather": Operator(movement.gather, (1,)),
+    "Dropout": Operator(movement.dropout, (1, 2), moves=True),
+    "Einsum": Operator(einsum.einsum),
+    "Elu": Operator(elementwise.elu),
+    "Expand": Operator(movement.expand, (1,), moves=True),
+    "EyeLike": Operator(indexing.eye_like, moves=True),
+    "Flatten": Operator(movement.reshape, moves=True),
+    "Gather": Operator(movement.gather, (1,), moves=True),
+    "GatherElements": Operator(indexing.gather_elements, (1,), moves=True),
+    "GatherND": Operator(indexing.gather_nd, (1,), moves=True),
     "Gelu": Operator(elementwise.gelu),
     "Gemm": Operator(matrix.gemm),
     "GlobalAveragePool": Operator(windows.global_pool),
+    "GlobalLpPool": Operator(windows.lp_pool),
     "GlobalMaxPool": Operator(windows.global_pool),
+    "GridSample": Operator(sampling.grid_sample),
     "HardSigmoid": Operator(elementwise.hard_sigmoid),
-    "Identity": Operator(movement.identity),
+    "Hardmax": Operator(indexing.hardmax),
+    "Identity": Operator(movement.identity, moves=True),
+    "InstanceNormalization": Operator(reductions.instance_normalization),
+    "IsInf": Operator(logic.is_inf),
+    "IsNaN": Operator(logic.is_nan),
     "LRN": Operator(windows.lrn),
     "LayerNormalization": Operator(normalization.layer_normalization),
     "LeakyRelu": Operator(elementwise.leaky_relu),
+    "LogSoftmax": Operator(reductions.log_softmax),
+    "LpNormalization": Operator(reductions.lp_normalization),
+    "LpPool": Operator(windows.lp_pool),
     "MatMul": Operator(matrix.matmul),
+    "MatMulInteger": Operator(integers.matmul_integer),
     "MaxPool": Operator(windows.max_pool),
-    "Pad": Operator(movement.pad, (1, 2, 3)),
+    "Mean": Operator(logic.mean),
+    "Mod": Operator(logic.mod),
+    "NegativeLogLikelihoodLoss": Operator(losses.negative_log_likelihood),
+    "Not": Operator(logic.negation),
+    "OneHot": Operator(indexing.one_hot, (1,)),
+    "Pad": Operator(movement.pad, (1, 2, 3), moves=True),
+    "QLinearConv": Operator(integers.qlinear_conv, (2,)),
+    "QLinearMatMul": Operator(integers.qlinear_matmul),
     "QuantizeLinear": Operator(quantization.quantize_linear),
-    "Reshape": Operator(movement.reshape, (1,)),
+    "Range": Operator(None, (0, 1, 2)),
+    "Reshape": Operator(movement.reshape, (1,), moves=True),
     "Resize": Operator(resize.resize, (1, 2, 3)),
+    "ReverseSequence": Operator(indexing.reverse_sequence, (1,), moves=True),
+    "RotaryEmbedding": Operator(None, (3,)),
+    "STFT": Operator(spectral.stft, (1, 3)),
+    "Scatter": Operator(indexing.scatter_elements, (1,)),
+    "ScatterElements": Operator(indexing.scatter_elements, (1,)),
+    "ScatterND": Operator(indexing.scatter_nd, (1,)),
     "Shape": Operator(None),
     "Size": Operator(None),
-    "Slice": Operator(movement.slice_, (1, 2, 3, 4)),
+    "Slice": Operator(movement.slice_, (1, 2, 3, 4), moves=True),
     "Softmax": Operator(normalization.softmax),
-    "Split": Operator(movement.split, (1,)),
-    "Squeeze": Operator(movement.reshape, (1,)),
-    "Transpose": Operator(movement.transpose),
-    "Unsqueeze": Operator(movement.reshape, (1,)),
+    "SoftmaxCrossEntropyLoss": Operator(losses.softmax_cross_entropy),
+    "Split": Operator(movement.split, (1,), moves=True),
+    "Squeeze": Operator(movement.reshape, (1,), moves=True),
+    "Tile": Operator(indexing.tile, (1, 2), moves=True),
+    "TopK": Operator(indexing.top_k, (1,)),
+    "Transpose": Operator(movement.transpose, moves=True),
+    "Trilu": Operator(indexing.trilu, (1,)),
+    "Unsqueeze": Operator(movement.reshape, (1,), moves=True),
     "Upsample": Operator(resize.resize, (1,)),
+    "Where": Operator(logic.where),
 }
 
 
+WITHOUT_VALUES = ("Bernoulli",)
+"""Operators that ONNX defines by a function of one that is not taken."""
+
+
 def operator_names() -> tuple[str, ...]:
-    """The ONNX operators that the importer takes, sorted."""
-    return tuple(sorted(OPERATORS))
+    """The ONNX operators that the importer takes, sorted: those that have makers, contain graphs, or are functions."""
+    defined = {s.name for s in defs.get_all_schemas() if s.domain == "" and _is_function(s)}
+    names = OPERATORS.keys() | CONTROL.keys() | SEQUENCES.keys() | defined
+    return tuple(sorted(names.difference(WITHOUT_VALUES)))
+
+
+def _is_function(schema: Any) -> bool:
+    return bool(schema.has_function or schema.has_context_dependent_function)

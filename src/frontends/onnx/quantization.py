@@ -1,4 +1,4 @@
-"""QuantizeLinear and DequantizeLinear, per tensor and per channel."""
+"""QuantizeLinear and DequantizeLinear, per tensor, per channel and in blocks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,27 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arguments import axis_of
+from .formulas import Formulas
 from .load import NUMPY_TYPES, type_name
 from .node import Node
-from .scope import Scope, Value, element_type
+from .scope import Scope, Value, element_type, shape_of
 
 QUANTIZED = ("int8", "uint8")
 """Element types that values are quantised to."""
 
 
 def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
-    """QuantizeLinear of f32 to int8 or uint8."""
+    """QuantizeLinear of f32 to int8 or uint8; to 16 bits, and in blocks, written out."""
     scope.require_type(node, 0, ("float32",))
     dtype = _output_type(scope, node)
+    if dtype.name not in QUANTIZED or node.integer("block_size", 0):
+        make = Formulas(scope, node)
+        steps = make.unary("rint", make.div(scope.tensor(node, 0), _spread(make, 1)))
+        if node.has_input(2):
+            steps = make.add(steps, make.cast(_spread(make, 2), np.float32))
+        limits = np.iinfo(dtype)
+        whole = scope.emit(graph.ClipOp(steps, min=float(limits.min), max=float(limits.max)))
+        return (make.cast(whole, dtype),)
     x, axis = scope.tensor(node, 0), _axis(scope, node)
     scale, zero = _scale(scope, node), _zero_point(scope, node, dtype)
     op = graph.QuantizeOp(x, scale, zero, axis=axis, element=element_type(node.label, dtype.name))
@@ -31,6 +40,12 @@ def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
 def dequantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
     """DequantizeLinear of int8, uint8 or int32 to f32."""
     scope.require_type(node, 0, (*QUANTIZED, "int32"))
+    if node.integer("block_size", 0):
+        make = Formulas(scope, node)
+        x = make.cast(scope.tensor(node, 0), np.int32)
+        if node.has_input(2):
+            x = make.sub(x, make.cast(_spread(make, 2), np.int32))
+        return (make.mul(make.cast(x, np.float32), _spread(make, 1)),)
     x, axis = scope.tensor(node, 0), _axis(scope, node)
     scale, zero = _scale(scope, node), _zero_point(scope, node, scope.dtype(node, 0))
     return (scope.emit(graph.DequantizeOp(x, scale, zero, axis=axis), node.outputs[0]),)
@@ -42,15 +57,33 @@ def _output_type(scope: Scope, node: Node) -> np.dtype[Any]:
         name = scope.dtype(node, 2).name
     else:
         name = NUMPY_TYPES[wanted].name if wanted in NUMPY_TYPES else type_name(wanted) if wanted else "uint8"
-    if name not in QUANTIZED:
-        raise node.error("a result of int8 or uint8", name)
+    if name not in (*QUANTIZED, "int16", "uint16"):
+        raise node.error("a result of int8, uint8, int16 or uint16", name)
     return np.dtype(name)
+
+
+def _spread(make: Formulas, index: int) -> SSAValue:
+    """Scales or zero points as they broadcast to the input: each as often as its block is long."""
+    scope, node = make.scope, make.node
+    value, shape, block = make.operand(index), scope.shape(node, 0), node.integer("block_size", 0)
+    given = shape_of(value)
+    if given in ((), (1,)):
+        return make.reshape(value, ())
+    axis = axis_of(node, node.integer("axis", 1), len(shape))
+    if not block:
+        return make.reshape(value, (given[0], *(1,) * (len(shape) - axis - 1)))
+    fits = len(given) == len(shape) and 0 < block <= shape[axis] and given[axis] == -(-shape[axis] // block)
+    if not fits or any(a != b for i, (a, b) in enumerate(zip(given, shape, strict=True)) if i != axis):
+        found = f"{list(given)} for {list(shape)}"
+        raise node.error(f"one scale for each block of {block} along axis {axis}", found, kind="shape")
+    apart = make.reshape(value, (*given[: axis + 1], 1, *given[axis + 1 :]))
+    wide = make.expand(apart, (*given[: axis + 1], block, *given[axis + 1 :]))
+    joined = make.reshape(wide, (*given[:axis], given[axis] * block, *given[axis + 1 :]))
+    return make.part(joined, axis, 0, shape[axis])
 
 
 def _axis(scope: Scope, node: Node) -> int:
     """The axis of scale and zero point; 0 where they are one number."""
-    if node.integer("block_size", 0):
-        raise node.error("scales per tensor or per channel", f"blocks of {node.integer('block_size', 0)}")
     scale, shape = scope.shape(node, 1), scope.shape(node, 0)
     if scale in ((), (1,)):
         return 0

@@ -1,13 +1,18 @@
-"""Resize and Upsample by nearest neighbour: which element each element of the result comes from."""
+"""Resize and Upsample: by nearest neighbour the element that each one of the result comes from; linear and cubic as
+products with constant matrices, axis by axis.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.ir import SSAValue
 
+from ...dialects.types import shape_of
 from . import arguments
-from .load import Array
+from .formulas import Formulas
+from .load import Array, check_size
 from .movement import nearest
 from .node import Node
 from .scope import Scope, Value
@@ -19,6 +24,7 @@ MODES = (
     "asymmetric",
     "align_corners",
     "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
 )
 """The accepted ways of mapping coordinates."""
 
@@ -27,9 +33,10 @@ MAX_EXTENT = arguments.MAX_INDICES
 
 
 def resize(scope: Scope, node: Node) -> Sequence[Value]:
-    """Resize and Upsample, mode nearest."""
-    if node.text("mode", "nearest") != "nearest":
-        raise node.error("mode nearest", node.text("mode", "nearest"), "resize by nearest neighbour")
+    """Resize and Upsample."""
+    kind = node.text("mode", "nearest")
+    if kind not in ("nearest", "linear", "cubic"):
+        raise node.error("mode nearest, linear or cubic", kind)
     mode = node.text("coordinate_transformation_mode", "half_pixel" if node.version >= 11 else "asymmetric")
     if mode not in MODES:
         raise node.error(f"coordinate_transformation_mode {', '.join(MODES)}", mode)
@@ -38,13 +45,78 @@ def resize(scope: Scope, node: Node) -> Sequence[Value]:
     axes = tuple(arguments.axis_of(node, axis, len(shape)) for axis in axes)
     extents = [shape[axis] for axis in axes]
     scales, sizes = _scales_and_sizes(scope, node, extents)
-    rounding = node.text("nearest_mode", "round_prefer_floor" if node.version >= 11 else "floor")
-    indices = {
-        axis: _rounded(node, _coordinates(mode, n, m, s), rounding, n)
-        for axis, n, m, s in zip(axes, extents, sizes, scales, strict=True)
-        if m != n or s != 1
+    regions = _regions(scope, node, mode, len(axes))
+    places = {
+        axis: _coordinates(mode, n, m, s, region)
+        for axis, n, m, s, region in zip(axes, extents, sizes, scales, regions, strict=True)
+        if m != n or s != 1 or mode == "tf_crop_and_resize"
     }
-    return (nearest(scope, scope.tensor(node, 0), node.outputs[0], indices),)
+    result = scope.tensor(node, 0)
+    if kind == "nearest":
+        rounding = node.text("nearest_mode", "round_prefer_floor" if node.version >= 11 else "floor")
+        indices = {axis: _rounded(node, x, rounding, shape[axis]) for axis, x in places.items()}
+        result = nearest(scope, result, node.outputs[0], indices)
+    else:
+        scope.require_type(node, 0, ("float32",))
+        for axis, x in places.items():
+            check_size(node.label, (len(x), shape[axis]), 8)
+            scale = scales[axes.index(axis)]
+            result = Formulas(scope, node).along(result, axis, _interpolation(node, kind, x, shape[axis], scale))
+    return (_extrapolated(scope, node, result, places, shape) if mode == "tf_crop_and_resize" else result,)
+
+
+def _regions(scope: Scope, node: Node, mode: str, count: int) -> list[tuple[float, float]]:
+    """The part of each axis that tf_crop_and_resize takes, of 0 to 1."""
+    if mode != "tf_crop_and_resize":
+        return [(0.0, 1.0)] * count
+    given = scope.constant(node, 1).reshape(-1).astype(np.float64)
+    if given.size != 2 * count or not np.all(np.isfinite(given)):
+        raise node.error(f"{2 * count} numbers as region", f"{given.size}", kind="shape")
+    return [(float(given[i]), float(given[count + i])) for i in range(count)]
+
+
+def _extrapolated(
+    scope: Scope, node: Node, result: SSAValue, places: dict[int, Array], shape: Sequence[int]
+) -> SSAValue:
+    """The value of extrapolation where a place is outside of the input."""
+    inside = np.ones((), np.bool_)
+    for axis in range(len(shape)):
+        x = places.get(axis)
+        along = np.ones(1, np.bool_) if x is None else (x >= 0) & (x <= shape[axis] - 1)
+        inside = inside[..., None] & along
+    if inside.all():
+        return result
+    make = Formulas(scope, node)
+    value = node.real("extrapolation_value", 0.0)
+    result = make.select(make.constant(inside.astype(np.uint8)), result, value)
+    return make.expand(result, shape_of(result))
+
+
+def _interpolation(node: Node, kind: str, x: Array, extent: int, scale: float) -> Array:
+    """The matrix of weights: for each place how much each element of the axis counts."""
+    shrunk = min(scale, 1.0) if node.integer("antialias", 0) else 1.0
+    reach = 1 if kind == "linear" else 2
+    start = int(np.floor(-reach / shrunk) + 1)
+    taps = np.floor(x)[:, None] + np.arange(start, 2 - start)
+    distance = np.abs(taps - x[:, None]) * shrunk
+    if kind == "linear":
+        weights = np.clip(1 - distance, 0, None)
+    else:
+        weights = _cubic(distance, node.real("cubic_coeff_a", -0.75))
+    outside = (taps < 0) | (taps >= extent)
+    if node.integer("exclude_outside", 0):
+        weights = np.where(outside, 0.0, weights)
+    weights = weights / weights.sum(1, keepdims=True)
+    matrix = np.zeros((len(x), extent))
+    rows = np.broadcast_to(np.arange(len(x))[:, None], taps.shape)
+    np.add.at(matrix, (rows, np.clip(taps, 0, extent - 1).astype(np.int64)), weights)
+    return matrix
+
+
+def _cubic(s: Array, a: float) -> Array:
+    inner = ((a + 2) * s - (a + 3)) * s * s + 1
+    outer = ((a * s - 5 * a) * s + 8 * a) * s - 4 * a
+    return np.where(s <= 1, inner, np.where(s < 2, outer, 0.0))
 
 
 def _scales_and_sizes(scope: Scope, node: Node, extents: Sequence[int]) -> tuple[list[float], list[int]]:
@@ -79,14 +151,19 @@ def _from_sizes(scope: Scope, node: Node, extents: Sequence[int]) -> tuple[list[
     return [scale] * len(extents), [int(np.floor(n * scale + 0.5)) for n in extents]
 
 
-def _coordinates(mode: str, n: int, m: int, scale: float) -> Array:
+def _coordinates(mode: str, n: int, m: int, scale: float, region: tuple[float, float]) -> Array:
     """Where in an axis of `n` elements each of the `m` elements of the result lies."""
     i = np.arange(m, dtype=np.float64)
     match mode:
         case "asymmetric":
             return i / scale
         case "align_corners":
-            return i * (n - 1) / (m - 1) if m > 1 else i * 0
+            return i * (n - 1) / (scale * n - 1) if m > 1 else i * 0
+        case "tf_crop_and_resize":
+            first, last = region
+            if m == 1:
+                return i * 0 + (first + last) * (n - 1) / 2
+            return first * (n - 1) + i * (last - first) * (n - 1) / (m - 1)
         case "tf_half_pixel_for_nn":
             return (i + 0.5) / scale
         case "half_pixel_symmetric":

@@ -20,14 +20,20 @@ from .node import Node
 Value = Array | SSAValue
 """What an ONNX value name stands for: a constant, or the result of an operation."""
 
+ValueList = tuple[Value, ...]
+"""What the name of a sequence stands for: its length is known, its elements are values."""
+
 MAX_ELEMENTS = 1 << 40
 """The largest activation that the importer lets through, in elements."""
 
 MAX_WEIGHT_BYTES = 1 << 32
 """The most that all weights of a model may take."""
 
-RUNTIME_TYPES = ("float32", "int8", "uint8", "int32", "int64")
-"""Element types that tensors may have when the network runs (int64 only where data is moved), as NumPy calls them."""
+RUNTIME_TYPES = (
+    *("float32", "float16", "float64"),
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"),
+)
+"""Element types that tensors may have when the network runs, as NumPy calls them; bool is uint8 of 0 and 1."""
 
 
 class Scope:
@@ -44,6 +50,9 @@ class Scope:
         """The leading extent of inputs that the file leaves open; 0 where it leaves none."""
         self.single: list[str] = []
         """Reshape nodes that make one sample of such a batch."""
+        self.truths: set[SSAValue] = set()
+        """Values of ui8 that are bool to ONNX."""
+        self.sequences: dict[str, ValueList] = {}
         self._weights: dict[str, SSAValue] = {}
         self._made = 0
         self._weight_bytes = 0
@@ -105,11 +114,15 @@ class Scope:
             if array.size == 0:
                 found = f"shape {list(array.shape)}"
                 raise TilewrightError("shape", f"tensor {name!r}", "at least one element", found, EMPTY_LEVER)
-            check_finite(name, array)
+            check_numbers(name, array)
             element = element_type(f"constant {name!r}", array.dtype.name)
+            truth = array.dtype == np.bool_
+            array = array.astype(np.uint8) if truth else array
             self._count(name, array)
             op = graph.WeightOp(self.resources.add(name, array), tensor(array.shape, element))
             self._weights[name] = self.emit(op, name)
+            if truth:
+                self.truths.add(self._weights[name])
         return self._weights[name]
 
     def _count(self, name: str, array: Array) -> None:
@@ -131,7 +144,13 @@ class Scope:
     def dtype(self, node: Node, index: int) -> np.dtype[np.generic]:
         """The element type of the value at input `index`, as NumPy has it."""
         value = self.value(node, index)
-        return dtype_of(element_of(value)) if isinstance(value, SSAValue) else value.dtype
+        return self.dtype_of(value)
+
+    def dtype_of(self, value: Value) -> np.dtype[np.generic]:
+        """The element type of a value, as NumPy has it."""
+        if not isinstance(value, SSAValue):
+            return value.dtype
+        return np.dtype(np.bool_) if value in self.truths else dtype_of(element_of(value))
 
     def emit(self, op: Operation, name: str = "") -> SSAValue:
         """Append `op`, called `name`, and give its one result."""
@@ -155,17 +174,17 @@ class Scope:
 EMPTY_LEVER = "simplify the model first: what computes with no elements can be left out"
 
 
-def check_finite(name: str, array: Array) -> None:
-    """Refuse a weight that has a NaN or an infinity."""
+def check_numbers(name: str, array: Array) -> None:
+    """Refuse a weight that has a NaN; infinities are masks."""
     if array.dtype.kind != "f" or array.size == 0:
         return
     flat = array[(0,) * array.ndim].reshape(1) if not any(array.strides) else array.reshape(-1)
     for start in range(0, flat.size, CHUNK):
-        good = np.isfinite(flat[start : start + CHUNK])
+        good = ~np.isnan(flat[start : start + CHUNK])
         if not np.all(good):
             where = [int(i) for i in np.unravel_index(start + int(np.argmin(good)), array.shape)]
             found = f"{array[tuple(where)]} at {where}"
-            raise TilewrightError("unsupported", f"weight {name!r}", "finite numbers", found)
+            raise TilewrightError("unsupported", f"weight {name!r}", "numbers", found)
 
 
 def element_type(subject: str, numpy_name: str) -> ElementType:
@@ -173,7 +192,7 @@ def element_type(subject: str, numpy_name: str) -> ElementType:
     if numpy_name not in RUNTIME_TYPES:
         accepted = ", ".join(RUNTIME_TYPES)
         raise TilewrightError("unsupported", subject, f"an element type of {accepted}", numpy_name, TYPE_LEVER)
-    return element_type_of(np.dtype(numpy_name))
+    return element_type_of(np.dtype("uint8" if numpy_name == "bool" else numpy_name))
 
 
-__all__ = ["RUNTIME_TYPES", "Scope", "Value", "check_finite", "element_type", "shape_of"]
+__all__ = ["RUNTIME_TYPES", "Scope", "Value", "check_numbers", "element_type", "shape_of"]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
+from ...dialects.graph.base import set_name
 from .arguments import window_pads
+from .formulas import Formulas
+from .indexing import extreme_place
+from .load import Array, check_size
 from .node import Node
 from .scope import Scope, Value, shape_of
 
@@ -27,36 +33,162 @@ def _spatial_rank(node: Node, shape: Sequence[int]) -> int:
     return rank
 
 
+@dataclass(frozen=True)
+class ConvWindow:
+    """The window of a convolution, per spatial axis; `pads` are begins, then ends."""
+
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    groups: int
+
+
+def conv_window(node: Node, shape: Sequence[int], weights: Sequence[int]) -> ConvWindow:
+    """The window that a node's attributes say, for an input and weights of these shapes."""
+    rank = _spatial_rank(node, shape)
+    kernel = node.integers("kernel_shape", weights[2:])
+    if len(weights) != len(shape) or kernel != tuple(weights[2:]):
+        raise node.error(f"weights with kernel {kernel}", f"weights of shape {list(weights)}", kind="shape")
+    strides, dilations = _per_axis(node, "strides", rank), _per_axis(node, "dilations", rank)
+    begins, ends = window_pads(node, shape[2:], kernel, strides, dilations)
+    return ConvWindow(strides, begins + ends, dilations, node.integer("group", 1))
+
+
 def conv(scope: Scope, node: Node) -> Sequence[Value]:
     """Conv, in f32."""
     scope.require_type(node, 0, ("float32",))
     x, w = scope.tensor(node, 0), scope.tensor(node, 1)
-    shape, weights = shape_of(x), shape_of(w)
-    rank = _spatial_rank(node, shape)
-    kernel = node.integers("kernel_shape", weights[2:])
-    if len(weights) != len(shape) or kernel != weights[2:]:
-        raise node.error(f"weights with kernel {kernel}", f"weights of shape {list(weights)}", kind="shape")
-    strides, dilations = _per_axis(node, "strides", rank), _per_axis(node, "dilations", rank)
-    begins, ends = window_pads(node, shape[2:], kernel, strides, dilations)
+    window = conv_window(node, shape_of(x), shape_of(w))
     op = graph.ConvOp(
         x,
         w,
         scope.optional_tensor(node, 2),
-        strides=strides,
-        pads=begins + ends,
-        dilations=dilations,
-        groups=node.integer("group", 1),
+        strides=window.strides,
+        pads=window.pads,
+        dilations=window.dilations,
+        groups=window.groups,
     )
     return (scope.emit(op, node.outputs[0]),)
 
 
+def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:
+    """ConvTranspose: a convolution of the map with zeros between its elements, weights turned round."""
+    scope.require_type(node, 0, ("float32",))
+    make, x, w = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, weights, groups = shape_of(x), shape_of(w), node.integer("group", 1)
+    rank = _spatial_rank(node, shape)
+    if len(weights) != len(shape) or weights[0] != shape[1] or groups < 1 or shape[1] % groups:
+        found = f"{list(weights)} for {list(shape)} in {groups} groups"
+        raise node.error("weights of the input's channels", found, kind="shape")
+    strides, dilations = _per_axis(node, "strides", rank), _per_axis(node, "dilations", rank)
+    begins, ends = _transposed_pads(node, shape[2:], weights[2:], strides, dilations)
+    for axis, (stride, kernel, dilation) in enumerate(zip(strides, weights[2:], dilations, strict=True), 2):
+        x = make.stuffed(x, axis, stride)
+        reach = dilation * (kernel - 1)
+        begin, end = reach - begins[axis - 2], reach - ends[axis - 2]
+        x = make.pad(x, axis, max(begin, 0), max(end, 0))
+        extent = shape_of(x)[axis] - max(-begin, 0) - max(-end, 0)
+        x = make.part(x, axis, max(-begin, 0), extent)
+    w = _turned(make, w, groups)
+    pads = (0,) * 2 * rank
+    bias = scope.optional_tensor(node, 2)
+    op = graph.ConvOp(x, w, bias, strides=(1,) * rank, pads=pads, dilations=dilations, groups=groups)
+    return (scope.emit(op),)
+
+
+def _turned(make: Formulas, w: SSAValue, groups: int) -> SSAValue:
+    """`[C, K/g, kernel...]` as `[K, C/g, kernel...]`, back to front along the kernel."""
+    channels, outputs, *kernel = shape_of(w)
+    w = make.reshape(w, (groups, channels // groups, outputs, *kernel))
+    w = make.transpose(w, [0, 2, 1, *range(3, 3 + len(kernel))])
+    w = make.reshape(w, (groups * outputs, channels // groups, *kernel))
+    if all(extent == 1 for extent in kernel):
+        return w
+    starts, steps = [0, 0, *(extent - 1 for extent in kernel)], [1, 1, *(-1 for _ in kernel)]
+    return make.scope.emit(graph.SliceOp(w, starts=starts, steps=steps, sizes=shape_of(w)))
+
+
+def _transposed_pads(
+    node: Node, extents: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is cut from the full result at the begin and the end of each axis; a negative end adds zeros."""
+    rank = len(kernel)
+    adds = node.integers("output_padding", (0,) * rank)
+    full = [s * (n - 1) + d * (k - 1) + 1 for n, k, s, d in zip(extents, kernel, strides, dilations, strict=True)]
+    mode, wanted = node.text("auto_pad", "NOTSET"), node.optional_integers("output_shape")
+    if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
+        wanted = tuple(n * s for n, s in zip(extents, strides, strict=True))
+    if wanted is not None:
+        totals = [f + a - o for f, a, o in zip(full, adds, wanted[-rank:], strict=True)]
+        halves = [t // 2 if mode != "SAME_UPPER" else t - (t - t // 2) for t in totals]
+        begins = tuple(h if mode == "SAME_UPPER" else t - h for h, t in zip(halves, totals, strict=True))
+        return begins, tuple(t - b - a for t, b, a in zip(totals, begins, adds, strict=True))
+    pads = (0,) * 2 * rank if mode == "VALID" else node.integers("pads", (0,) * 2 * rank)
+    if len(pads) != 2 * rank or len(adds) != rank:
+        raise node.error(f"{2 * rank} pads and {rank} output_padding", f"{pads} and {adds}", kind="shape")
+    return pads[:rank], tuple(e - a for e, a in zip(pads[rank:], adds, strict=True))
+
+
+def lp_pool(scope: Scope, node: Node) -> Sequence[Value]:
+    """LpPool and GlobalLpPool: the p-th root of the sum of p-th powers."""
+    scope.require_type(node, 0, ("float32",))
+    make, p = Formulas(scope, node), float(node.integer("p", 2)) if node.version > 1 else node.real("p", 2.0)
+    powers = make.binary("pow", make.unary("abs", scope.tensor(node, 0)), p)
+    if node.op == "GlobalLpPool":
+        sums = make.reduce("sum", powers, range(2, len(shape_of(powers))))
+    else:
+        sums = _pool(scope, node, powers, "sum", _window(node, shape_of(powers)), False)
+        set_name(sums.owner, None)  # pyright: ignore[reportArgumentType]
+    return (make.binary("pow", sums, 1 / p),)
+
+
 def max_pool(scope: Scope, node: Node) -> Sequence[Value]:
-    """MaxPool without indices."""
-    if node.has_output(1):
-        raise node.error("MaxPool with one output", "the output of indices")
+    """MaxPool, and the places of its results in the input."""
     scope.require_type(node, 0, ("float32", "int8", "uint8"))
     window = _window(node, scope.shape(node, 0))
-    return (_pool(scope, node, scope.tensor(node, 0), "max", window, False),)
+    result = _pool(scope, node, scope.tensor(node, 0), "max", window, False)
+    return (result, _places(scope, node, window)) if node.has_output(1) else (result,)
+
+
+def _places(scope: Scope, node: Node, window: _Window) -> SSAValue:
+    """For each window the place of its first largest element: all windows written out, the tap picked by comparison."""
+    make, x = Formulas(scope, node), make_real(scope, node)
+    shape = shape_of(x)
+    check_size(node.label, (prod(shape) * prod(window.kernel),), 8)
+    taps: list[Array] = []
+    for i, extent in enumerate(shape[2:]):
+        count = extent + window.begins[i] + window.ends[i] - window.dilations[i] * (window.kernel[i] - 1) - 1
+        starts = np.arange(count // window.strides[i] + 1) * window.strides[i] - window.begins[i]
+        taps.append(starts[:, None] + np.arange(window.kernel[i]) * window.dilations[i])
+    rank = len(taps)
+    outs, kernels = [len(t) for t in taps], list(window.kernel)
+    column = np.zeros((*outs, *kernels), np.int64)
+    row = np.zeros((*outs, *kernels), np.int64)
+    inside = np.ones((*outs, *kernels), np.bool_)
+    major = node.integer("storage_order", 0) == 0
+    for i, tap in enumerate(taps):
+        along = [1] * 2 * rank
+        along[i], along[rank + i] = tap.shape
+        spread = tap.reshape(along)
+        inside &= (spread >= 0) & (spread < shape[2 + i])
+        row += np.clip(spread, 0, shape[2 + i] - 1) * prod(shape[3 + i :])
+        weight = prod(shape[3 + i :]) if major else prod(shape[2 : 2 + i])
+        column += np.clip(spread, 0, shape[2 + i] - 1) * weight
+    width = prod(kernels)
+    flat = make.reshape(x, (*shape[:2], prod(shape[2:])))
+    seen = make.reshape(make.gather(flat, row.reshape(-1), 2), (*shape[:2], prod(outs), width))
+    valid = make.constant(inside.astype(np.uint8).reshape(1, 1, prod(outs), width))
+    tap = extreme_place(make, make.select(valid, seen, -np.inf), 3, "max")
+    chosen = make.binary("eq", tap, make.constant(np.arange(width, dtype=np.int32)))
+    places = make.constant(column.astype(np.int32).reshape(1, 1, prod(outs), width))
+    planes = np.arange(shape[0] * shape[1], dtype=np.int32).reshape(*shape[:2], 1) * prod(shape[2:])
+    found = make.reduce("max", make.select(chosen, places, -1), [3], keepdims=False)
+    return make.reshape(make.cast(make.add(found, make.constant(planes)), np.int64), (*shape[:2], *outs))
+
+
+def make_real(scope: Scope, node: Node) -> SSAValue:
+    """The first input in f32, which holds all values of 8-bit integers."""
+    return Formulas(scope, node).cast(scope.tensor(node, 0), np.float32)
 
 
 def average_pool(scope: Scope, node: Node) -> Sequence[Value]:

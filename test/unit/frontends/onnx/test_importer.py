@@ -58,7 +58,7 @@ def test_names_of_inputs_outputs_and_values() -> None:
 
 
 def test_unknown_operator() -> None:
-    error = refused(model([node("Celu", ["x"])], {"x": (2,)}, ["y"]), "Celu node 'n'", "one of the operators", "Conv")
+    error = refused(model([node("NonZero", ["x"])], {"x": (2,)}, ["y"]), "NonZero node 'n'", "one of the operators")
     assert error.kind == "unsupported"
 
 
@@ -72,17 +72,22 @@ def test_control_flow_names_the_operator() -> None:
     refused(model([node("If", ["x"], then_branch=branch, else_branch=branch)], {"x": ()}, ["y"]), "If node 'n'")
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_weights_that_are_not_finite(bad: float) -> None:
+def test_weights_that_are_no_numbers() -> None:
     weights = np.ones((2, 3), np.float32)
-    weights[1, 2] = bad
-    refused(model([node("Add", ["x", "w"])], {"x": (2, 3)}, ["y"], {"w": weights}), "weight 'w'", "finite", "[1, 2]")
+    weights[1, 2] = np.nan
+    refused(model([node("Add", ["x", "w"])], {"x": (2, 3)}, ["y"], {"w": weights}), "weight 'w'", "numbers", "[1, 2]")
 
 
-def test_repeated_weight_that_is_not_finite() -> None:
+def test_infinite_weights_are_masks() -> None:
+    mask = np.array([0, -np.inf, np.inf], np.float32)
+    module = import_onnx(model([node("Add", ["x", "w"])], {"x": (3,)}, ["y"], {"w": mask}))
+    assert run_graph(module, {"x": np.ones(3, np.float32)})["y"].tolist() == [1, -np.inf, np.inf]
+
+
+def test_repeated_weight_that_is_no_number() -> None:
     value = numpy_helper.from_array(np.array([np.nan], np.float32))
     nodes = [node("ConstantOfShape", ["s"], ["w"], value=value), node("Add", ["x", "w"])]
-    refused(model(nodes, {"x": (2, 3)}, ["y"], {"s": np.array([2, 3])}), "weight 'w'", "finite")
+    refused(model(nodes, {"x": (2, 3)}, ["y"], {"s": np.array([2, 3])}), "weight 'w'", "numbers")
 
 
 def test_value_nobody_makes() -> None:
@@ -113,16 +118,16 @@ def test_output_nobody_makes() -> None:
 
 
 def test_output_nobody_computes() -> None:
-    nodes = [node("Dropout", ["x"], ["y", "mask"])]
-    refused(model(nodes, {"x": (2,)}, ["y", "mask"]), "Dropout node 'n'", "'mask'")
+    nodes = [node("Softmax", ["x"], ["y", "mask"])]
+    refused(model(nodes, {"x": (2,)}, ["y", "mask"]), "Softmax node 'n'", "'mask'")
 
 
 def test_element_type() -> None:
-    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], element=TensorProto.FLOAT16), "input 'x'", "FLOAT16")
+    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], element=TensorProto.BFLOAT16), "input 'x'", "BFLOAT16")
 
 
-def test_arithmetic_on_int64() -> None:
-    refused(model([node("Add", ["x", "x"])], {"x": (2,)}, ["y"], element=TensorProto.INT64), "Add node 'n'", "int64")
+def test_arithmetic_on_float64() -> None:
+    refused(model([node("Add", ["x", "x"])], {"x": (2,)}, ["y"], element=TensorProto.DOUBLE), "Add node 'n'", "float64")
 
 
 def test_runtime_indices() -> None:
@@ -162,13 +167,10 @@ def test_initializer_of_the_wrong_size() -> None:
     refused(proto, "initializer 'w'", "negative")
 
 
-def test_sparse_and_functions() -> None:
+def test_sparse_initializers() -> None:
     proto = relu()
     proto.graph.sparse_initializer.add()
     refused(proto, "sparse")
-    proto = relu()
-    proto.functions.add(name="f")
-    refused(proto, "functions")
 
 
 def test_enormous_shapes_cost_nothing() -> None:
@@ -203,16 +205,23 @@ def test_declared_shape_that_differs_is_a_warning(caplog: pytest.LogCaptureFixtu
         (node("MaxPool", ["x"], kernel_shape=[9, 9]), "MaxPool node 'n'"),
         (node("MaxPool", ["x"], kernel_shape=[0, 0]), "kernel_shape"),
         (node("MaxPool", ["x"], kernel_shape=3), "kernel_shape"),
-        (node("MaxPool", ["x"], ["y", "i"], kernel_shape=[1, 1]), "indices"),
+        (node("TopK", ["x", "p"], ["y", "i"]), "one number"),
+        (node("GatherND", ["x", "x"]), "constant"),
+        (node("Tile", ["x", "p"]), "repeats"),
+        (node("Einsum", ["x"], equation="ab->a"), "letters"),
+        (node("ConvTranspose", ["x", "x"]), "weights of the input's channels"),
+        (node("LSTM", ["x", "x", "x"]), "LSTM node 'n'"),
+        (node("DFT", ["x"]), "real and imaginary"),
+        (node("Where", ["x", "x", "x"]), "bool"),
         (node("Softmax", ["x"], axis=4), "axis"),
         (node("Transpose", ["x"], perm=[0, 1]), "permutation"),
         (node("Gelu", ["x"], approximate="magic"), "approximate"),
-        (node("Resize", ["x", "", "x"], mode="cubic"), "nearest"),
+        (node("Resize", ["x", "", "x"], mode="quartic"), "nearest"),
         (node("Pad", ["x", "p"], mode="mirror"), "mode"),
         (node("Reshape", ["x", "x"]), "constant"),
         (node("Split", ["x"], num_outputs=1 << 40), "pieces"),
         (node("MatMul", ["x", "x"]), "inner"),
-        (node("BatchNormalization", ["x"] * 5, training_mode=1), "training"),
+        (node("BatchNormalization", ["x"] * 5, training_mode=1), "BatchNormalization node"),
         (node("QuantizeLinear", ["x", "x"], output_dtype=TensorProto.INT4), "int8"),
     ],
 )
@@ -310,7 +319,7 @@ def test_huge_inputs(extent: int) -> None:
     assert refused(model([node("Relu", ["x"])], {"x": (extent, 3)}, ["y"]), "input 'x'", str(extent)).lever
 
 
-@pytest.mark.parametrize("element", [TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.STRING, TensorProto.DOUBLE])
+@pytest.mark.parametrize("element", [TensorProto.BFLOAT16, TensorProto.STRING, TensorProto.COMPLEX64])
 def test_element_types_that_no_machine_has(element: int) -> None:
     proto = model([node("Relu", ["x"])], {"x": (2, 3)}, ["y"], element=element)
     assert "float32" in refused(proto, "input 'x'", "an element type").lever

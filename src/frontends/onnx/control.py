@@ -1,0 +1,191 @@
+"""If, Loop and Scan: the branch that a constant condition takes; loops of constant length, unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import AttributeProto, GraphProto, NodeProto
+from xdsl.ir import SSAValue
+
+from ...dialects import graph
+from .arguments import axis_of
+from .expansion import Body, graph_body
+from .node import Node
+from .scope import Scope, Value, shape_of
+
+if TYPE_CHECKING:
+    from .nodes import Nodes
+
+Control = Callable[["Nodes", Node], "Sequence[Value | None]"]
+
+
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in a node's attributes."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.g
+
+
+def captured(node: NodeProto) -> Iterator[str]:
+    """The names that the graphs of a node take from outside of them."""
+    for inner in subgraphs(node):
+        own = {v.name for v in inner.input} | {t.name for t in inner.initializer}
+        own |= {name for proto in inner.node for name in proto.output}
+        read = [name for proto in inner.node for name in (*proto.input, *captured(proto))]
+        read += [value.name for value in inner.output]
+        yield from (name for name in read if name and name not in own)
+
+
+def _body(nodes: Nodes, node: Node, name: str, inputs: Sequence[str]) -> Sequence[Value | None]:
+    """The results of the graph in attribute `name` for inputs of these names; its initializers are values, too."""
+    inner = node.graph(name)
+    outputs = tuple(f"{node.label}#{i}" for i in range(len(inner.output)))
+
+    def body_of(prefix: str) -> Body:
+        for tensor in inner.initializer:
+            nodes.scope.values[f"{prefix}{tensor.name}"] = nodes.values.array(tensor, f"initializer {tensor.name!r}")
+        return graph_body(node, inner, prefix, inputs)
+
+    inside = Node(node.op, node.label, node.inputs, outputs, node.version, node.attributes, node.proto)
+    for output in outputs:
+        nodes.scope.sequences.pop(output, None)
+    return nodes.expand(inside, body_of)
+
+
+def branch(nodes: Nodes, node: Node) -> Sequence[Value | None]:
+    """If with a constant condition."""
+    condition = bool(nodes.scope.constant(node, 0).reshape(-1)[0])
+    results = _body(nodes, node, "then_branch" if condition else "else_branch", ())
+    for i, output in enumerate(node.outputs):
+        listed = nodes.scope.sequences.get(f"{node.label}#{i}")
+        if listed is not None:
+            nodes.scope.sequences[output] = listed
+    return results
+
+
+def _bound(nodes: Nodes, node: Node, key: str, value: Value | None, index: int) -> str:
+    """A name for the value of a loop's variable: `value`, or the sequence that output `index` of the body was."""
+    name = f"{node.outputs[0]}::{key}"
+    nodes.scope.values.pop(name, None)
+    nodes.scope.sequences.pop(name, None)
+    if value is not None:
+        nodes.scope.values[name] = value
+    else:
+        nodes.scope.sequences[name] = nodes.scope.sequences.get(f"{node.label}#{index}", ())
+    return name
+
+
+def loop(nodes: Nodes, node: Node) -> Sequence[Value | None]:
+    """Loop with a constant number of iterations, or a condition that is constant in each."""
+    scope = nodes.scope
+    trips = scope.optional_constant(node, 0)
+    most = None if trips is None else int(trips.reshape(-1)[0])
+    given = scope.optional_constant(node, 1)
+    running = given is None or bool(given.reshape(-1)[0])
+    carried: list[str] = list(node.inputs[2:])
+    names = [f"{node.outputs[0]}::{nodes.limits.nodes}"]
+    collected: list[list[Value]] = [[] for _ in node.graph("body").output[1 + len(carried) :]]
+    step = 0
+    while running and (most is None or step < most):
+        nodes.limits.count(1, node.label)
+        key = f"{names[0]}.{step}"
+        counter = _bound(nodes, node, f"{key}.i", np.asarray(step, np.int64), 0)
+        going = _bound(nodes, node, f"{key}.c", np.asarray(True), 0)
+        results = _body(nodes, node, "body", (counter, going, *carried))
+        condition = results[0]
+        if condition is None or isinstance(condition, SSAValue):
+            raise node.error("a condition that is constant in each iteration", "one known at run time only")
+        running = bool(condition.reshape(-1)[0])
+        count = len(carried)
+        carried = [_bound(nodes, node, f"{key}.v{i}", results[1 + i], 1 + i) for i in range(count)]
+        for values, value in zip(collected, results[1 + count :], strict=True):
+            if value is None:
+                raise node.error("tensors as results of each iteration", "a sequence")
+            values.append(value)
+        step += 1
+    results = [_carried(nodes, name, output) for name, output in zip(carried, node.outputs, strict=False)]
+    asked = zip(collected, node.outputs[len(carried) :], strict=False)
+    return [*results, *(stacked(scope, node, values, 0) if name and values else None for values, name in asked)]
+
+
+def _carried(nodes: Nodes, name: str, output: str) -> Value | None:
+    listed = nodes.scope.sequences.get(name)
+    if listed is not None:
+        nodes.scope.sequences[output] = listed
+        return None
+    return nodes.scope.values[name] if name else None
+
+
+def stacked(scope: Scope, node: Node, values: Sequence[Value], axis: int) -> Value:
+    """Values of one shape as one, along a new axis."""
+    arrays = [value for value in values if not isinstance(value, SSAValue)]
+    if len(arrays) == len(values):
+        return np.stack(arrays, axis)
+    pieces = [v if isinstance(v, SSAValue) else scope.literal(node, v) for v in values]
+    shapes = [shape_of(piece) for piece in pieces]
+    pieces = [scope.emit(graph.ReshapeOp(p, (*s[:axis], 1, *s[axis:]))) for p, s in zip(pieces, shapes, strict=True)]
+    joined = pieces[0] if len(pieces) == 1 else scope.emit(graph.ConcatOp(pieces, axis=axis))
+    if scope.dtype_of(values[0]) == np.bool_:
+        scope.truths.add(joined)
+    return joined
+
+
+def element(scope: Scope, value: Value, axis: int, index: int) -> Value:
+    """One of the slices of a value along an axis, which it loses."""
+    if not isinstance(value, SSAValue):
+        return value.take(index, axis)
+    shape = shape_of(value)
+    starts = [index if i == axis else 0 for i in range(len(shape))]
+    sizes = [1 if i == axis else extent for i, extent in enumerate(shape)]
+    part = value if shape[axis] == 1 else scope.emit(graph.SliceOp(value, starts=starts, sizes=sizes))
+    result = scope.emit(graph.ReshapeOp(part, (*shape[:axis], *shape[axis + 1 :])))
+    if value in scope.truths:
+        scope.truths.add(result)
+    return result
+
+
+def scan(nodes: Nodes, node: Node) -> Sequence[Value | None]:
+    """Scan over axes of known extent, as of opset 9."""
+    scope, count = nodes.scope, node.integer("num_scan_inputs", 0)
+    if node.version < 9:
+        raise node.error("Scan of opset 9 or later", f"opset {node.version}")
+    states, read = list(node.inputs[: len(node.inputs) - count]), range(len(node.inputs) - count, len(node.inputs))
+    ranks = [len(scope.shape(node, i)) for i in read]
+    axes = [axis_of(node, a, r) for a, r in zip(node.integers("scan_input_axes", (0,) * count), ranks, strict=True)]
+    backward = node.integers("scan_input_directions", (0,) * count)
+    lengths = {scope.shape(node, i)[axis] for i, axis in zip(read, axes, strict=True)}
+    if len(lengths) != 1:
+        raise node.error("scanned axes of one extent", str(sorted(lengths)), kind="shape")
+    (length,) = lengths
+    key, made = nodes.limits.nodes, len(node.graph("body").output) - len(states)
+    collected: list[list[Value]] = [[] for _ in range(made)]
+    for step in range(length):
+        nodes.limits.count(1, node.label)
+        parts = [
+            element(scope, scope.value(node, i), axis, length - 1 - step if back else step)
+            for i, axis, back in zip(read, axes, backward, strict=True)
+        ]
+        inputs = [_bound(nodes, node, f"{key}.{step}.x{i}", part, 0) for i, part in enumerate(parts)]
+        results = _body(nodes, node, "body", (*states, *inputs))
+        states = [_bound(nodes, node, f"{key}.{step}.s{i}", results[i], i) for i in range(len(states))]
+        for values, value in zip(collected, results[len(states) :], strict=True):
+            assert value is not None
+            values.append(value)
+    out_backward = node.integers("scan_output_directions", (0,) * made)
+    out_axes = node.integers("scan_output_axes", (0,) * made)
+    scanned = [
+        stacked(scope, node, values[::-1] if back else values, axis if axis >= 0 else axis + 1 + len(_extents(values)))
+        for values, back, axis in zip(collected, out_backward, out_axes, strict=True)
+    ]
+    return [*(scope.values[name] for name in states), *scanned]
+
+
+def _extents(values: Sequence[Value]) -> tuple[int, ...]:
+    first = values[0]
+    return shape_of(first) if isinstance(first, SSAValue) else first.shape
+
+
+CONTROL: Mapping[str, Control] = {"If": branch, "Loop": loop, "Scan": scan}
+"""Operators that contain graphs."""

@@ -1,0 +1,181 @@
+"""Functions and subgraphs as nodes of the graph around them: names made apart, attributes filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, helper
+
+from ...errors import TilewrightError
+from .node import Node
+from .types import DType, schema_of
+
+MAX_NODES = 100_000
+"""How many nodes a model may have once its functions are expanded and its loops unrolled."""
+
+MAX_DEPTH = 60
+"""How deep functions and subgraphs may lie in each other."""
+
+Rename = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Body:
+    """Nodes to be imported in the place of another one; `results` are the names of its outputs."""
+
+    nodes: Sequence[NodeProto]
+    version: int
+    results: Sequence[str]
+
+
+class Functions:
+    """The functions of a model, and those that ONNX's schemas have."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self.local = {(f.domain, f.name, f.overload): f for f in model.functions}
+
+    def of_model(self, proto: NodeProto) -> FunctionProto | None:
+        """The function of the model that a node calls."""
+        return self.local.get((proto.domain, proto.op_type, proto.overload))
+
+    def of_schema(self, node: Node, types: Sequence[tuple[DType, tuple[int, ...]] | None]) -> FunctionProto | None:
+        """The body that ONNX gives an operator, for inputs of these types and shapes."""
+        static = static_function(node.op, node.version, node.proto.domain)
+        schema = schema_of(node.op, node.version, node.proto.domain)
+        if static is not None or schema is None:
+            return static
+        versions = schema.context_dependent_function_opset_versions
+        if not versions:
+            return None
+        told = [_type_bytes(type_) for type_ in types]
+        version = _fitting(versions, node.version)
+        made = schema.get_context_dependent_function_with_opset_version(version, node.proto.SerializeToString(), told)
+        return _parsed(made) if made else None
+
+
+def static_function(op: str, version: int, domain: str = "") -> FunctionProto | None:
+    """The body that ONNX gives an operator whatever its inputs are."""
+    schema = schema_of(op, version, domain)
+    if schema is None or not schema.has_function:
+        return None
+    return _parsed(schema.get_function_with_opset_version(_fitting(schema.function_opset_versions, version)))
+
+
+def _fitting(versions: Sequence[int], version: int) -> int:
+    """The latest of the versions that is not younger, else the oldest."""
+    return max((v for v in versions if v <= version), default=min(versions))
+
+
+def _parsed(data: bytes) -> FunctionProto | None:
+    function = FunctionProto()
+    function.ParseFromString(data)
+    return function if function.node else None
+
+
+def _type_bytes(type_: tuple[DType, tuple[int, ...]] | None) -> bytes:
+    if type_ is None:
+        return b""
+    dtype, shape = type_
+    return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(dtype), shape).SerializeToString()
+
+
+def function_body(node: Node, function: FunctionProto, prefix: str) -> Body:
+    """The nodes of a function that `node` calls, names of its own behind `prefix`."""
+    if len(node.inputs) > len(function.input) or len(node.outputs) > len(function.output):
+        found = f"{len(node.inputs)} and {len(node.outputs)}"
+        expected = f"at most {len(function.input)} inputs and {len(function.output)} outputs"
+        raise node.error(expected, found, kind="parse")
+    names = dict(zip(function.input, [*node.inputs, *[""] * len(function.input)], strict=False))
+
+    def rename(name: str) -> str:
+        return names[name] if name in names else f"{prefix}{name}" if name else ""
+
+    given = {a.name: a for a in node.proto.attribute}
+    defaults = {a.name: a for a in function.attribute_proto}
+    schema = schema_of(node.op, node.version, node.proto.domain)
+    if schema is not None:
+        defaults |= {n: a.default_value for n, a in schema.attributes.items() if a.default_value.type}
+    nodes = [_renamed(proto, rename, defaults | given) for proto in function.node]
+    versions = [o.version for o in function.opset_import if o.domain in ("", "ai.onnx")]
+    made = {name for proto in function.node for name in proto.output} | set(function.input)
+    results = [rename(name) if name in made else "" for name in function.output[: len(node.outputs)]]
+    return Body(nodes, max(versions, default=node.version), results)
+
+
+def graph_body(node: Node, graph: GraphProto, prefix: str, inputs: Sequence[str]) -> Body:
+    """The nodes of a subgraph of `node`, whose inputs are values of these names; its own names behind `prefix`."""
+    if len(inputs) != len(graph.input):
+        raise node.error(f"a graph of {len(inputs)} inputs", f"{len(graph.input)}", kind="parse")
+    names = dict(zip((v.name for v in graph.input), inputs, strict=True))
+    own = {name for proto in graph.node for name in proto.output} | {t.name for t in graph.initializer}
+
+    def rename(name: str) -> str:
+        return names[name] if name in names else f"{prefix}{name}" if name in own else name
+
+    nodes = [_renamed(proto, rename, {}) for proto in graph.node]
+    return Body(nodes, node.version, [rename(value.name) for value in graph.output])
+
+
+def _renamed(proto: NodeProto, rename: Rename, attributes: Mapping[str, AttributeProto]) -> NodeProto:
+    """A copy with names of values as `rename` gives them and attributes that refer to others filled in."""
+    copy = NodeProto()
+    copy.CopyFrom(proto)
+    copy.input[:] = [rename(name) for name in proto.input]
+    copy.output[:] = [rename(name) for name in proto.output]
+    del copy.attribute[:]
+    for attribute in proto.attribute:
+        filled = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if filled is None:
+            continue
+        added = copy.attribute.add()
+        added.CopyFrom(filled)
+        added.name = attribute.name
+        if added.type == AttributeProto.GRAPH:
+            _rename_captured(added.g, rename, attributes)
+    return copy
+
+
+def _rename_captured(graph: GraphProto, rename: Rename, attributes: Mapping[str, AttributeProto]) -> None:
+    """Renames in a subgraph what it takes from outside; what it makes itself keeps its name."""
+    own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+    own |= {name for proto in graph.node for name in proto.output}
+
+    def captured(name: str) -> str:
+        return name if name in own else rename(name)
+
+    nodes = [_renamed(proto, captured, attributes) for proto in graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    for value in graph.output:
+        value.name = captured(value.name)
+
+
+class Limits:
+    """What keeps expansion bounded: nodes so far, and the functions being expanded."""
+
+    def __init__(self) -> None:
+        self.nodes = 0
+        self.active: list[str] = []
+
+    def count(self, nodes: int, label: str) -> None:
+        """Count nodes that are about to be imported."""
+        self.nodes += nodes
+        if self.nodes > MAX_NODES:
+            lever = "loops with fewer iterations, or functions that call fewer others"
+            raise TilewrightError(
+                "limit", label, f"at most {MAX_NODES} nodes after expansion", f"{self.nodes} up to here", lever
+            )
+
+    def enter(self, key: str, label: str, known: Collection[str] = ()) -> None:
+        """Begin an expansion called `key`; no function may be inside of itself."""
+        if key and key in self.active:
+            path = " in ".join([key, *reversed(self.active)])
+            raise TilewrightError("parse", label, "functions that do not call themselves", f"{path:.200}")
+        if len(self.active) >= MAX_DEPTH:
+            raise TilewrightError("limit", label, f"at most {MAX_DEPTH} functions and graphs in each other", "more")
+        self.active.append(key)
+
+    def leave(self) -> None:
+        """End the expansion begun last."""
+        self.active.pop()

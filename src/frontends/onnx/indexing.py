@@ -1,0 +1,315 @@
+"""Operators that pick, repeat or replace elements at constant places, and those that count along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...dialects.types import dtype_of, element_of, shape_of
+from . import arguments
+from .formulas import Formulas
+from .load import Array, check_size
+from .node import Node
+from .scope import Scope, Value
+
+MAX_STEPS = 64
+"""The longest axis along which elements are put one behind another in operations of their own."""
+
+
+def _indices(scope: Scope, node: Node, index: int, extent: Array | int) -> Array:
+    """Constant indices, negative ones counted from the back, all within the extent."""
+    given = scope.constant(node, index)
+    if given.dtype.kind not in "iu" or given.size > arguments.MAX_INDICES:
+        found = f"{given.dtype} of shape {list(given.shape)}"
+        raise node.error(f"at most {arguments.MAX_INDICES} integer indices", found, kind="shape")
+    given = given.astype(np.int64)
+    if given.size and (np.any(given < -np.asarray(extent)) or np.any(given >= extent)):
+        raise node.error(f"indices below {extent}", f"{given.min()}..{given.max()}", kind="shape")
+    return np.where(given < 0, given + extent, given)
+
+
+def picked(make: Formulas, x: SSAValue, places: Array) -> SSAValue:
+    """The elements of x at places in row-major order, in the shape of `places`."""
+    flat = make.reshape(x, (prod(shape_of(x)),))
+    return make.reshape(make.gather(flat, places.reshape(-1), 0), places.shape)
+
+
+def _numbered(shape: Sequence[int]) -> Array:
+    check_size("indices", shape, 8)
+    return np.arange(prod(shape)).reshape(shape)
+
+
+def _places(shape: Sequence[int], axis: int, indices: Array) -> Array:
+    """The places in row-major order that indices along an axis mean, each at its own place of the other axes."""
+    own = list(np.meshgrid(*(np.arange(extent) for extent in indices.shape), indexing="ij"))
+    own[axis] = indices
+    return np.asarray(_numbered(shape)[tuple(own)])
+
+
+def gather_elements(scope: Scope, node: Node) -> Sequence[Value]:
+    """GatherElements with constant indices."""
+    x = scope.tensor(node, 0)
+    shape = shape_of(x)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    indices = _indices(scope, node, 1, shape[axis])
+    return (picked(Formulas(scope, node), x, _places(shape, axis, indices)),)
+
+
+def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
+    """GatherND with constant indices."""
+    x, batch = scope.tensor(node, 0), node.integer("batch_dims", 0)
+    shape, given = shape_of(x), scope.constant(node, 1)
+    depth = given.shape[-1] if given.ndim else 0
+    if not 0 <= batch < len(shape) or not 1 <= depth <= len(shape) - batch:
+        raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
+    indices = _indices(scope, node, 1, np.asarray(shape[batch : batch + depth]))
+    numbers = _numbered(shape)
+    if not batch:
+        places = numbers[tuple(np.moveaxis(indices, -1, 0))]
+    else:
+        numbers = numbers.reshape(-1, *shape[batch:])
+        rows = indices.reshape(numbers.shape[0], *indices.shape[batch:])
+        pairs = zip(numbers, rows, strict=True)
+        stack = np.stack([number[tuple(np.moveaxis(row, -1, 0))] for number, row in pairs])
+        places = stack.reshape(*shape[:batch], *stack.shape[1:])
+    return (picked(Formulas(scope, node), x, np.asarray(places)),)
+
+
+def scatter_elements(scope: Scope, node: Node) -> Sequence[Value]:
+    """ScatterElements (and Scatter) with constant indices."""
+    shape = scope.shape(node, 0)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    indices = _indices(scope, node, 1, shape[axis])
+    return (_scattered(scope, node, _places(shape, axis, indices).reshape(-1)),)
+
+
+def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
+    """ScatterND with constant indices."""
+    shape, given = scope.shape(node, 0), scope.constant(node, 1)
+    depth = given.shape[-1] if given.ndim else 0
+    if not 1 <= depth <= len(shape):
+        raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
+    indices = _indices(scope, node, 1, np.asarray(shape[:depth]))
+    targets = _numbered(shape)[tuple(np.moveaxis(indices, -1, 0))]
+    return (_scattered(scope, node, np.asarray(targets).reshape(-1)),)
+
+
+def _scattered(scope: Scope, node: Node, targets: Array) -> SSAValue:
+    """Updates put at flat targets, in rounds in which no target occurs twice where they are combined."""
+    make, x, updates = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 2)
+    shape, reduction = shape_of(x), node.text("reduction", "none")
+    if prod(shape_of(updates)) != targets.size:
+        raise node.error(f"{targets.size} updates", str(list(shape_of(updates))), kind="shape")
+    flat, news = make.reshape(x, (prod(shape),)), make.reshape(updates, (targets.size,))
+    size = prod(shape)
+    if reduction == "none":
+        source = np.arange(size)
+        source[targets] = size + np.arange(targets.size)
+        return make.reshape(make.gather(make.concat([flat, news], 0), source, 0), shape)
+    if reduction not in ("add", "mul", "max", "min"):
+        raise node.error("reduction none, add, mul, max or min", reduction)
+    waiting = np.arange(targets.size)
+    for _ in range(MAX_STEPS):
+        _, first = np.unique(targets[waiting], return_index=True)
+        now = waiting[first]
+        source = np.arange(size)
+        source[targets[now]] = size + now
+        beside = make.gather(make.concat([flat, news], 0), source, 0)
+        touched = np.zeros(size, np.uint8)
+        touched[targets[now]] = 1
+        flat = make.select(make.constant(touched), make.binary(reduction, flat, beside), flat)
+        waiting = np.delete(waiting, first)
+        if not waiting.size:
+            return make.reshape(flat, shape)
+    raise node.error(f"at most {MAX_STEPS} updates of one element", "more")
+
+
+def tile(scope: Scope, node: Node) -> Sequence[Value]:
+    """Tile."""
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    shape = shape_of(x)
+    if node.version < 6:
+        repeats = [1] * len(shape)
+        count, axis = (int(scope.scalar(node, i) or 0) for i in (1, 2))
+        repeats[arguments.axis_of(node, axis, len(shape))] = count
+    else:
+        repeats = list(arguments.integer_list(node, lambda i: scope.constant(node, i), 1))
+    if len(repeats) != len(shape) or min(repeats, default=1) < 1:
+        raise node.error(f"{len(shape)} repeats of at least 1", str(repeats), kind="shape")
+    check_size(node.label, [r * e for r, e in zip(repeats, shape, strict=True)], 1)
+    apart = [v for e in shape for v in (1, e)]
+    wide = [v for r, e in zip(repeats, shape, strict=True) for v in (r, e)]
+    result = make.expand(make.reshape(x, apart), wide)
+    return (make.reshape(result, [r * e for r, e in zip(repeats, shape, strict=True)]),)
+
+
+def trilu(scope: Scope, node: Node) -> Sequence[Value]:
+    """Trilu: zeros above or below a diagonal."""
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    offset = scope.optional_constant(node, 1)
+    k = 0 if offset is None else int(np.clip(int(offset.reshape(-1)[0]), -(1 << 40), 1 << 40))
+    rows, columns = shape_of(x)[-2:]
+    check_size(node.label, (rows, columns), 8)
+    distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+    kept = distance >= k if node.integer("upper", 1) else distance <= k
+    return (make.select(make.constant(kept.astype(np.uint8)), x, 0),)
+
+
+def cumulative(scope: Scope, node: Node) -> Sequence[Value]:
+    """CumSum and CumProd, by doubling the reach of partial results."""
+    scope.require_type(node, 0, ("float32", "int32", "int64"))
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    shape = shape_of(x)
+    axis = arguments.axis_of(node, int(scope.constant(node, 1).reshape(-1)[0]), len(shape))
+    extent, backward = shape[axis], node.integer("reverse", 0)
+    kind, neutral = ("add", 0) if node.op == "CumSum" else ("mul", 1)
+
+    def moved(value: SSAValue, by: int) -> SSAValue:
+        kept = make.part(value, axis, by if backward else 0, extent - by)
+        return make.pad(kept, axis, 0 if backward else by, by if backward else 0, neutral)
+
+    if node.integer("exclusive", 0):
+        if extent == 1:
+            return (make.mul(x, 0) if kind == "add" else make.constant(np.ones(shape, dtype_of(element_of(x)))),)
+        x = moved(x, 1)
+    reach = 1
+    while reach < extent:
+        x = make.binary(kind, x, moved(x, reach))
+        reach *= 2
+    return (x,)
+
+
+def arg_extreme(scope: Scope, node: Node) -> Sequence[Value]:
+    """ArgMax and ArgMin: the first or last place where an element equals the extreme."""
+    scope.require_type(node, 0, ("float32", "int8", "uint8", "int32", "int64"))
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    rank = len(shape_of(x))
+    axis = arguments.axis_of(node, node.integer("axis", 0), rank)
+    last = bool(node.integer("select_last_index", 0))
+    place = extreme_place(make, x, axis, "max" if node.op == "ArgMax" else "min", last)
+    if not node.integer("keepdims", 1):
+        shape = shape_of(x)
+        place = make.reshape(place, (*shape[:axis], *shape[axis + 1 :]))
+    return (make.cast(place, np.int64),)
+
+
+def extreme_place(make: Formulas, x: SSAValue, axis: int, kind: str, last: bool = False) -> SSAValue:
+    """The place (i32) of the first, or last, largest or smallest element along an axis, which stays."""
+    shape = shape_of(x)
+    along = [extent if i == axis else 1 for i, extent in enumerate(shape)]
+    found = make.binary("eq", x, make.reduce(kind, x, [axis]))
+    places = make.constant(np.arange(shape[axis], dtype=np.int32).reshape(along))
+    return make.reduce("max" if last else "min", make.select(found, places, -1 if last else shape[axis]), [axis])
+
+
+def hardmax(scope: Scope, node: Node) -> Sequence[Value]:
+    """Hardmax: 1 at the first largest element; before opset 13 over all axes from `axis` on together."""
+    scope.require_type(node, 0, ("float32",))
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    shape = shape_of(x)
+    if node.version < 13:
+        axis = arguments.axis_of(node, node.integer("axis", 1), len(shape), one_past=True)
+        flat = make.reshape(x, (prod(shape[:axis]), prod(shape[axis:])))
+        return (make.reshape(_one_hot(make, flat, 1), shape),)
+    return (_one_hot(make, x, arguments.axis_of(node, node.integer("axis", -1), len(shape))),)
+
+
+def _one_hot(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
+    extent, rank = shape_of(x)[axis], len(shape_of(x))
+    along = [extent if i == axis else 1 for i in range(rank)]
+    places = make.constant(np.arange(extent, dtype=np.int32).reshape(along))
+    return make.cast(make.binary("eq", places, extreme_place(make, x, axis, "max")), np.float32)
+
+
+def one_hot(scope: Scope, node: Node) -> Sequence[Value]:
+    """OneHot: indices compared with 0, 1, ...; negative ones count from the back."""
+    make, depth = Formulas(scope, node), int(scope.scalar(node, 1) or 0)
+    check_size(node.label, (*scope.shape(node, 0), max(depth, 0)), 1)
+    indices, values = scope.tensor(node, 0), scope.tensor(node, 2)
+    rank = len(shape_of(indices))
+    axis = arguments.axis_of(node, node.integer("axis", -1), rank + 1)
+    if depth < 1:
+        raise node.error("a depth of at least 1", str(depth), kind="shape")
+    shape = shape_of(indices)
+    indices = make.reshape(indices, (*shape[:axis], 1, *shape[axis:]))
+    indices = make.select(make.binary("lt", indices, 0), make.add(indices, depth), indices)
+    along = [depth if i == axis else 1 for i in range(rank + 1)]
+    places = np.arange(depth).astype(dtype_of(element_of(indices))).reshape(along)
+    found = make.binary("eq", indices, make.constant(places))
+    off, on = (make.reshape(make.part(values, 0, i, 1), ()) for i in (0, 1))
+    return (make.expand(make.select(found, on, off), (*shape[:axis], depth, *shape[axis:])),)
+
+
+def eye_like(scope: Scope, node: Node) -> Sequence[Value]:
+    """EyeLike: a constant, as shapes are."""
+    shape = scope.shape(node, 0)
+    check_size(node.label, shape, 8)
+    dtype = arguments.numpy_type(node, "dtype") or scope.dtype(node, 0)
+    if len(shape) != 2:
+        raise node.error("a matrix", f"shape {list(shape)}", kind="shape")
+    k = max(-(1 << 40), min(1 << 40, node.integer("k", 0)))
+    return ((np.arange(shape[1])[None, :] - np.arange(shape[0])[:, None] == k).astype(dtype),)
+
+
+def reverse_sequence(scope: Scope, node: Node) -> Sequence[Value]:
+    """ReverseSequence with constant lengths."""
+    x, lengths = scope.tensor(node, 0), scope.constant(node, 1).astype(np.int64).reshape(-1)
+    batch, time = node.integer("batch_axis", 1), node.integer("time_axis", 0)
+    shape = shape_of(x)
+    if {batch, time} != {0, 1} or len(lengths) != shape[batch] or not np.all((lengths >= 0) & (lengths <= shape[time])):
+        raise node.error("lengths of the batch, time and batch as the first axes", str(lengths[:20]), kind="shape")
+    steps = np.arange(shape[time])[None, :]
+    rows = np.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
+    places = np.arange(shape[batch])[:, None] * (shape[1] if batch == 0 else 1)
+    places = places + rows * (1 if batch == 0 else shape[1])
+    make, rest = Formulas(scope, node), shape[2:]
+    flat = make.reshape(x, (shape[0] * shape[1], *rest))
+    return (make.reshape(make.gather(flat, (places if batch == 0 else places.T).reshape(-1), 0), shape),)
+
+
+def compress(scope: Scope, node: Node) -> Sequence[Value]:
+    """Compress with a constant condition."""
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    if "axis" not in node.attributes:
+        x, axis = make.reshape(x, (prod(shape_of(x)),)), 0
+    else:
+        axis = arguments.axis_of(node, node.integer("axis", 0), len(shape_of(x)))
+    kept = np.flatnonzero(scope.constant(node, 1).reshape(-1)[: shape_of(x)[axis]])
+    return (make.gather(x, kept, axis),)
+
+
+def top_k(scope: Scope, node: Node) -> Sequence[Value]:
+    """TopK: each element's rank is how many come before it; the one of rank r is chosen for place r."""
+    scope.require_type(node, 0, ("float32", "int32", "int64"))
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
+    shape = shape_of(x)
+    axis = arguments.axis_of(node, node.integer("axis", -1), len(shape))
+    k = node.integer("k", 0) if node.version < 10 else int(scope.scalar(node, 1) or 0)
+    extent = shape[axis]
+    if not 1 <= k <= extent:
+        raise node.error(f"k from 1 to {extent}", str(k), kind="shape")
+    order = [i for i in range(len(shape)) if i != axis]
+    rows = make.reshape(make.transpose(x, [*order, axis]), (prod(shape) // extent, extent))
+    outer = make.reshape(rows, (prod(shape) // extent, extent, 1))
+    inner = make.reshape(rows, (prod(shape) // extent, 1, extent))
+    before = make.binary("gt" if node.integer("largest", 1) else "lt", inner, outer)
+    earlier = np.tri(extent, extent, -1, np.uint8)
+    level = make.mul(make.binary("eq", inner, outer), make.constant(earlier))
+    rank = make.reduce("sum", make.cast(make.binary("max", before, level), np.int32), [2])
+    chosen = make.binary("eq", rank, make.constant(np.arange(k, dtype=np.int32).reshape(1, 1, k)))
+    values = _chosen(make, chosen, outer)
+    places = _chosen(make, chosen, make.constant(np.arange(extent, dtype=np.int32).reshape(1, extent, 1)))
+    back = [*range(axis), len(shape) - 1, *range(axis, len(shape) - 1)]
+    wide = (*(shape[i] for i in order), k)
+    result = [make.transpose(make.reshape(value, wide), back) for value in (values, places)]
+    return (result[0], make.cast(result[1], np.int64))
+
+
+def _chosen(make: Formulas, chosen: SSAValue, x: SSAValue) -> SSAValue:
+    """Along axis 1, the one element that is chosen."""
+    dtype = dtype_of(element_of(x))
+    lowest = -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
+    return make.reduce("max", make.select(chosen, x, lowest), [1], keepdims=False)

@@ -1,0 +1,67 @@
+"""Element types of what operators give, as ONNX's schemas say, and the types in which arithmetic is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from onnx import defs
+
+from .node import Node
+
+DType = np.dtype[Any]
+
+BOOL = np.dtype(np.bool_)
+
+WIDER: Mapping[DType, DType] = {
+    np.dtype(np.float16): np.dtype(np.float32),
+    np.dtype(np.int16): np.dtype(np.int32),
+    np.dtype(np.uint16): np.dtype(np.int32),
+    np.dtype(np.uint32): np.dtype(np.int64),
+}
+"""Types without arithmetic of their own -> the type that holds all their values; integers wrap on the way back."""
+
+_TENSORS: Mapping[str, DType] = {
+    "tensor(bool)": BOOL,
+    "tensor(float)": np.dtype(np.float32),
+    "tensor(float16)": np.dtype(np.float16),
+    "tensor(double)": np.dtype(np.float64),
+    **{f"tensor({name})": np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
+    **{f"tensor({name})": np.dtype(name) for name in ("int64", "uint64")},
+}
+
+
+@cache
+def schema_of(op: str, version: int, domain: str = "") -> Any:
+    """ONNX's schema of an operator in a version of the default domain, or of another domain the latest, or None.
+
+    Not `defs.OpSchema`, whose stub lacks what it says of functions.
+    """
+    domain = "" if domain == "ai.onnx" else domain
+    if not defs.has(op, domain):
+        return None
+    if domain:
+        return defs.get_schema(op, domain)
+    try:
+        return defs.get_schema(op, version)
+    except defs.SchemaError:  # younger than the version
+        return None
+
+
+def output_types(node: Node, inputs: Sequence[DType | None]) -> list[DType | None]:
+    """The element types of a node's outputs that follow from those of its inputs alone."""
+    schema = schema_of(node.op, node.version, node.proto.domain)
+    if schema is None or not schema.outputs:
+        return [None] * len(node.outputs)
+    bound: dict[str, DType] = {}
+    for index, dtype in enumerate(inputs):
+        formal = schema.inputs[min(index, len(schema.inputs) - 1)]
+        if dtype is not None:
+            bound.setdefault(formal.type_str, dtype)
+    for constraint in schema.type_constraints:
+        if len(constraint.allowed_type_strs) == 1 and constraint.allowed_type_strs[0] in _TENSORS:
+            bound[constraint.type_param_str] = _TENSORS[constraint.allowed_type_strs[0]]
+    formals = [schema.outputs[min(i, len(schema.outputs) - 1)].type_str for i in range(len(node.outputs))]
+    return [_TENSORS.get(name, bound.get(name)) for name in formals]
