@@ -150,6 +150,28 @@ def elu(scope: Scope, node: Node) -> Sequence[Value]:
     return (scope.emit(graph.UnaryOp("elu", scope.tensor(node, 0), alpha=node.real("alpha", 1.0))),)
 
 
+def selu(scope: Scope, node: Node) -> Sequence[Value]:
+    """Selu: Elu with alpha, times gamma."""
+    scope.require_type(node, 0, NUMBERS[:1])
+    later = node.version >= 6
+    alpha = node.real("alpha", 1.67326319217681884765625 if later else 1.6732)
+    gamma = node.real("gamma", 1.05070102214813232421875 if later else 1.0507)
+    make = Formulas(scope, node)
+    return (make.mul(make.unary("elu", scope.tensor(node, 0), alpha), gamma),)
+
+
+def prelu(scope: Scope, node: Node) -> Sequence[Value]:
+    """PRelu: x below zero times a slope; before opset 7 one slope for each channel, or one."""
+    scope.require_type(node, 0, NUMBERS)
+    make, x, slope = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, given = shape_of(x), shape_of(slope)
+    if node.version < 7:
+        if given not in ((1,), shape[1:2]):
+            raise node.error(f"a slope, or {shape[1:2]}", str(list(given)), kind="shape")
+        slope = make.reshape(slope, () if given == (1,) else (*given, *(1,) * (len(shape) - 2)))
+    return (make.select(make.binary("lt", x, 0), make.mul(x, slope), x),)
+
+
 def cast(scope: Scope, node: Node) -> Sequence[Value]:
     """Cast and CastLike between the element types that tensors may have."""
     dtype = scope.dtype(node, 1) if node.op == "CastLike" else cast_type(node)

@@ -16,8 +16,18 @@ from .scope import Scope
 
 Operand = SSAValue | float
 
+MAX_CONSTANT = 1 << 25
+"""How many elements a constant that the importer makes may have."""
+
 BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "mod")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def check_constant_size(node: Node, *extents: int) -> None:
+    """Refuse a constant of too many elements before it is made."""
+    if prod(extents) > MAX_CONSTANT:
+        found = " by ".join(map(str, extents))
+        raise node.error(f"at most {MAX_CONSTANT} elements to be counted", found, kind="limit")
 
 
 class Formulas:
@@ -34,6 +44,11 @@ class Formulas:
     def constant(self, array: Array) -> SSAValue:
         """A constant of the importer's own."""
         return self.scope.literal(self.node, array)
+
+    def counting(self, extent: int, axis: int, rank: int, dtype: type[np.generic] | np.dtype[np.generic]) -> SSAValue:
+        """0, 1, ... along an axis, as it broadcasts to a tensor of this rank."""
+        check_constant_size(self.node, extent)
+        return self.constant(np.arange(extent).astype(dtype).reshape([extent if i == axis else 1 for i in range(rank)]))
 
     def number(self, value: float, like: SSAValue) -> SSAValue:
         """A number of the element type of `like`."""

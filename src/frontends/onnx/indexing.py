@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
-from .formulas import Formulas
+from .formulas import Formulas, check_constant_size
 from .load import Array, check_size
 from .node import Node
 from .scope import Scope, Value
@@ -37,16 +37,16 @@ def picked(make: Formulas, x: SSAValue, places: Array) -> SSAValue:
     return make.reshape(make.gather(flat, places.reshape(-1), 0), places.shape)
 
 
-def _numbered(shape: Sequence[int]) -> Array:
-    check_size("indices", shape, 8)
+def _numbered(node: Node, shape: Sequence[int]) -> Array:
+    check_constant_size(node, prod(shape))
     return np.arange(prod(shape)).reshape(shape)
 
 
-def _places(shape: Sequence[int], axis: int, indices: Array) -> Array:
+def _places(node: Node, shape: Sequence[int], axis: int, indices: Array) -> Array:
     """The places in row-major order that indices along an axis mean, each at its own place of the other axes."""
     own = list(np.meshgrid(*(np.arange(extent) for extent in indices.shape), indexing="ij"))
     own[axis] = indices
-    return np.asarray(_numbered(shape)[tuple(own)])
+    return np.asarray(_numbered(node, shape)[tuple(own)])
 
 
 def gather_elements(scope: Scope, node: Node) -> Sequence[Value]:
@@ -55,7 +55,7 @@ def gather_elements(scope: Scope, node: Node) -> Sequence[Value]:
     shape = shape_of(x)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
     indices = _indices(scope, node, 1, shape[axis])
-    return (picked(Formulas(scope, node), x, _places(shape, axis, indices)),)
+    return (picked(Formulas(scope, node), x, _places(node, shape, axis, indices)),)
 
 
 def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
@@ -66,7 +66,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     if not 0 <= batch < len(shape) or not 1 <= depth <= len(shape) - batch:
         raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
     indices = _indices(scope, node, 1, np.asarray(shape[batch : batch + depth]))
-    numbers = _numbered(shape)
+    numbers = _numbered(node, shape)
     if not batch:
         places = numbers[tuple(np.moveaxis(indices, -1, 0))]
     else:
@@ -83,7 +83,7 @@ def scatter_elements(scope: Scope, node: Node) -> Sequence[Value]:
     shape = scope.shape(node, 0)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
     indices = _indices(scope, node, 1, shape[axis])
-    return (_scattered(scope, node, _places(shape, axis, indices).reshape(-1)),)
+    return (_scattered(scope, node, _places(node, shape, axis, indices).reshape(-1)),)
 
 
 def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
@@ -93,7 +93,7 @@ def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
     if not 1 <= depth <= len(shape):
         raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
     indices = _indices(scope, node, 1, np.asarray(shape[:depth]))
-    targets = _numbered(shape)[tuple(np.moveaxis(indices, -1, 0))]
+    targets = _numbered(node, shape)[tuple(np.moveaxis(indices, -1, 0))]
     return (_scattered(scope, node, np.asarray(targets).reshape(-1)),)
 
 
@@ -105,6 +105,7 @@ def _scattered(scope: Scope, node: Node, targets: Array) -> SSAValue:
         raise node.error(f"{targets.size} updates", str(list(shape_of(updates))), kind="shape")
     flat, news = make.reshape(x, (prod(shape),)), make.reshape(updates, (targets.size,))
     size = prod(shape)
+    check_constant_size(node, size)
     if reduction == "none":
         source = np.arange(size)
         source[targets] = size + np.arange(targets.size)
@@ -152,7 +153,7 @@ def trilu(scope: Scope, node: Node) -> Sequence[Value]:
     offset = scope.optional_constant(node, 1)
     k = 0 if offset is None else int(np.clip(int(offset.reshape(-1)[0]), -(1 << 40), 1 << 40))
     rows, columns = shape_of(x)[-2:]
-    check_size(node.label, (rows, columns), 8)
+    check_constant_size(node, rows, columns)
     distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]
     kept = distance >= k if node.integer("upper", 1) else distance <= k
     return (make.select(make.constant(kept.astype(np.uint8)), x, 0),)
@@ -199,9 +200,8 @@ def arg_extreme(scope: Scope, node: Node) -> Sequence[Value]:
 def extreme_place(make: Formulas, x: SSAValue, axis: int, kind: str, last: bool = False) -> SSAValue:
     """The place (i32) of the first, or last, largest or smallest element along an axis, which stays."""
     shape = shape_of(x)
-    along = [extent if i == axis else 1 for i, extent in enumerate(shape)]
     found = make.binary("eq", x, make.reduce(kind, x, [axis]))
-    places = make.constant(np.arange(shape[axis], dtype=np.int32).reshape(along))
+    places = make.counting(shape[axis], axis, len(shape), np.int32)
     return make.reduce("max" if last else "min", make.select(found, places, -1 if last else shape[axis]), [axis])
 
 
@@ -219,8 +219,7 @@ def hardmax(scope: Scope, node: Node) -> Sequence[Value]:
 
 def _one_hot(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
     extent, rank = shape_of(x)[axis], len(shape_of(x))
-    along = [extent if i == axis else 1 for i in range(rank)]
-    places = make.constant(np.arange(extent, dtype=np.int32).reshape(along))
+    places = make.counting(extent, axis, rank, np.int32)
     return make.cast(make.binary("eq", places, extreme_place(make, x, axis, "max")), np.float32)
 
 
@@ -236,9 +235,8 @@ def one_hot(scope: Scope, node: Node) -> Sequence[Value]:
     shape = shape_of(indices)
     indices = make.reshape(indices, (*shape[:axis], 1, *shape[axis:]))
     indices = make.select(make.binary("lt", indices, 0), make.add(indices, depth), indices)
-    along = [depth if i == axis else 1 for i in range(rank + 1)]
-    places = np.arange(depth).astype(dtype_of(element_of(indices))).reshape(along)
-    found = make.binary("eq", indices, make.constant(places))
+    places = make.counting(depth, axis, rank + 1, dtype_of(element_of(indices)))
+    found = make.binary("eq", indices, places)
     off, on = (make.reshape(make.part(values, 0, i, 1), ()) for i in (0, 1))
     return (make.expand(make.select(found, on, off), (*shape[:axis], depth, *shape[axis:])),)
 
@@ -246,7 +244,7 @@ def one_hot(scope: Scope, node: Node) -> Sequence[Value]:
 def eye_like(scope: Scope, node: Node) -> Sequence[Value]:
     """EyeLike: a constant, as shapes are."""
     shape = scope.shape(node, 0)
-    check_size(node.label, shape, 8)
+    check_constant_size(node, *shape)
     dtype = arguments.numpy_type(node, "dtype") or scope.dtype(node, 0)
     if len(shape) != 2:
         raise node.error("a matrix", f"shape {list(shape)}", kind="shape")
@@ -291,6 +289,7 @@ def top_k(scope: Scope, node: Node) -> Sequence[Value]:
     extent = shape[axis]
     if not 1 <= k <= extent:
         raise node.error(f"k from 1 to {extent}", str(k), kind="shape")
+    check_constant_size(node, extent, extent)
     order = [i for i in range(len(shape)) if i != axis]
     rows = make.reshape(make.transpose(x, [*order, axis]), (prod(shape) // extent, extent))
     outer = make.reshape(rows, (prod(shape) // extent, extent, 1))
@@ -299,9 +298,9 @@ def top_k(scope: Scope, node: Node) -> Sequence[Value]:
     earlier = np.tri(extent, extent, -1, np.uint8)
     level = make.mul(make.binary("eq", inner, outer), make.constant(earlier))
     rank = make.reduce("sum", make.cast(make.binary("max", before, level), np.int32), [2])
-    chosen = make.binary("eq", rank, make.constant(np.arange(k, dtype=np.int32).reshape(1, 1, k)))
+    chosen = make.binary("eq", rank, make.counting(k, 2, 3, np.int32))
     values = _chosen(make, chosen, outer)
-    places = _chosen(make, chosen, make.constant(np.arange(extent, dtype=np.int32).reshape(1, extent, 1)))
+    places = _chosen(make, chosen, make.counting(extent, 1, 3, np.int32))
     back = [*range(axis), len(shape) - 1, *range(axis, len(shape) - 1)]
     wide = (*(shape[i] for i in order), k)
     result = [make.transpose(make.reshape(value, wide), back) for value in (values, places)]

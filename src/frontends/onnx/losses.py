@@ -38,8 +38,7 @@ def _loss(make: Formulas, x: SSAValue) -> SSAValue:
         raise node.error("reduction none, sum or mean of samples with classes", reduction)
     spread = make.reshape(labels, (shape[0], 1, *shape[2:]))
     along = (1, shape[1], *(1,) * (len(shape) - 2))
-    classes = np.arange(shape[1]).astype(dtype_of(element_of(labels))).reshape(along)
-    found = make.binary("eq", spread, make.constant(classes))
+    found = make.binary("eq", spread, make.counting(shape[1], 1, len(shape), dtype_of(element_of(labels))))
     weights: SSAValue | None = None
     if node.has_input(2):
         weights = make.select(found, make.reshape(scope.tensor(node, 2), along), 0.0)

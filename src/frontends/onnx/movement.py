@@ -200,3 +200,33 @@ def nearest(scope: Scope, x: SSAValue, name: str, indices: dict[int, Array]) -> 
             graph.GatherOp(x, indices[axis], axis=axis), name if axis == changed[-1] else f"{name}.axis{axis}"
         )
     return x
+
+
+def depth_to_space(scope: Scope, node: Node) -> Sequence[Value]:
+    """DepthToSpace: blocks of channels as blocks of space; the channels of a block stand outermost (DCR) or inmost."""
+    x, size = scope.tensor(node, 0), node.integer("blocksize", 0)
+    shape, mode = shape_of(x), node.text("mode", "DCR")
+    if len(shape) != 4 or size < 1 or shape[1] % (size * size) or mode not in ("DCR", "CRD"):
+        raise node.error("channels in blocks, mode DCR or CRD", f"{list(shape)}, {size}, {mode}", kind="shape")
+    n, c, h, w = shape
+    channels = c // (size * size)
+    apart = (n, size, size, channels, h, w) if mode == "DCR" else (n, channels, size, size, h, w)
+    perm = (0, 3, 4, 1, 5, 2) if mode == "DCR" else (0, 1, 4, 2, 5, 3)
+    return (_rearranged(scope, x, apart, perm, (n, channels, h * size, w * size)),)
+
+
+def space_to_depth(scope: Scope, node: Node) -> Sequence[Value]:
+    """SpaceToDepth: blocks of space as channels, those of a block outermost (DCR) or inmost."""
+    x, size = scope.tensor(node, 0), node.integer("blocksize", 0)
+    shape, mode = shape_of(x), node.text("mode", "DCR")
+    if len(shape) != 4 or size < 1 or shape[2] % size or shape[3] % size or mode not in ("DCR", "CRD"):
+        raise node.error("space in blocks, mode DCR or CRD", f"{list(shape)}, {size}, {mode}", kind="shape")
+    n, c, h, w = shape
+    apart = (n, c, h // size, size, w // size, size)
+    perm = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    return (_rearranged(scope, x, apart, perm, (n, c * size * size, h // size, w // size)),)
+
+
+def _rearranged(scope: Scope, x: SSAValue, apart: Sequence[int], perm: Sequence[int], shape: Sequence[int]) -> SSAValue:
+    split = scope.emit(graph.ReshapeOp(x, apart))
+    return scope.emit(graph.ReshapeOp(scope.emit(graph.TransposeOp(split, perm=perm)), shape))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
-from onnx import FunctionProto, ModelProto, NodeProto
+from onnx import FunctionProto, ModelProto, NodeProto, defs, shape_inference
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -22,10 +22,16 @@ from .node import Node, decode, node_label
 from .operators import OPERATORS
 from .order import ordered
 from .scope import Scope, Value, element_type
-from .types import BOOL, WIDER, DType, output_types, schema_of
+from .types import BOOL, DType, output_types, schema_of, wider
 from .values import Values
 
 KNOWN = "one of the operators that docs/onnx.md lists"
+MISFITS = (
+    *(VerifyException, ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AssertionError),
+    *(defs.SchemaError, shape_inference.InferenceError),
+)
+"""What is raised where inputs and attributes of a node do not fit together: by makers, or by ONNX."""
+
 OUT_LEVER = "there it stands what stays out and why"
 
 
@@ -59,7 +65,11 @@ class Nodes:
         return decode(proto, position, version, self.values)
 
     def _import(self, node: Node, read: set[str]) -> None:
-        results = self._results(node)
+        try:
+            results = self._results(node)
+        except MISFITS as error:
+            found = f"{error}" or type(error).__name__
+            raise node.error("inputs and attributes that fit the operator", found[:300], kind="shape") from error
         for name, value in zip(node.outputs, results, strict=False):
             if name and value is not None:
                 self.scope.define(node, name, value)
@@ -147,16 +157,13 @@ class Nodes:
         assert operator.make is not None
         inputs = [self.scope.dtype(node, i) if node.has_input(i) else None for i in range(len(node.inputs))]
         types = output_types(node, inputs)
-        try:
-            results = operator.make(self.scope, node if operator.moves else self._widened(node))
-            return [self._typed(r, types[i] if i < len(types) else None) for i, r in enumerate(results)]
-        except (VerifyException, ValueError, IndexError, OverflowError) as error:
-            raise node.error("inputs and attributes that fit the operator", str(error), kind="shape") from error
+        results = operator.make(self.scope, node if operator.moves else self._widened(node))
+        return [self._typed(r, types[i] if i < len(types) else None) for i, r in enumerate(results)]
 
     def _widened(self, node: Node) -> Node:
         names = list(node.inputs)
         for index, name in enumerate(node.inputs):
-            wide = WIDER.get(self.scope.dtype(node, index)) if name else None
+            wide = wider(self.scope.dtype(node, index), node.op) if name else None
             if wide is None:
                 continue
             names[index] = f"{name}::{wide.name}"

@@ -53,8 +53,8 @@ def dequantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
 
 def _output_type(scope: Scope, node: Node) -> np.dtype[Any]:
     wanted = node.integer("output_dtype", 0)
-    if node.has_input(2):
-        name = scope.dtype(node, 2).name
+    if node.has_input(2):  # the type that the file gives it, not a wider one that is computed in
+        name = scope.dtype_of(scope.values[node.proto.input[2]]).name
     else:
         name = NUMPY_TYPES[wanted].name if wanted in NUMPY_TYPES else type_name(wanted) if wanted else "uint8"
     if name not in (*QUANTIZED, "int16", "uint16"):

@@ -22,7 +22,9 @@ SHORT = 1 << 10
 BOUNDED = ("NonZero", "Compress", "Unique")
 """Operators whose outputs are not larger than their inputs, although their shapes are not known before."""
 
-EXCLUDED = ("Constant", "DequantizeLinear", "Dropout", "Einsum", "ImageDecoder", "NonMaxSuppression")
+EXCLUDED = (
+    *("Constant", "DequantizeLinear", "Dropout", "Einsum", "ImageDecoder", "NonMaxSuppression", "TfIdfVectorizer"),
+)
 """Operators that are not computed so: work that sizes do not bound, and what quantised layers are found by."""
 
 
@@ -33,7 +35,7 @@ def evaluate(node: Node, inputs: Sequence[Array | None]) -> tuple[Array, ...] | 
         return None
     random = schema.node_determinism == schema.NodeDeterminism.NonDeterministic and node.op != "AffineGrid"
     graphs = any(isinstance(value, GraphProto) for value in node.attributes.values())
-    if random or graphs or any(_outside(a) for a in node.proto.attribute):
+    if random or graphs or any(map(_large, node.attributes.values())) or any(map(_outside, node.proto.attribute)):
         return None
     if any(a is not None and a.dtype not in NUMPY_TYPES.values() for a in inputs):
         return None
@@ -44,6 +46,12 @@ def evaluate(node: Node, inputs: Sequence[Array | None]) -> tuple[Array, ...] | 
     if expected is None or given + expected > MAX_ELEMENTS:
         return None
     return _run(node, _model(node, inputs, stored=False), inputs)
+
+
+def _large(value: object) -> bool:
+    """Whether an attribute has numbers that a loop may count to."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(number, int) and abs(number) > MAX_ELEMENTS for number in numbers)
 
 
 def _outside(attribute: AttributeProto) -> bool:

@@ -11,8 +11,8 @@ from xdsl.ir import SSAValue
 
 from ...dialects.types import shape_of
 from . import arguments
-from .formulas import Formulas
-from .load import Array, check_size
+from .formulas import Formulas, check_constant_size
+from .load import Array
 from .movement import nearest
 from .node import Node
 from .scope import Scope, Value
@@ -59,7 +59,7 @@ def resize(scope: Scope, node: Node) -> Sequence[Value]:
     else:
         scope.require_type(node, 0, ("float32",))
         for axis, x in places.items():
-            check_size(node.label, (len(x), shape[axis]), 8)
+            check_constant_size(node, len(x), shape[axis])
             scale = scales[axes.index(axis)]
             result = Formulas(scope, node).along(result, axis, _interpolation(node, kind, x, shape[axis], scale))
     return (_extrapolated(scope, node, result, places, shape) if mode == "tf_crop_and_resize" else result,)

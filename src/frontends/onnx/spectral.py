@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.types import shape_of
 from .arguments import axis_of
-from .formulas import Formulas
+from .formulas import Formulas, check_constant_size
 from .load import check_size
 from .node import Node
 from .scope import Scope, Value
@@ -17,7 +17,7 @@ from .scope import Scope, Value
 
 def _turns(make: Formulas, length: int, frequencies: int, sign: float) -> tuple[SSAValue, SSAValue]:
     """cos and sin of `sign * 2 pi n k / length`, by n and k."""
-    check_size(make.node.label, (length, frequencies), 8)
+    check_constant_size(make.node, length, frequencies)
     angles = sign * 2 * np.pi * (np.outer(np.arange(length), np.arange(frequencies)) % length) / length
     return make.constant(np.cos(angles).astype(np.float32)), make.constant(np.sin(angles).astype(np.float32))
 
@@ -75,10 +75,10 @@ def dft(scope: Scope, node: Node) -> Sequence[Value]:
 def _from_half(make: Formulas, x: SSAValue, length: int) -> SSAValue:
     """The real inverse of half a transform: frequencies that have a mirror image count twice."""
     shape, count = shape_of(x), length // 2 + 1
+    check_constant_size(make.node, count, length)
     angles = 2 * np.pi * (np.outer(np.arange(count), np.arange(length)) % length) / length
     twice = np.where((np.arange(count) == 0) | (2 * np.arange(count) == length), 1.0, 2.0)[:, None] / length
     matrices = [make.constant((twice * m).astype(np.float32)) for m in (np.cos(angles), -np.sin(angles))]
-    check_size(make.node.label, (count, length), 8)
     parts = [make.reshape(make.part(x, len(shape) - 1, i, 1), shape[:-1]) for i in range(shape[-1])]
     parts = [make.matmul(part, matrix) for part, matrix in zip(parts, matrices, strict=False)]
     real = parts[0] if len(parts) == 1 else make.add(*parts)
@@ -96,8 +96,8 @@ def stft(scope: Scope, node: Node) -> Sequence[Value]:
     if step < 1 or not 1 <= length <= shape[1]:
         raise node.error(f"frames of 1 to {shape[1]}, a step of at least 1", f"{length}, {step}", kind="shape")
     frames = (shape[1] - length) // step + 1
+    check_constant_size(node, frames, length)
     places = np.arange(frames)[:, None] * step + np.arange(length)
-    check_size(node.label, (shape[0], *places.shape, 2), 4)
     cut = make.gather(make.reshape(x, shape), places, 1)
     if window is not None:
         width = shape_of(window)[0]

@@ -23,6 +23,16 @@ WIDER: Mapping[DType, DType] = {
 }
 """Types without arithmetic of their own -> the type that holds all their values; integers wrap on the way back."""
 
+WRAPPING = ("Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Sub", "Sum")
+"""Operators that are the same on uint64 and, modulo its size, on int64."""
+
+
+def wider(dtype: DType, op: str) -> DType | None:
+    """The type in which an operator computes with a narrow one, if there is one."""
+    wrapped = np.dtype(np.int64) if dtype == np.uint64 and op in WRAPPING else None
+    return WIDER.get(dtype, wrapped)
+
+
 _TENSORS: Mapping[str, DType] = {
     "tensor(bool)": BOOL,
     "tensor(float)": np.dtype(np.float32),

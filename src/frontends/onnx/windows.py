@@ -12,9 +12,9 @@ from xdsl.ir import SSAValue
 from ...dialects import graph
 from ...dialects.graph.base import set_name
 from .arguments import window_pads
-from .formulas import Formulas
+from .formulas import Formulas, check_constant_size
 from .indexing import extreme_place
-from .load import Array, check_size
+from .load import Array
 from .node import Node
 from .scope import Scope, Value, shape_of
 
@@ -154,7 +154,7 @@ def _places(scope: Scope, node: Node, window: _Window) -> SSAValue:
     """For each window the place of its first largest element: all windows written out, the tap picked by comparison."""
     make, x = Formulas(scope, node), make_real(scope, node)
     shape = shape_of(x)
-    check_size(node.label, (prod(shape) * prod(window.kernel),), 8)
+    check_constant_size(node, prod(shape[2:]), prod(window.kernel))
     taps: list[Array] = []
     for i, extent in enumerate(shape[2:]):
         count = extent + window.begins[i] + window.ends[i] - window.dilations[i] * (window.kernel[i] - 1) - 1

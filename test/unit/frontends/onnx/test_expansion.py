@@ -190,3 +190,58 @@ def test_functions_find_their_constant_inputs() -> None:
     proto = model(nodes, [shaped], [value("t", [2], TensorProto.INT64)])
     assert constant_inputs(proto) == ("t",)
     assert run(proto, t=np.array([3, 1])).shape == (3, 1)
+
+
+HUGE = np.array([1 << 40])
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("Tile", ["x", "huge"], {}),
+        ("OneHot", ["i", "huge", "pair"], {}),
+        ("Expand", ["x", "huge"], {}),
+        ("Col2Im", ["m", "wide", "block"], {}),
+        ("Resize", ["m", "", "", "size"], {"mode": "linear"}),
+        ("Resize", ["m", "", "", "size"], {"mode": "nearest"}),
+        ("Upsample", ["m", "scales"], {"mode": "linear"}),
+        ("DFT", ["m", "huge"], {}),
+        ("Einsum", ["big", "big"], {"equation": "ab,cd->abcd"}),
+        ("BlackmanWindow", ["huge"], {}),
+        ("CenterCropPad", ["x", "huge"], {}),
+        ("ConvTranspose", ["m", "m"], {"strides": [1 << 40]}),
+        ("ConvTranspose", ["m", "m"], {"output_padding": [1 << 40]}),
+        ("MaxPool", ["m"], {"kernel_shape": [1], "pads": [1 << 40, 0]}),
+        ("Range", ["zero", "huge", "one"], {}),
+        ("SplitToSequence", ["x", "many"], {}),
+    ],
+)
+def test_enormous_results_cost_nothing(op: str, inputs: list[str], attributes: dict[str, Any]) -> None:
+    constants = {
+        "huge": HUGE[0] if op in ("OneHot", "DFT", "BlackmanWindow", "Range") else HUGE,
+        "i": np.array([1]),
+        "pair": np.array([0.0, 1.0], np.float32),
+        "wide": HUGE,
+        "block": np.array([1]),
+        "size": np.array([1, 1, 1 << 40]),
+        "scales": np.array([1, 1, 1 << 40], np.float32),
+        "zero": np.array(0),
+        "one": np.array(1),
+        "many": np.zeros(5000, np.int64),
+    }
+    nodes = [const(n, a, np.asarray(a).dtype) for n, a in constants.items()]
+    nodes += [
+        helper.make_node("Reshape", ["x", "three"], ["m"]),
+        const("three", [1, 1, 3]),
+        const("thousands", [1 << 10, 1 << 10]),
+        helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        helper.make_node("Expand", ["sum", "thousands"], ["big"]),
+    ]
+    outputs = ["y"]
+    opset = 9 if op == "Upsample" else 21
+    if op == "Upsample":
+        nodes = [n for n in nodes if n.output[0] not in ("sum", "big")]
+    proto = model([*nodes, helper.make_node(op, inputs, outputs, **attributes)])
+    proto.opset_import[0].version = opset
+    with pytest.raises(TilewrightError):
+        import_onnx(proto)

@@ -47,6 +47,11 @@ def test_work_that_sizes_do_not_bound() -> None:
     assert evaluate("Einsum", *matrices, equation=f"{pairs}->") is None
 
 
+def test_attributes_that_a_loop_counts_to() -> None:
+    assert evaluate("LRN", np.ones((1, 2, 3, 3), np.float32), size=1 << 40) is None
+    assert evaluate("LRN", np.ones((1, 2, 3, 3), np.float32), size=3) is not None
+
+
 def test_numbers_that_chance_makes() -> None:
     assert evaluate("Bernoulli", np.full(3, 0.5, np.float32)) is None
     assert evaluate("RandomUniformLike", np.full(3, 0.5, np.float32)) is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
 
@@ -151,3 +152,45 @@ def test_choices_keep_infinities_apart() -> None:
     node.input[:] = ["c", "x", "c1"]
     model.graph.initializer.append(numpy_helper.from_array(condition, "c"))
     assert run_graph(import_onnx(model), {"x": floats(1, 2, 3)})["y0"].tolist() == [1, -np.inf, 3]
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_depth_and_space_before_onnx_defined_them_by_functions(mode: str) -> None:
+    x = RANDOM.standard_normal((2, 12, 3, 4), np.float32)
+    check("DepthToSpace", x, opset=11, blocksize=2, mode=mode)
+    check("SpaceToDepth", X, opset=11, blocksize=2)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 16])
+def test_prelu_of_all_opsets(opset: int) -> None:
+    check("PRelu", X, RANDOM.standard_normal((3, 1, 1), np.float32), opset=opset)
+
+
+def test_selu_of_the_oldest_opsets() -> None:
+    check("Selu", X, opset=6)
+    check("Selu", X, opset=6, alpha=0.5, gamma=2.0)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "constants", "attributes"),
+    [
+        ("ArgMax", (1, 1 << 28), (), {"axis": 1}),
+        ("Hardmax", (1, 1 << 28), (), {}),
+        ("TopK", (1, 1 << 20), (ints(3),), {}),
+        ("Trilu", (1 << 14, 1 << 14), (), {}),
+        ("EyeLike", (1 << 14, 1 << 14), (), {}),
+        ("GatherElements", (1, 1 << 28), (ints(0).reshape(1, 1),), {"axis": 1}),
+        ("ScatterElements", (1, 1 << 28), (ints(0).reshape(1, 1), np.ones((1, 1), np.float32)), {"axis": 1}),
+        ("DFT", (1, 1 << 16, 1), (), {}),
+        ("Resize", (1, 1 << 14), (None, None, ints(1, 1 << 13)), {"mode": "linear"}),
+        ("LogSoftmax", (1 << 40,), (), {}),
+    ],
+)
+def test_constants_that_would_be_too_large(op: str, shape: Any, constants: Any, attributes: Any) -> None:
+    model = build(op, np.zeros(1, np.float32), list(constants), 21, 2 if op == "TopK" else 1, attributes)
+    del model.graph.input[0].type.tensor_type.shape.dim[:]
+    for extent in shape:
+        model.graph.input[0].type.tensor_type.shape.dim.add(dim_value=extent)
+    with pytest.raises(TilewrightError) as caught:
+        import_onnx(model)
+    assert caught.value.kind in ("limit", "shape")
