@@ -62,7 +62,7 @@ def main() -> None:
     kinds: list[str] = arguments.kind or list(KINDS)
     indices = list(range(arguments.first, arguments.first + arguments.count))
     print(f"{'kind':15}" + "".join(f"{verdict:>10}" for verdict in VERDICTS) + f"{'s':>8}", flush=True)
-    faults: list[tuple[str, Outcome]] = []
+    faulty = False
     for kind in kinds:
         start = time.perf_counter()
         warm(kind)
@@ -74,12 +74,13 @@ def main() -> None:
             with multiprocessing.get_context("fork").Pool(arguments.jobs) as pool:
                 outcomes = [outcome for found in pool.starmap(outcomes_of, jobs, chunksize=1) for outcome in found]
         counts = Counter(outcome.verdict for outcome in outcomes)
-        faults += [(kind, outcome) for outcome in outcomes if outcome.verdict in FAULTS or arguments.all]
         row = "".join(f"{counts[verdict]:10}" for verdict in VERDICTS)
         print(f"{kind:15}{row}{time.perf_counter() - start:8.0f}", flush=True)
-    for kind, outcome in faults[:SHOWN]:
-        print(f"{kind} {outcome.index}: {outcome.verdict}: {outcome.text}")
-    sys.exit(1 if faults else 0)
+        told = [outcome for outcome in outcomes if outcome.verdict in FAULTS or arguments.all]
+        for outcome in told[:SHOWN]:
+            print(f"{kind} {outcome.index}: {outcome.verdict}: {outcome.text}", flush=True)
+        faulty |= bool(told)
+    sys.exit(1 if faulty else 0)
 
 
 if __name__ == "__main__":
