@@ -75,6 +75,10 @@ class ControlModel:
 
         return simulate_queues(program, inputs, options)
 
+    def predicted(self, program: Program) -> Mapping[str, float]:
+        """Figures of the instructions: here, those that their pass gave."""
+        return program.predicted
+
     def execute(self, program: Program, inputs: Inputs) -> Execution | None:
         """A run on tools independent of the simulator; None for machines that name none."""
         return None
@@ -87,6 +91,14 @@ class LoopsControl(ControlModel):
         from .simulator.loops import simulate_loops
 
         return simulate_loops(program, inputs, options.functional, options.trace, options.progress)
+
+    def predicted(self, program: Program) -> Mapping[str, float]:
+        """What the instructions count, beside the figures of the model by which tiles were chosen."""
+        if not program.predicted:
+            return program.predicted
+        counted = self.simulate(program, {}, SimulationOptions(functional=False, checks=False))
+        cycles, moved = float(counted.cycles), float(counted.dram_bytes)
+        return {**program.predicted, "cycles": cycles, "energy_pj": counted.energy_pj, "dram_bytes": moved}
 
 
 _HOMES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr
 
@@ -35,7 +36,8 @@ def link(module: ModuleOp, ops_max: int = 0) -> Program:
     layers = layers_of(program)
     if layers.known:
         layers.check(len(instruction_offsets(machine, code)[0]))
-    return Program(machine, code, tensors, constants, _predicted(program), ops_max, regions, layers)
+    linked = Program(machine, code, tensors, constants, _predicted(program), ops_max, regions, layers)
+    return replace(linked, predicted=linked.control.predicted(linked))
 
 
 def code_of(program: ProgramOp, machine: Machine) -> bytes:

@@ -96,7 +96,7 @@ class LoopsProgram:
             self._region(waiting)
         layers = self.layers.table().numbers()
         self.emitter.words, cycles, moved = in_blocks(self.target, words := self.emitter.words, self.emitter.cuts)
-        figures = {"cycles": self.cycles + cycles, "dram_bytes": self.traffic + moved, "energy_pj": 0.0}
+        figures = {"model_cycles": self.cycles + cycles, "model_dram_bytes": self.traffic + moved}
         made = ProgramOp(self.function.sym_name.data, self.table.ops, self.emitter.code(), figures)
         set_layers(made, self.layers.table_of(layers_in_blocks(words, layers, self.emitter.words)))
         return made

@@ -63,4 +63,4 @@ def test_bit_for_bit_on_a_machine_of_loops():
     program = compile(module, "dnnweaver")
     result = simulate(program, {"x": x})
     assert (result.outputs["y"] == reference(module, {"x": x})["y"]).all()
-    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.dram_bytes == program.predicted["dram_bytes"] == program.predicted["model_dram_bytes"]

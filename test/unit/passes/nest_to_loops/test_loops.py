@@ -37,7 +37,10 @@ def both(text: str, target: str = "dnnweaver") -> tuple[Program, SimulationResul
 def test_kernels(name: str):
     program, result, expected = both(KERNELS[name])
     assert (result.outputs["O"] == expected["O"]).all()
-    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.dram_bytes == program.predicted["model_dram_bytes"]
+    counted = {"cycles": result.cycles, "energy_pj": result.energy_pj, "dram_bytes": result.dram_bytes}
+    assert {key: program.predicted[key] for key in counted} == counted
+    assert result.energy_pj > 0
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -56,7 +59,7 @@ def test_traffic_of_a_large_product_is_near_the_least():
     result = simulate(program, functional=False)
     assert result.dram_bytes <= 1.15 * (384 * 1024 + 1024 * 4096 + 4 * 384 * 4096)
     assert result.utilization["PE"] > 0.85
-    assert result.cycles == pytest.approx(program.predicted["cycles"], rel=0.02)
+    assert result.cycles == pytest.approx(program.predicted["model_cycles"], rel=0.02)
 
 
 def test_programs_are_saved_with_their_layouts(tmp_path: Path):

@@ -131,7 +131,7 @@ func.func @main(%a: tensor<2100x8xsi8>, %b: tensor<8x64xsi8>) -> (tensor<2100x64
     inputs = {t.name: rng.integers(-128, 128, t.shape).astype(np.int8) for t in program.tensors if t.role == "input"}
     result = simulate(program, inputs)
     assert (result.outputs["z"] == reference(module, inputs)["z"]).all()
-    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.dram_bytes == program.predicted["model_dram_bytes"]
 
 
 @pytest.mark.parametrize("operator", ["softmax_i8", "layer_norm_i8", "gelu_i8", "depthwise", "maxpool"])
@@ -139,8 +139,8 @@ def test_cycles_are_as_predicted(operator: str):
     """What a small program takes is rows and instructions; what it waits for DRAM at its ends is not foreseen."""
     program = compile(load_model(f"operator:{operator}"), "dnnweaver")
     result = simulate(program, functional=False)
-    assert result.dram_bytes == program.predicted["dram_bytes"]
-    assert result.cycles == pytest.approx(program.predicted["cycles"], rel=0.15)
+    assert result.dram_bytes == program.predicted["model_dram_bytes"]
+    assert result.cycles == pytest.approx(program.predicted["model_cycles"], rel=0.15)
 
 
 @pytest.mark.slow
