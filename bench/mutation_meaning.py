@@ -71,7 +71,7 @@ def _inputs(path: Path) -> dict[str, Array]:
     for value in graph.input:
         if value.name not in given:
             kind = value.type.tensor_type
-            shape = tuple(dim.dim_value for dim in kind.shape.dim)
+            shape = tuple(max(1, dim.dim_value) for dim in kind.shape.dim)  # open, and taken as a batch of 1
             signature[value.name] = shape, np.dtype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
     return make_inputs(signature)
 
