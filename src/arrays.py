@@ -141,6 +141,8 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write an `.npz` file, whatever the names are; the same arrays give the same bytes."""
     with replacing(path) as place, zipfile.ZipFile(place, "w") as archive:
         for name, array in arrays.items():
+            if "\0" in name:
+                raise TilewrightError("file", str(path), "names without zero bytes", repr(name), "rename the array")
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
 

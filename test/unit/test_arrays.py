@@ -122,6 +122,12 @@ def test_broken_files_are_told(tmp_path: Path, name: str, content: bytes):
         read_arrays(tmp_path / f"missing-{name}")
 
 
+def test_written_arrays_with_names_that_would_be_cut(tmp_path: Path):
+    with pytest.raises(TilewrightError, match="without zero bytes"):
+        write_arrays(tmp_path / "x.npz", {"a\0b": np.zeros(3)})
+    assert not list(tmp_path.iterdir())
+
+
 def test_written_arrays_keep_any_name(tmp_path: Path):
     arrays = {"file": np.arange(3), "a/b:0": np.array([[1.5]], "f4"), "allow_pickle": np.array(True)}
     write_arrays(tmp_path / "first.npz", arrays)

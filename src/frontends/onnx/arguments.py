@@ -218,7 +218,9 @@ def window_pads(
 
 
 def _ceil_end(extent: int, begin: int, end: int, stride: int, reach: int) -> int:
-    windows = -(-max(0, extent + begin + end - reach) // stride) + 1
+    windows = -(-(extent + begin + end - reach) // stride) + 1
+    if windows < 1:  # none fits, which is told as without `ceil_mode`
+        return end
     if (windows - 1) * stride >= extent + begin:
         windows -= 1
     return max(end, (windows - 1) * stride + reach - extent - begin)

@@ -71,7 +71,7 @@ def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
 
 
 def _check_names(model: ModelProto, subject: str) -> None:
-    """Refuse names that are no text, and inputs, initializers and outputs of the same name."""
+    """Refuse names that are no text, and inputs, initializers and outputs without a name or of the same name."""
     graph = model.graph
     lists = {"input": graph.input, "initializer": graph.initializer, "output": graph.output}
     named = {kind: [value.name for value in values] for kind, values in lists.items()}
@@ -85,6 +85,10 @@ def _check_names(model: ModelProto, subject: str) -> None:
             lever = "the file is damaged, or its names are in another encoding"
             raise TilewrightError("parse", subject, "names in UTF-8", f"{name!r:.80}", lever)
     for kind, found in named.items():
+        wrong = next((place for place, name in enumerate(found) if not name or "\0" in name), None)
+        if wrong is not None:
+            told = repr(found[wrong])[:80] if found[wrong] else "none"
+            raise TilewrightError("parse", f"{kind} {wrong}", "a name without zero bytes", told, "give it a name")
         twice = next((name for name, count in Counter(found).items() if count > 1), None)
         if twice is not None:
             lever = "rename one of them"

@@ -53,9 +53,9 @@ def window_counts(spatial: tuple[int, ...], op: graph.PoolOp) -> np.ndarray[Any,
     counts = np.ones((), np.float32)
     for i, extent in enumerate(shape_of(op.result)[2:]):
         starts = np.arange(extent) * op.strides.get_values()[i] - op.pads.get_values()[i]
-        taps = starts[:, None] + np.arange(op.kernel.get_values()[i]) * op.dilations.get_values()[i]
-        inside = ((taps >= 0) & (taps < spatial[i])).sum(1).astype(np.float32)
-        counts = counts[..., None] * inside
+        taps, step = op.kernel.get_values()[i], op.dilations.get_values()[i]
+        before, until = (np.clip(-(-(end - starts) // step), 0, taps) for end in (0, spatial[i]))
+        counts = counts[..., None] * (until - before).astype(np.float32)
     return counts
 
 

@@ -290,6 +290,20 @@ def test_names_that_are_no_text(name: bytes) -> None:
 
 
 @pytest.mark.parametrize("values", ["input", "initializer", "output"])
+@pytest.mark.parametrize(("name", "told"), [("", "none"), ("a\0b", "a\\x00b")])
+def test_names_that_no_file_of_arrays_can_have(values: str, name: str, told: str) -> None:
+    proto = matmul()
+    getattr(proto.graph, values)[0].name = name
+    assert refused(proto, values, "a name without zero bytes", told).lever
+
+
+@pytest.mark.parametrize("extent", [7, 1 << 31])
+def test_no_window_fits_with_ceil_mode(extent: int) -> None:
+    pool = node("AveragePool", ["x"], kernel_shape=[extent, 2], dilations=[2, 1], ceil_mode=1)
+    refused(model([pool], {"x": (1, 1, 12, 4)}, ["y"]), "does not fit in a padded extent of 12")
+
+
+@pytest.mark.parametrize("values", ["input", "initializer", "output"])
 def test_two_of_the_same_name(values: str) -> None:
     proto = matmul()
     found = getattr(proto.graph, values)
