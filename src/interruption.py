@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib.machinery import ExtensionFileLoader
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +22,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 AGAIN_S, RETRY_S = 1.0, 0.05
 """Seconds for which further requests count as the same one (`timeout` sends each twice); and after which one is raised
-again that was lost in a callback."""
+again that was lost in a callback, or that came while a compiled module was initialised."""
 
 
 class Interrupted(BaseException):
@@ -93,6 +94,20 @@ def stop_unless(found: object) -> None:
         raise Interrupted
 
 
+def stop_if_cause_of(error: BaseException) -> None:
+    """Raises `Interrupted` where that became `error`: Python and libraries turn exceptions into others at places."""
+    if _came_of_request(error):
+        raise Interrupted
+
+
+def _came_of_request(error: BaseException | None) -> bool:
+    seen: set[int] = set()
+    while error is not None and not isinstance(error, Interrupted) and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return isinstance(error, Interrupted)
+
+
 def hold() -> None:
     """There is something to answer with where the best is wanted: the search goes on, and looks at `requested`."""
     _state.answering = _state.answering or _state.best_wanted
@@ -115,7 +130,7 @@ class stoppable:
     ) -> bool:
         _state.answering = _state.answering or self.counts
         _state.blocks -= self.counts
-        return self.counts and _state.best_wanted and kind is not None and issubclass(kind, Interrupted)
+        return self.counts and _state.best_wanted and _came_of_request(error)
 
 
 class whole:
@@ -138,6 +153,9 @@ class whole:
 _ENDS = frozenset({stoppable.__exit__.__code__, whole.__enter__.__code__, whole.__exit__.__code__})
 """Where blocks begin and end their care; a request that comes there is noted."""
 
+_LOADS = frozenset({ExtensionFileLoader.create_module.__code__, ExtensionFileLoader.exec_module.__code__})
+"""Where compiled modules are initialised."""
+
 
 def _take(number: int, frame: FrameType | None) -> None:
     """A signal came."""
@@ -149,8 +167,29 @@ def _take(number: int, frame: FrameType | None) -> None:
     else:  # asked again: stop at once
         _state.answering, _state.best_wanted = False, False
         raise Interrupted
-    if _state.raises and (frame is None or frame.f_code not in _ENDS):
+    _stop(frame)
+
+
+def _stop(frame: FrameType | None) -> None:
+    """Raise the request where the main thread is, unless it is to be noted only, or to be raised later."""
+    if not _state.raises or (frame is not None and frame.f_code in _ENDS):
+        return
+    if hasattr(signal, "setitimer") and _initialises(frame):
+        _try_later()
+    else:
         raise Interrupted
+
+
+def _initialises(frame: FrameType | None) -> bool:
+    """Whether a compiled module is being initialised: some turn an exception there into another, or abort."""
+    while frame is not None and frame.f_code not in _LOADS:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _try_later() -> None:
+    signal.signal(signal.SIGALRM, _again)
+    signal.setitimer(signal.ITIMER_REAL, RETRY_S)
 
 
 def _retry(lost: sys.UnraisableHookArgs) -> None:
@@ -159,10 +198,8 @@ def _retry(lost: sys.UnraisableHookArgs) -> None:
         if not requested():  # else it may come of an object that a request left half made
             sys.__unraisablehook__(lost)
     elif hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, _again)
-        signal.setitimer(signal.ITIMER_REAL, RETRY_S)
+        _try_later()
 
 
 def _again(number: int, frame: FrameType | None) -> None:
-    if _state.raises:
-        raise Interrupted
+    _stop(frame)

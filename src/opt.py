@@ -23,7 +23,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from .errors import INTERNAL, TilewrightError, internal_error, shorten
 from .files import file_error
 from .frontends.mlir_text import check_strings
-from .interruption import finish, whole
+from .interruption import finish, stop_if_cause_of, whole
 from .universe import TILEWRIGHT_UNIVERSE
 
 
@@ -162,6 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         TilewrightOptMain("tilewright's modular optimizer driver", arguments).run()
         return 0
     except (Exception, ArgSpecParseError) as error:
+        stop_if_cause_of(error)
         if "--traceback" in arguments:
             raise
         print(shorten(f"error: {describe(error)}"), file=sys.stderr)

@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import INTERNAL, TilewrightError, internal_error, shorten
 from ..files import file_error
-from ..interruption import finish, requested
+from ..interruption import finish, requested, stop_if_cause_of
 
 COMMANDS = (
     "compile",
@@ -150,14 +150,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
         done = answer_command(arguments)
         sys.stdout.flush()
         return done
-    except TilewrightError as error:
-        tell_error(error, "--json" in arguments)
-        return 2 if isinstance(error, UsageError) else 1
-    except OSError as error:
-        return tell_lost_output(error)
     except Exception as error:
-        tell_error(internal_error(error), "--json" in arguments)
-        return INTERNAL
+        stop_if_cause_of(error)
+        return tell_failure(error, "--json" in arguments)
+
+
+def tell_failure(error: Exception, as_json: bool) -> int:
+    """Tell why there is no answer; returns the exit code."""
+    if isinstance(error, OSError):
+        return tell_lost_output(error)
+    known = isinstance(error, TilewrightError)
+    tell_error(error if known else internal_error(error), as_json)
+    return (2 if isinstance(error, UsageError) else 1) if known else INTERNAL
 
 
 def tell_lost_output(error: OSError) -> int:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
 from ..costs.clock import team
-from ..interruption import Interrupted, answer_with_best, listen, requested, stoppable, whole
+from ..interruption import Interrupted, answer_with_best, listen, requested, stop_if_cause_of, stoppable, whole
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -156,6 +156,7 @@ def _try(work: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
     try:
         return True, work(item)
     except Exception as error:
+        stop_if_cause_of(error)
         return False, error
 
 

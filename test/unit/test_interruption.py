@@ -268,6 +268,58 @@ def test_signals_while_files_are_written_leave_them_whole_or_not_at_all(begin: C
     assert files in ([], ["program.bin", "program.json", "target.acg", "weights.npz"])
 
 
+NATIVE = """
+import os, signal, sys, time
+from tilewright import interruption
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy._core.printoptions":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+def run():
+    try:
+        import numpy
+        time.sleep(60)
+    finally:
+        print("numpy._core._multiarray_umath" in sys.modules)
+
+assert "numpy" not in sys.modules
+sys.meta_path.insert(0, Finder())
+sys.exit(interruption.as_program(run))
+"""
+
+
+def test_a_request_waits_for_compiled_modules_that_are_being_initialised():
+    """NumPy's imports that; out of other modules, an exception would come as another one, or as an abort."""
+    done = subprocess.run([sys.executable, "-c", NATIVE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "True\n", f"{INTERRUPTED}\n")
+
+
+TURNED = """
+import os, signal, sys
+from tilewright import interruption, opt
+from tilewright.cli import command_line
+
+class Field:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def work(*_):
+    type("Owner", (), {"field": Field()})
+
+command_line.answer_command = opt.TilewrightOptMain.run = work
+sys.exit(interruption.as_program(lambda: (command_line.run if sys.argv[1] == "tilewright" else opt.main)([])))
+"""
+
+
+@pytest.mark.parametrize("tool", ["tilewright", "tilewright-opt"])
+def test_a_request_that_became_another_exception_is_one(tool: str):
+    """Python makes a RuntimeError of what `__set_name__` raises."""
+    done = subprocess.run([sys.executable, "-c", TURNED, tool], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", f"{INTERRUPTED}\n")
+
+
 def test_the_optimizer_is_stopped_too(begin: Callable[..., Process]):
     process = begin(tool="tilewright-opt", stdin=subprocess.PIPE)
     process.wait_until(lambda found: listening(found.pid))
