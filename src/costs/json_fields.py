@@ -9,6 +9,7 @@ from typing import cast
 
 from ..errors import TilewrightError
 from ..files import file_error, text_error
+from ..machine.model import MIN_BANDWIDTH
 
 Json = dict[str, object]
 
@@ -86,6 +87,6 @@ def bandwidth(data: Json, key: str, where: str) -> float | None:
     if data.get(key) is None:
         return None
     value = number(data, key, where)
-    if value <= 0:
-        raise bad(f"{where}.{key}", "a bandwidth above 0 words per cycle, or null", value)
+    if value < MIN_BANDWIDTH:
+        raise bad(f"{where}.{key}", f"a bandwidth of at least {MIN_BANDWIDTH:g} words per cycle, or null", value)
     return value

@@ -16,6 +16,9 @@ from .fields import Field, Ranged
 from .macros import Macro
 from .packets import PacketIsa
 
+MIN_BANDWIDTH = 1e-9
+"""Bytes or words per cycle: with less, times have no meaning."""
+
 UNLIMITED_BYTES = 1 << 62
 """What is said of the capacity of a memory without a depth."""
 

@@ -22,7 +22,7 @@ from .instruction_rules import instruction_complaints
 from .link_rules import bandwidth_complaints
 from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
-from .model import Capability, Compute, Link, Machine, Memory
+from .model import MIN_BANDWIDTH, Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
 
 CONTROLS = ("queues", "packets", "loops")
@@ -112,10 +112,9 @@ def _ports(subject: str, memory: Memory) -> Iterator[Complaint]:
         if energy is not None and not 0 <= energy < math.inf:
             yield Complaint(subject, "finite energies of at least 0 pJ", f"{energy}")
     for rate in (ports.read_bandwidth, ports.write_bandwidth, ports.shared_bandwidth, ports.network_bandwidth):
-        if rate is not None and not 0 < rate < math.inf:
-            yield Complaint(
-                subject, "positive bandwidths, in words per cycle", f"{rate}", "without one it is unlimited"
-            )
+        if rate is not None and not MIN_BANDWIDTH <= rate < math.inf:
+            expected = f"positive bandwidths, at least {MIN_BANDWIDTH:g} words per cycle"
+            yield Complaint(subject, expected, f"{rate}", "without one it is unlimited")
     per_byte = memory.read_energy_pj_per_byte or memory.write_energy_pj_per_byte
     if per_byte and (ports.read_energy_pj is not None or ports.write_energy_pj is not None):
         yield Complaint(subject, "energies per byte or per access", "both", "leave one out")
@@ -133,9 +132,12 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
     if link.src == link.dst:
         yield Complaint(subject, "two different nodes", f"{link.src} twice")
     limited = link.bandwidth_bytes_per_cycle < math.inf
-    if not 0 < link.bandwidth_bytes_per_cycle or (machine.mnemonics and not limited):
-        found = f"{link.bandwidth_bytes_per_cycle}" if limited else "none"
-        yield Complaint(subject, "a positive bandwidth", found, "give the bytes that it moves in a cycle")
+    if link.bandwidth_bytes_per_cycle < MIN_BANDWIDTH or (machine.mnemonics and not limited):
+        found, lever = (
+            f"{link.bandwidth_bytes_per_cycle}" if limited else "none",
+            "give the bytes that it moves in a cycle",
+        )
+        yield Complaint(subject, f"a positive bandwidth, at least {MIN_BANDWIDTH:g}", found, lever)
     if not 0 <= link.latency_cycles < MAX_BYTES:
         yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{link.latency_cycles}")
     if not NAME.fullmatch(link.channel) and link.channel != default_channel(machine, link):

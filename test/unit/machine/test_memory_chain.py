@@ -95,7 +95,7 @@ BROKEN = {
     "bandwidth": (
         "depth 64;",
         "depth 64; read_bandwidth 0;",
-        "(memory L2): expected positive bandwidths, in words per cycle, found 0.0; without one it is unlimited",
+        "(memory L2): expected positive bandwidths, at least 1e-09 words per cycle, found 0.0; without one it",
     ),
     "two prices": (
         "depth 64;",

@@ -80,7 +80,7 @@ RULES: dict[str, tuple[str, str, str]] = {
     "bandwidth missing": (
         "bandwidth 4;",
         "",
-        "toy.acg:17 (link SPAD->ALU): expected a positive bandwidth, found none; give the bytes",
+        "toy.acg:17 (link SPAD->ALU): expected a positive bandwidth, at least 1e-09, found none; give the bytes",
     ),
     "frequency": ("frequency 1000", "frequency 0", "expected a positive frequency"),
     "node named twice": ("memory SPAD", "memory DRAM", "toy.acg:5 (memory DRAM): expected a name for one node only"),
@@ -106,6 +106,7 @@ RULES: dict[str, tuple[str, str, str]] = {
         "link DRAM <-> SPAD",
         "toy.acg:17 (link DRAM->SPAD): expected one link",
     ),
+    "bandwidth tiny": ("bandwidth 4", "bandwidth 1e-308", "toy.acg:17 (link SPAD->ALU): expected a positive bandwidth"),
     "bandwidth zero": ("bandwidth 4", "bandwidth 0", "toy.acg:17 (link SPAD->ALU): expected a positive bandwidth"),
     "capability of a link to a compute node": (
         "bandwidth 4; ",
