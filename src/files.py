@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from .errors import TilewrightError
+from .errors import TilewrightError, check_type
 
 LEVERS = {
     errno.ENOENT: "give the path of something that is there",
@@ -91,6 +91,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
 
 def make_folder(path: str | Path) -> Path:
     """The folder, made where it is not there; `TilewrightError` (kind `file`) where that fails."""
+    check_type("folder", path, (str, Path), "the path of a folder")
     path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import numpy as np
 from ..algebra.blocked import BlockedLayout
 from ..arrays import said
 from ..errors import TilewrightError
-from ..files import read_table, replacing_all, sealed_table
+from ..files import make_folder, read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..machine.layer_table import LayerTable, layer_table_of
@@ -115,7 +115,7 @@ class Program:
 
     def save(self, folder: str | Path) -> Path:
         """Writes the code, `target.acg`, `program.json`, `weights.npz` and `exports` into `folder`, which is made."""
-        folder = Path(folder)
+        folder = make_folder(folder)
         files = (self.control.code_file, TARGET, WEIGHTS, *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:
             places[self.control.code_file].write_bytes(self.code)

@@ -21,6 +21,7 @@ from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
+from ..option_fields import check_fields
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .model_kinds import MODEL_KINDS, check_kind
@@ -58,6 +59,7 @@ def load_model(
     stays as it is.  `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
     Einsum text says no element types: f32, or integers where products are of the types `products`.
     """
+    check_type("shapes", shapes, (InputShapes, type(None)), "InputShapes")
     shapes = shapes or InputShapes()
     if isinstance(model, ModuleOp):
         copy = model.clone()
@@ -189,6 +191,9 @@ class RunOptions:
     trace: bool = True
     tolerance: float | None = None
 
+    def __post_init__(self) -> None:
+        check_fields(self, seed=0, tolerance=0)
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -269,6 +274,7 @@ def run(
     from ..backends.simulator import simulate
 
     check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
+    check_type("options", options, (RunOptions, type(None)), "RunOptions")
     options = options or RunOptions()
     start = time.process_time()
     compiled = not is_kernel(str(model)) and Path(model).is_dir()

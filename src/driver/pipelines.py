@@ -12,6 +12,7 @@ from xdsl.universe import XDSL_UNIVERSE
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..machine import Machine
+from ..option_fields import check_fields
 from ..universe import TILEWRIGHT_UNIVERSE
 from .watch import Watch
 
@@ -40,6 +41,9 @@ class CompileOptions:
     tile_columns: int = 0
     time_limit_s: float = 0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0)
 
 
 def _queues(options: CompileOptions) -> Sequence[str]:

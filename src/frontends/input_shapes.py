@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
-from ..errors import TilewrightError
+from ..errors import TilewrightError, check_type
+from ..option_fields import check_fields
 
 MAX_EXTENT = 1 << 31
 """The largest extent that a caller may give."""
@@ -25,9 +27,11 @@ class InputShapes:
 
     def __post_init__(self) -> None:
         """Refuse what is no extent."""
+        check_fields(self)
         given = [("--batch", self.samples)] + [(f"--dim {name}", extent) for name, extent in self.dims.items()]
         given += [(f"--shape {name}", extent) for name, shape in self.shapes.items() for extent in shape]
         for subject, extent in given:
+            check_type(subject, extent, Integral, "a whole number")
             if not 1 <= extent <= MAX_EXTENT:
                 raise TilewrightError("usage", subject, f"at least 1, at most {MAX_EXTENT}", str(extent))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..costs.hierarchy import Architecture, parse_architecture
 from ..costs.json_fields import read_json
+from ..errors import check_type
 
 YAML = (".yaml", ".yml")
 
@@ -28,6 +29,7 @@ def is_map_only(target: str | Path) -> bool:
 def find_architecture(target: str | Path) -> Architecture:
     """The memory hierarchy of a shipped target (by name) or of a file: `.acg`, a Timeloop architecture (`.yaml`), or
     `.json` in the form that `costs.hierarchy.parse_architecture` reads."""
+    check_type("target", target, (str, Path), "the name of a target, or a path")
     path = Path(target)
     if path.suffix == ".json":
         return parse_architecture(read_json(path), str(path))

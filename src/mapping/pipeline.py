@@ -12,6 +12,7 @@ from ..costs.hierarchy import Architecture, Problem
 from ..driver import Progress
 from ..errors import TilewrightError, check_type
 from ..frontends.input_shapes import InputShapes
+from ..option_fields import check_fields
 from ..search.mapping.mappers import map_problems
 from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
 from .answer import LayerMapping, relative_gap
@@ -49,6 +50,9 @@ class MapOptions:
     shapes: InputShapes = field(default_factory=InputShapes)
     types: Mapping[str, str] | None = None
     gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self, seed=0, time_limit_s=0, jobs=1, gap=0)
 
     def request(self, default_limit_s: float) -> Request:
         """What the mapper is asked."""

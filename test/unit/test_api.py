@@ -1,8 +1,10 @@
 """What the package offers: wrong types are told as every other error is."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tilewright
@@ -24,6 +26,22 @@ CALLS: dict[str, Callable[[], object]] = {
     "map_kernel(5)": lambda: ANY.map_kernel(5, "conventional"),
     "map_network(None)": lambda: ANY.map_network(None, "conventional"),
     "map_kernel(options=3)": lambda: ANY.map_kernel(KERNEL, "conventional", 3),
+    "map_kernel(target=3)": lambda: ANY.map_kernel(KERNEL, 3),
+    "compile(shapes=3)": lambda: ANY.compile(KERNEL, shapes=3),
+    "run(folder=3)": lambda: ANY.run(KERNEL, "tiny", folder=3),
+    "run(options=3)": lambda: ANY.run(KERNEL, "tiny", folder="unused", options=3),
+    "simulate(trace=3)": lambda: ANY.simulate(ANY.compile(KERNEL, "tiny"), trace=3),
+    "save(3)": lambda: ANY.compile(KERNEL, "tiny").save(3),
+    "CompileOptions(partition=3)": lambda: ANY.CompileOptions(partition=3),
+    "CompileOptions(tile_rows=0)": lambda: ANY.CompileOptions(tile_rows=0),
+    "RunOptions(seed=-1)": lambda: ANY.RunOptions(seed=-1),
+    "RunOptions(seed=True)": lambda: ANY.RunOptions(seed=True),
+    "RunOptions(inputs={})": lambda: ANY.RunOptions(inputs={}),
+    "RunOptions(tolerance=nan)": lambda: ANY.RunOptions(tolerance=float("nan")),
+    "MapOptions(objective=x)": lambda: ANY.MapOptions(objective="x"),
+    "MapOptions(jobs=0)": lambda: ANY.MapOptions(jobs=0),
+    "InputShapes(batch=x)": lambda: ANY.InputShapes(batch="x"),
+    "InputShapes(dims={x: y})": lambda: ANY.InputShapes(dims={"x": "y"}),
 }
 
 
@@ -33,6 +51,11 @@ def test_wrong_types(call: str):
         CALLS[call]()
     assert caught.value.expected
     assert caught.value.found
+
+
+def test_text_for_a_path_becomes_one():
+    assert ANY.RunOptions(inputs="x.npz").inputs == Path("x.npz")
+    assert ANY.RunOptions(tolerance=1, seed=np.int64(3)).seed == 3
 
 
 def test_a_demand_below_its_bound_is_told_as_what_it_is():

@@ -37,7 +37,7 @@ def simulate(
     functional: bool = True,
     timing: bool = True,
     checks: bool = True,
-    trace: Path | None = None,
+    trace: str | Path | None = None,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """Runs a program's binary by the meaning that its machine gives to instructions, and nothing else.
@@ -50,7 +50,8 @@ def simulate(
 
     check_type("program", program, Program, "a Program, as `compile` makes")
     check_type("inputs", inputs, (Mapping, type(None)), "arrays by name")
-    options = SimulationOptions(functional, timing, checks, trace, progress)
+    check_type("trace", trace, (str, Path, type(None)), "the path of a file")
+    options = SimulationOptions(functional, timing, checks, Path(trace) if trace is not None else None, progress)
     return control_model(program.machine).simulate(program, inputs or {}, options)
 
 

@@ -10,7 +10,7 @@ SOURCES = Path(__file__).parents[3] / "src"
 
 LAYERS = (
     {"errors", "interruption"},
-    {"files"},
+    {"files", "option_fields"},
     {"algebra"},
     {"machine"},
     {"zoo"},
