@@ -31,7 +31,7 @@ from ..search.mapping.registry import MAPPERS
 from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
 from .model_options import add_model_options, model_shapes
-from .options import add_alias, add_effort, add_objective, short
+from .options import WRITTEN, add_alias, add_effort, add_objective, check_written
 from .tables import progress_bar
 
 
@@ -144,10 +144,9 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _files(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     """Where to draw the mapping, and where to write it as IR."""
-    found: dict[str, list[Path]] = {".svg": [], ".mlir": []}
+    found: dict[str, list[Path]] = {suffix: [] for suffix in WRITTEN}
     for path in arguments.output:
-        if path.suffix not in found:
-            raise UsageError("usage", "--output", "a .svg or .mlir file", short(str(path)), "name it so")
+        check_written(path)
         found[path.suffix].append(path)
     pictures, texts = found.values()
     pictures += [arguments.svg] if arguments.svg is not None else []

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
+from pathlib import Path
 from typing import Any
 
 from .command_line import UsageError
@@ -40,6 +41,16 @@ class Number:
         least = f"more than {self.least}" if self.above else f"at least {self.least}"
         most = f" and at most {self.most:g}" if self.most < 1e18 else ""
         return least + most + (", a whole number" if self.kind is int else "")
+
+
+WRITTEN = ".svg", ".mlir"
+"""Files of `--output`: a picture, or IR."""
+
+
+def check_written(path: Path | None) -> None:
+    """Raise `UsageError` for a file of `--output` of another kind than `WRITTEN`."""
+    if path is not None and path.suffix not in WRITTEN:
+        raise UsageError("usage", "--output", f"a {' or '.join(WRITTEN)} file", short(str(path)), "name it so")
 
 
 def short(text: str, limit: int = 60) -> str:

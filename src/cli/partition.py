@@ -88,6 +88,8 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    from ..search.fusion import SEEDED
+
     if arguments.tile_rows is None:
         yield Unused(("tile_columns",), "without --tile-rows")
     else:
@@ -96,6 +98,8 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
             yield Unused(("tile_rows",), "with a network by name")
     if arguments.method in ("ours", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5"):
         yield Unused(("samples",), f"with --method {arguments.method}")
+    if arguments.method not in SEEDED:
+        yield Unused(("state",), f"with --method {arguments.method}")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

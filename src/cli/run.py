@@ -84,6 +84,8 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused((*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv"), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
+    if arguments.expect is not None:
+        yield Unused(("no_check",), "with --expect")
     if arguments.model is None:
         return
     if arguments.schedule is not None:

@@ -26,7 +26,7 @@ from ..files import write_file
 from ..interruption import answer_with_best
 from .command_line import Unused
 from .model_options import add_model_options, model_shapes
-from .options import Number, add_alias, add_count, add_effort, add_objective
+from .options import Number, add_alias, add_count, add_effort, add_objective, check_written
 from .tables import energy, number, print_table, progress_bar, size
 
 POWERS = {"edp": (1.0, 1.0), "energy": (1.0, 0.0), "latency": (0.0, 1.0)}
@@ -69,6 +69,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.schedules import ScheduleOptions, schedule_network_for
     from ..search.dram import Effort, Objective
 
+    check_written(arguments.output)
     shapes = model_shapes(arguments, arguments.network)
     effort = Effort(
         seed=arguments.seed, rounds=arguments.rounds, jobs=arguments.jobs, time_limit_s=arguments.time_limit

@@ -10,6 +10,7 @@ import pytest
 
 from tilewright import opt
 from tilewright.cli import main
+from tilewright.files import sealed_table
 from tilewright.frontends.acg import target_files
 
 ROOT = Path(__file__).parents[3]
@@ -59,3 +60,17 @@ def test_a_long_name_in_a_target(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path.write_text(target_files()["tiny"].read_text().replace("SPAD", "S" * 5000, 1))
     assert main(["targets", "--target", str(path), "--json"]) == 1
     assert len(json.dumps(json.loads(capsys.readouterr().out)["error"])) < 5000
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e400"])
+def test_a_number_in_a_folder_that_is_none(number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["compile", KERNEL, "--target", "tiny", "-o", str(tmp_path)]) == 0
+    path = tmp_path / "program.json"
+    table = json.loads(path.read_text())
+    table["tensors"][0]["shape"][0] = json.loads(number)
+    files = {name: tmp_path / name for name in table.pop("files")}
+    del table["table"]
+    path.write_text(sealed_table(table, files))
+    capsys.readouterr()
+    assert main(["run", str(tmp_path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["subject"] == str(path)

@@ -92,6 +92,8 @@ def test_numbers():
         (["partition", "vgg16", "--tile-rows", "2"], "--tile-rows", "with a network by name"),
         (["partition", "x.onnx", "--tile-rows", "2", "--cores", "2"], "--cores", "with --tile-rows"),
         (["partition", "vgg16", "--samples", "2"], "--samples", "with --method ours"),
+        (["partition", "vgg16", "--method=greedy", "--state", "x.json"], "--state", "with --method greedy"),
+        (["run", KERNEL, "--expect", "y.npz", "--no-check"], "--no-check", "with --expect"),
         (["schedule", "vgg16", "--tokens", "2"], "--tokens", "no transformer block"),
         (["schedule", "vgg16", "--objective", "edp", "--energy-power", "2"], "--objective", "with --energy-power"),
         (["targets", "-o", "x.acg"], "--output", "without --import"),
@@ -120,6 +122,7 @@ def test_what_is_heeded_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("name", ["x.png", "x"])
-def test_files_of_no_known_kind(name: str, capsys: pytest.CaptureFixture[str]):
-    assert main(["map", KERNEL, "--target", "conventional", "--time-limit", "0.1", "-o", name]) == 2
+@pytest.mark.parametrize("command", [["map", KERNEL, "--target", "conventional"], ["schedule", "vgg16"]])
+def test_files_of_no_known_kind(command: list[str], name: str, capsys: pytest.CaptureFixture[str]):
+    assert main([*command, "--time-limit", "0.1", "-o", name]) == 2
     assert "expected a .svg or .mlir file" in capsys.readouterr().err
