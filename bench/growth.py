@@ -2,12 +2,12 @@
 
 `python bench/growth.py` prints a table: networks down, seconds of CPU, MiB, and the exponent of growth since the next
 smaller network of its kind (1 is linear).  Imports and reading the target are counted; weights are shared by blocks of
-GPT-2 XL.  Numba's kernels should have been compiled before.  Names on the command line choose networks: `chain`,
-`branches`, `gpt2`.
+GPT-2 XL.  Numba's kernels should have been compiled before.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -182,11 +182,16 @@ def child(command: str, path: Path) -> None:
 
 
 def main() -> None:
-    kinds = sys.argv[1:] or list(NETWORKS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help="chain, branches, gpt2 (default: all)")
+    parser.add_argument("--most", type=int, default=max(map(max, SIZES.values())), help="size of the largest network")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.kinds) - set(NETWORKS):
+        parser.error(f"no kind {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as folder:
-        for kind in kinds:
+        for kind in arguments.kinds or NETWORKS:
             before: dict[str, tuple[int, float]] = {}
-            for size in SIZES[kind]:
+            for size in filter(lambda size: size <= arguments.most, SIZES[kind]):
                 path = Path(folder) / f"{kind}{size}.onnx"
                 onnx.save(NETWORKS[kind](size), path)
                 for command in COMMANDS:
