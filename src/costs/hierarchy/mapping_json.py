@@ -29,7 +29,7 @@ def parse_mapping(data: object, arch: Architecture, problem: Problem, where: str
 
 def _level_mapping(level: Json, problem: Problem, where: str) -> LevelMapping:
     bypass = list_of(level.get("bypass") or [], f"{where}.bypass")
-    names = {tensor.name for tensor in problem.tensors}
+    names = [tensor.name for tensor in problem.tensors]  # a list: what is not hashable is looked up, too
     for name in bypass:
         if name not in names:
             raise bad(f"{where}.bypass", f"tensors of {problem.name}", str(name))

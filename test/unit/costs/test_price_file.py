@@ -150,6 +150,7 @@ def put(path: str, value: object) -> Any:
         ("random_mappings/0/mapping/0/spatial_x", [["P", 1 << 20]], "expected at most 65536 spatial children"),
         ("random_mappings/0/mapping/0/spatial_y", [["X", 2]], "expected a dimension of conv1d"),
         ("random_mappings/0/mapping/1/bypass", ["X"], "expected tensors of conv1d, found X"),
+        ("random_mappings/0/mapping/1/bypass", [{}], "expected tensors of conv1d, found {}"),
         ("archs/tiny/levels", [], "expected at least one level"),
         ("archs/tiny/levels/0/energy", "much", "expected a finite number, zero or more, found much"),
         ("archs/tiny/levels/0/energy", float("nan"), "expected a finite number"),
