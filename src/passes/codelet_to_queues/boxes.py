@@ -44,6 +44,40 @@ class Piece:
     slots: tuple[tuple[str, BoxAxis], ...]
 
 
+MOST_INTERVALS = 1 << 10
+"""An access of more intervals is taken for one that touches all bytes between its first and its last."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Bytes around an address: from `low` to `high` (exclusive), and `count - 1` more intervals, each `stride` on."""
+
+    low: int
+    high: int
+    count: int = 1
+    stride: int = 0
+
+
+def reach_of(steps: Sequence[tuple[int, int]], element_bytes: int) -> Reach:
+    """The bytes that elements touch which are at all multiples of strides below counts: `steps` of (count, stride).
+
+    Intervals where steps beyond the first gap are whole numbers of one stride; else all from first to last byte.
+    """
+    low = sum(min(0, stride * (count - 1)) for count, stride in steps)
+    high = sum(max(0, stride * (count - 1)) for count, stride in steps) + element_bytes
+    width, intervals, pitch = element_bytes, 1, 0
+    for stride, count in sorted((abs(stride), count) for count, stride in steps if count > 1 and stride):
+        if stride <= width and not pitch:
+            width += stride * (count - 1)
+        elif not pitch:
+            intervals, pitch = count, stride
+        elif stride % pitch == 0 and stride <= pitch * intervals:
+            intervals += stride // pitch * (count - 1)
+        else:
+            return Reach(low, high)
+    return Reach(low, low + width, intervals, pitch) if 1 < intervals <= MOST_INTERVALS else Reach(low, high)
+
+
 def merge_axes(axes: Sequence[BoxAxis]) -> tuple[BoxAxis, ...]:
     """Outermost first; drops axes of one step and joins neighbours that continue each other in all operands."""
     merged: list[BoxAxis] = []
@@ -124,9 +158,3 @@ def _replaced(axes: Sequence[BoxAxis], axis: BoxAxis, by: BoxAxis) -> tuple[BoxA
 
 def _moved(piece: Piece, axis: BoxAxis, steps: int) -> Piece:
     return Piece(tuple(o + steps * s for o, s in zip(piece.offsets, axis.strides, strict=True)), piece.slots)
-
-
-def span(axes: Sequence[BoxAxis], operand: int) -> tuple[int, int]:
-    """Lowest and highest offset in bytes that the axes reach for an operand."""
-    reach = [(a.count - 1) * a.strides[operand] for a in axes]
-    return sum(min(0, r) for r in reach), sum(max(0, r) for r in reach)

@@ -46,7 +46,7 @@ class Step:
             names = {code: name for name, code in slot.types.items()}
             element = slot.type_name or names[row[slot.type_field]]
             address = row[slot.address]
-            found.append((memories[slot.memory], address + low, address + high + element_dtype(element).itemsize))
+            found.append(Span(memories[slot.memory], address + low, address + high + element_dtype(element).itemsize))
         return found
 
 

@@ -1,18 +1,28 @@
 """Which instructions an instruction must wait for: dependences through bytes of memory, as counts per unit.
 
-Sound on blocks of bytes: two accesses of one block, one of them a write, are ordered.  An access is an interval of
-bytes, so strided accesses that interleave are ordered as well.
+Sound on blocks of bytes: two accesses of one block, one of them a write, are ordered.  An access is a number of
+intervals of bytes, a stride apart: some rows of every channel of a map, for one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 BLOCK_BYTES = 64
 
 Counts = tuple[int, ...]  # per unit: how many of its instructions, from its first on
-Span = tuple[int, int, int]  # memory, first byte, byte after the last
+
+
+class Span(NamedTuple):
+    """Bytes `low` to `high` (exclusive) of a memory, and `intervals - 1` times as many, each `stride` further."""
+
+    memory: int
+    low: int
+    high: int
+    intervals: int = 1
+    stride: int = 0
 
 
 class _Memory:
@@ -69,23 +79,28 @@ class Order:
             self._write(span, unit, count, needs)
         return self._wait(unit, count, needs)
 
+    def _segments(self, span: Span) -> Iterator[tuple[_Memory, int, int]]:
+        """The segments of each interval of a span."""
+        memory, block = self.memories[span.memory], self.blocks[span.memory]
+        for number in range(span.intervals):
+            low, high = span.low + number * span.stride, span.high + number * span.stride
+            yield (memory, *memory.segments(low // block * block, -(-high // block) * block))
+
     def _read(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        memory, block = self.memories[span[0]], self.blocks[span[0]]
-        first, last = memory.segments(span[1] // block * block, -(-span[2] // block) * block)
-        readers = memory.readers
-        for i in range(first, last):
-            _raise_to(needs, memory.writers[i])
-            old = readers[i]
-            readers[i] = (*old[:unit], count, *old[unit + 1 :])
+        for memory, first, last in self._segments(span):
+            readers = memory.readers
+            for i in range(first, last):
+                _raise_to(needs, memory.writers[i])
+                old = readers[i]
+                readers[i] = (*old[:unit], count, *old[unit + 1 :])
 
     def _write(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        memory, block = self.memories[span[0]], self.blocks[span[0]]
-        first, last = memory.segments(span[1] // block * block, -(-span[2] // block) * block)
-        for i in range(first, last):
-            _raise_to(needs, memory.writers[i])
-            _raise_to(needs, memory.readers[i])
-        none = memory.none
-        memory.merge(first, last, (*none[:unit], count, *none[unit + 1 :]))
+        for memory, first, last in self._segments(span):
+            for i in range(first, last):
+                _raise_to(needs, memory.writers[i])
+                _raise_to(needs, memory.readers[i])
+            none = memory.none
+            memory.merge(first, last, (*none[:unit], count, *none[unit + 1 :]))
 
     def _wait(self, unit: int, count: int, needs: list[int]) -> list[tuple[int, int]]:
         known = self.known[unit]

@@ -10,6 +10,7 @@ from ...algebra.expr import Access
 from ...algebra.statement import accesses, reduction_dims, tensors_of
 from ...algebra.window import Range
 from ...errors import TilewrightError
+from .boxes import Reach, reach_of
 from .isa import Binding, Isa
 from .tree import Codelet, Issue, Surrogate
 
@@ -61,7 +62,7 @@ class Shape:
     binding: Binding
     fresh: list[int]
     kept: list[int] | None
-    reach: tuple[tuple[int, int], ...]
+    reach: tuple[Reach, ...]
 
 
 @dataclass
@@ -164,7 +165,7 @@ def _shape(
     plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int]
 ) -> Shape:
     binding, row = plan.binding, plan.template.copy()
-    reach: list[tuple[int, int]] = []
+    reach: list[Reach] = []
     for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
         if extent > binding.limit(slot_dim):
             raise TilewrightError(
@@ -177,16 +178,14 @@ def _shape(
         if extent > 1:
             row[binding.extents[slot_dim]] = extent
     for operand in plan.operands:
-        low = high = 0
+        steps: list[tuple[int, int]] = []
         for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
             stride = operand.stride(dim)
             if extent == 1 or stride == 0 or operand.position in outside:
                 continue
             binding.set_stride(row, operand.position, slot_dim, stride, f"codelet {codelet.name}")
-            low += min(0, stride * (extent - 1))
-            high += max(0, stride * (extent - 1))
-        element = codelet.surrogates[operand.surrogate].element_bytes
-        reach.append((low, high + element))
+            steps.append((extent, stride))
+        reach.append(reach_of(steps, codelet.surrogates[operand.surrogate].element_bytes))
     return Shape(binding, row, _kept(row, binding), tuple(reach))
 
 

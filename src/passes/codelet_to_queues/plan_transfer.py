@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...algebra.element import element_dtype
 from ...algebra.window import Range
 from ...errors import TilewrightError
-from .boxes import BoxAxis, Piece, Slot, cut, merge_axes, span
+from .boxes import BoxAxis, Piece, Reach, Slot, cut, merge_axes, reach_of
 from .isa import Binding, Isa
 from .tree import Codelet, Fill, Surrogate, Transfer, box_axes
 
@@ -48,14 +48,13 @@ class Side:
 
 @dataclass(frozen=True)
 class PartOperand:
-    """An address of an instruction: `offset` from the corner of `side`, touching bytes `low .. high - 1` from there."""
+    """An address of an instruction: `offset` from the corner of `side`; `reach` is what is touched from there."""
 
     side: int
     index: int
     memory: int
     offset: int
-    low: int
-    high: int
+    reach: Reach
     constant: bool
 
 
@@ -250,9 +249,7 @@ def _part(
     size = element_dtype(element).itemsize
     operands: list[PartOperand] = []
     for i, (slot, side, surrogate) in enumerate(zip(binding.operands, sides, surrogates, strict=True)):
-        low, high = span(axes, i)
+        reach = reach_of([(axis.count, axis.strides[i]) for axis in axes], size)
         offset = start[i] + piece.offsets[i]
-        operands.append(
-            PartOperand(side, slot.address, memories[slot.memory], offset, low, high + size, surrogate.constant)
-        )
+        operands.append(PartOperand(side, slot.address, memories[slot.memory], offset, reach, surrogate.constant))
     return Part(binding, row, tuple(operands))

@@ -8,7 +8,15 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.passes.codelet_to_queues import boxes
-from tilewright.passes.codelet_to_queues.boxes import BoxAxis, Slot, cut, merge_axes, span
+from tilewright.passes.codelet_to_queues.boxes import (
+    MOST_INTERVALS,
+    BoxAxis,
+    Reach,
+    Slot,
+    cut,
+    merge_axes,
+    reach_of,
+)
 
 FREE = (-(1 << 20), (1 << 20) - 1)
 SLOTS = [
@@ -68,5 +76,50 @@ def test_boxes_of_too_many_pieces_are_refused():
         cut((BoxAxis(1 << 21, (1 << 30, 8)), BoxAxis(4, (1, 1))), SLOTS, 2)
 
 
-def test_spans_reach_both_ways():
-    assert span([BoxAxis(3, (4, -8)), BoxAxis(2, (1, 1))], 1) == (-16, 1)
+def test_elements_reach_both_ways():
+    assert reach_of([(3, -8), (2, 1)], 1) == Reach(-16, -14, 3, 8)
+    assert reach_of([(3, -8), (2, 3), (2, 1)], 1) == Reach(-16, 5)
+
+
+def bytes_of(reach: Reach) -> set[int]:
+    return {byte + i * reach.stride for i in range(reach.count) for byte in range(reach.low, reach.high)}
+
+
+def touched(steps: Sequence[tuple[int, int]], element_bytes: int) -> set[int]:
+    """Bytes of all elements, one by one; each step is a count and a stride."""
+    starts = (sum(i * s for i, (_, s) in zip(at, steps, strict=True)) for at in product(*(range(n) for n, _ in steps)))
+    return {start + byte for start in starts for byte in range(element_bytes)}
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_reach_has_all_bytes_that_are_touched_between_the_first_and_the_last(seed: int):
+    rng = random.Random(seed)
+    size = rng.choice((1, 2, 4, 8))
+    steps = [(rng.randint(1, 6), rng.choice((-1, 1, 1)) * size * rng.randint(0, 40)) for _ in range(rng.randint(0, 3))]
+    reach, own = reach_of(steps, size), touched(steps, size)
+    assert own <= bytes_of(reach)
+    assert (min(own), max(own)) == (min(bytes_of(reach)), max(bytes_of(reach)))
+    if reach.count > 1:
+        assert own == bytes_of(reach)
+        assert reach.stride > reach.high - reach.low
+    rng.shuffle(steps)
+    assert reach_of(steps, size) == reach
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_reach_of_some_rows_of_all_channels_is_exact(seed: int):
+    rng = random.Random(seed)
+    size, channels, rows, columns = rng.choice((1, 2, 4)), rng.randint(2, 6), rng.randint(2, 9), rng.randint(1, 9)
+    samples, tile = rng.randint(1, 3), rng.randint(1, rows - 1)
+    signs = [rng.choice((-1, 1)) for _ in range(4)]
+    row, channel = columns * size, rows * columns * size
+    steps = [(samples, channels * channel), (channels, channel), (tile, row), (columns, size)]
+    steps = [(count, sign * stride) for (count, stride), sign in zip(steps, signs, strict=True)]
+    reach = reach_of(steps, size)
+    assert bytes_of(reach) == touched(steps, size)
+    assert (reach.count, reach.high - reach.low) == (samples * channels, tile * row)
+
+
+def test_an_access_of_too_many_intervals_is_taken_as_a_whole():
+    assert reach_of([(MOST_INTERVALS, 8)], 4) == Reach(0, 4, MOST_INTERVALS, 8)
+    assert reach_of([(MOST_INTERVALS + 1, 8)], 4) == Reach(0, 8 * MOST_INTERVALS + 4)
