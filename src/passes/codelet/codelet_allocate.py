@@ -18,6 +18,7 @@ from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import copies_bytes, place_locals
 from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.tree import Codelet
+from .placement import allocate_on_chip
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,17 @@ class CodeletAllocatePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            if _has_open_tensors(machine, program):
+                allocate_on_chip(machine, program, ahead=False)
             allocate_tensors(machine, program, self.keep_intermediates)
             allocate_locals(machine, program)
+
+
+def _has_open_tensors(machine: Machine, program: ProgramOp) -> bool:
+    """Whether a tensor on chip has no address."""
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    tensors = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
+    return any(op.address is None and surrogate(op.result).memory not in offchip for op in tensors)
 
 
 def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:
@@ -84,6 +94,8 @@ def allocate_locals(machine: Machine, program: ProgramOp) -> None:
         bases |= dict.fromkeys(inside, ends)
     for number, op in enumerate(program.codelets):
         codelet, locals_ = read_codelet(op, tensors, allocated=False)
+        if locals_ and all(local.slots is not None for local in locals_):
+            continue
         first = len(codelet.surrogates) - len(locals_)
         for memory in machine.memories:
             base = bases.get(op, {}).get(memory.name, 0)

@@ -20,10 +20,10 @@ from xdsl.passes import ModulePass
 
 from ...dialects import mnemonic
 from ...dialects.acg import machine_of
-from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp
+from ...dialects.codelet import CodeletOp, ComputeOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
-from ...dialects.layer_attributes import set_layers
+from ...dialects.layer_attributes import nodes_of, set_layers
 from ...dialects.roles import Role
 from ...machine import Machine
 from .binary import pack
@@ -69,15 +69,15 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     table: list[mnemonic.TensorOp] = []
     offchip = {memory.name for memory in machine.memories if memory.offchip}
     regions: list[DictionaryAttr] = []
-    groups = 0
+    groups = _group_names(program)
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
             emitter.codelet(read_codelet(op, tensors)[0])
         elif isinstance(op, FusedOp):
             first = len(emitter.code.order)
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
-            groups += 1
-            emitter.turns(f"group {groups}", [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
+            names = [groups.get(nodes_of(inner), "") for inner in inside]
+            emitter.turns(names, [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
             regions += _regions(tensors, inside, first, len(emitter.code.order))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
@@ -87,6 +87,23 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     if regions:
         made.attributes["regions"] = ArrayAttr(regions)
     return made
+
+
+def _group_names(program: ProgramOp) -> dict[tuple[str, ...], str]:
+    """Nodes of each layer that runs together with others -> the name of their group; those before it count, too.
+
+    What is loaded for a layer while another group runs is of the layer's own group.
+    """
+    found: dict[tuple[str, ...], str] = {}
+    number = 0
+    for op in program.body.block.ops:
+        if isinstance(op, FusedOp):
+            working = [inner for inner in op.codelets if any(isinstance(part, ComputeOp) for part in inner.walk())]
+            layers = dict.fromkeys(nodes_of(inner) for inner in working)
+            if len(layers) > 1:
+                number += 1
+                found |= dict.fromkeys(layers, f"group {number}")
+    return found
 
 
 def _regions(tensors: Tensors, codelets: list[CodeletOp], first: int, last: int) -> list[DictionaryAttr]:

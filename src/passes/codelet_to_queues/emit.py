@@ -13,10 +13,11 @@ from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
+from .boxes import Reach
 from .clock import Clock
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
-from .order import BLOCK_BYTES, Order, Span
+from .order import Order, Span
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
@@ -62,8 +63,7 @@ class Emitter:
     def __init__(self, machine: Machine) -> None:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
-        blocks = [min(memory.align_bytes, BLOCK_BYTES) for memory in machine.memories]
-        self.order = Order(len(self.isa.units), len(machine.memories), blocks)
+        self.order = Order(len(self.isa.units), len(machine.memories), [1] * len(machine.memories))
         self.clock = Clock(self.isa)
         self.steps = 0
         self.layers = LayerRecorder()
@@ -73,10 +73,18 @@ class Emitter:
         """Emits one codelet."""
         self._run(codelet, State.of(codelet), self._layer(codelet))
 
-    def turns(self, group: str, codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]) -> None:
-        """Emits codelets of a group by turns: each is one of them, by number, and what its dims then range over."""
+    def turns(
+        self,
+        groups: Sequence[str],
+        codelets: Sequence[Codelet],
+        turns: Iterable[tuple[int, Mapping[str, Range]]],
+    ) -> None:
+        """Emits codelets by turns: each is one of them, by number, and what its dims then range over.
+
+        `groups` has the name of the group of layers that each is of.
+        """
         states = [State.of(codelet) for codelet in codelets]
-        layers = [self._layer(codelet, group) for codelet in codelets]
+        layers = [self._layer(codelet, group) for codelet, group in zip(codelets, groups, strict=True)]
         for number, ranges in turns:
             state = states[number]
             state.ranges.update(ranges)
@@ -182,7 +190,7 @@ class Emitter:
         for operand in part.operands:
             base = bases[operand.side] + operand.offset
             row[operand.index] = base
-            spans.append((operand.memory, base + operand.low, base + operand.high))
+            spans.append(_span(operand.memory, base, operand.reach))
         target, *sources = spans
         self._emit(
             part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target]
@@ -213,8 +221,7 @@ class Emitter:
             else:
                 base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
             row[operand.index] = base
-            low, high = shape.reach[operand.position]
-            spans.append((operand.memory, base + low, base + high))
+            spans.append(_span(operand.memory, base, shape.reach[operand.position]))
         target, *sources = spans
         self._emit(
             shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target]
@@ -231,3 +238,8 @@ class Emitter:
         self.isa.set_header(row, unit, waits)
         self.code.order.append(binding.number)
         self.code.rows[binding.number].append(row)
+
+
+def _span(memory: int, base: int, reach: Reach) -> Span:
+    """The bytes of a memory that are touched from an address on."""
+    return Span(memory, base + reach.low, base + reach.high, reach.count, reach.stride)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -19,6 +19,7 @@ from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import resources_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters
+from ..graph.samples import channel_axis
 from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .elementwise import ELEMENTWISE, Frame
@@ -60,14 +61,18 @@ class ConvertGraphToNestPass(ModulePass):
         }
 
     The bytes of weights are used for zero points, where they are known; no bytes are changed.
+
+    With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
+    what follows them element by element, and what is joined along channels is read where it lies (`nest.join`).
     """
 
     name = "convert-graph-to-nest"
+    in_place: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                _Conversion(op, function).run()
+                _Conversion(op, function, self.in_place).run()
 
 
 @dataclass
@@ -82,8 +87,9 @@ class _Open:
 class _Conversion:
     """Replaces the layers of one function."""
 
-    def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
+    def __init__(self, module: ModuleOp, function: func.FuncOp, in_place: bool) -> None:
         self.block = function.body.block
+        self.in_place = in_place
         self.done: dict[Operation, None] = {}  # in order
         self.marks: dict[str, Attribute] = {}
         self.fused = 0
@@ -103,9 +109,9 @@ class _Conversion:
 
     def run(self) -> None:
         """Converts the function in place."""
-        for op in list(self.block.ops):
+        for op, layers in list(self._steps()):
             self.at = op
-            self._convert(op)
+            self._convert(op, layers)
         for op in self.block.ops:
             if op not in self.done:
                 for i, operand in enumerate(op.operands):
@@ -137,7 +143,22 @@ class _Conversion:
     def _final(self, value: SSAValue) -> SSAValue:
         return self.scope.values.get(value, value)
 
-    def _convert(self, op: Operation) -> None:
+    def _steps(self) -> Iterator[tuple[Operation, Sequence[Operation]]]:
+        """The operations of the function, each with the layers that are converted when it is their turn."""
+        if not self.in_place:
+            yield from ((op, [op]) for op in self.block.ops)
+            return
+        clusters: dict[Operation, Sequence[Operation]] = {
+            cluster.tail: cluster.members for cluster in find_clusters(self.block, EPILOGUE)
+        }
+        inside = {member for members in clusters.values() for member in members}
+        for op in self.block.ops:
+            if op in clusters:
+                yield op, _anchor_first(clusters[op])
+            elif op not in inside:
+                yield op, [op]
+
+    def _convert(self, op: Operation, layers: Sequence[Operation] = ()) -> None:
         match op:
             case graph.WeightOp():
                 return
@@ -156,12 +177,14 @@ class _Conversion:
                 self._enter(op)
                 self._layers(op.members(), graph.name_of(op))
                 self._leave(op)
+            case graph.ConcatOp() if self.in_place and is_read_in_place(op):
+                self._join(op)
             case graph.LayerOp():
-                self._layers([op], None)
+                self._layers(layers or [op], None, one=self.in_place)
             case _:
                 return
         if op.parent is self.block:
-            self.done[op] = None
+            self.done |= dict.fromkeys(layers or [op])
 
     def _enter(self, op: graph.GroupOp) -> None:
         for arg, value in zip(op.body.block.args, op.inputs, strict=True):
@@ -184,14 +207,17 @@ class _Conversion:
             if isinstance(member, graph.ReshapeOp):
                 self._reshape(member)
             elif isinstance(member, graph.ConcatOp):
-                pieces = [self.scope.outer(piece) for piece in member.pieces]
-                join = nest.JoinOp(pieces, member.axis.value.data, member.result.type)
-                join.result.name_hint = member.result.name_hint
-                self._emit(join)
-                self.scope.values[member.result] = join.result
+                self._join(member)
             elif isinstance(member, graph.LayerOp) and member in clusters:
-                self._layers(sorted(clusters[member], key=lambda op: type(op) in ELEMENTWISE), None, one=True)
+                self._layers(_anchor_first(clusters[member]), None, one=True)
         self.marks = {}
+
+    def _join(self, op: graph.ConcatOp) -> None:
+        """What is joined stays where it lies; who reads it looks there."""
+        join = nest.JoinOp([self.scope.outer(piece) for piece in op.pieces], op.axis.value.data, op.result.type)
+        join.result.name_hint = op.result.name_hint
+        self._emit(join)
+        self.scope.values[op.result] = join.result
 
     def _layers(self, layers: Sequence[Operation], group_name: str | None, *, one: bool = False) -> None:
         """Layers of one fused group, in as few `nest.group`s as they allow; in `one` if elementwise layers of the same
@@ -259,6 +285,35 @@ class _Conversion:
     @staticmethod
     def _name(layer: graph.LayerOp) -> str:
         return graph.name_of(layer) or layer.name.removeprefix("graph.")
+
+
+def _anchor_first(layers: Sequence[Operation]) -> list[Operation]:
+    """The layer that is not elementwise, if there is one, before the others."""
+    return sorted(layers, key=lambda op: type(op) in ELEMENTWISE)
+
+
+def is_read_in_place(op: graph.ConcatOp) -> bool:
+    """Whether all that read what is joined can read each piece where it lies.
+
+    Pieces are side by side along channels, and no reader looks at them in another shape, in groups, or returns them.
+    """
+    if len(shape_of(op.result)) > 4 or op.axis.value.data != channel_axis(op.result):
+        return False
+    for use in op.result.uses:
+        match user := use.operation:
+            case graph.ConcatOp():
+                fits = is_read_in_place(user)
+            case graph.ConvOp():
+                fits = use.index == 0 and user.groups.value.data == 1
+            case graph.PoolOp() | graph.GemmOp():
+                fits = use.index == 0
+            case graph.ReduceOp():
+                fits = tuple(user.axes.get_values()) == (2, 3)
+            case _:
+                fits = type(user) in ELEMENTWISE and shape_of(user.results[0]) == shape_of(op.result)
+        if not fits:
+            return False
+    return True
 
 
 def _is_constant_pad(layer: graph.LayerOp) -> bool:

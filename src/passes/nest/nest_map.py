@@ -99,7 +99,9 @@ class NestMapPass(ModulePass):
             costs = [_map(group, pricer, known) for group in alone]
             fused = marked_groups(function.body.block, pricer.machine, pricer)
             busy = {op: bind_in_place(op, pricer) for op in fused}
-            _predict(function, costs, list(dict.fromkeys(fused.values())), busy)
+            groups = list(dict.fromkeys(fused.values()))
+            if not any(group.whole for group in groups):
+                _predict(function, costs, groups, busy)
 
 
 def _predict(
@@ -138,18 +140,21 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
 def bind_in_place(op: nest.GroupOp, pricer: Pricer) -> Mapping[str, float]:
     """Choose capabilities for a layer of a fused group, whose operands are in place; cycles of each unit for it."""
     problem = group_of(op)
-    tree = region_tree(op.mapping, problem, pricer.machine)
+    nodes, cost = bind_tree(problem, region_tree(op.mapping, problem, pricer.machine), pricer)
+    set_mapping(op, nodes)
+    return cost.queue_cycles
+
+
+def bind_tree(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
+    """A mapping with a capability for each of its computes, and what it costs."""
     kernels = {kernel.name: kernel for kernel in problem.kernels}
     nodes = _bound(_stripped(tree), kernels, problem.extents, pricer)
-    set_mapping(op, nodes)
-    return cost_of(problem, nodes, pricer).queue_cycles
+    return nodes, cost_of(problem, nodes, pricer)
 
 
 def _solve(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
     check_tree(problem, tree, pricer.machine)
-    kernels = {kernel.name: kernel for kernel in problem.kernels}
-    nodes = _bound(_stripped(tree), kernels, problem.extents, pricer)
-    return nodes, cost_of(problem, nodes, pricer)
+    return bind_tree(problem, tree, pricer)
 
 
 def _stripped(nodes: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
@@ -22,11 +22,12 @@ from ...search.mapping.build import build
 from ...search.mapping.tiling import tile_group
 from ..nest_to_codelet.fused_marks import marked_groups
 from .change import Nodes, change_groups
+from .nest_map import bind_tree
 from .split import split_group
 from .trees import group_of, in_group, set_mapping
 
 if TYPE_CHECKING:
-    from ..nest_to_codelet.fused_layers import FusedGroup
+    from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class NestTilePass(ModulePass):
                 _tile(group, pricer, known)
         for function in op.body.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
-                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer))
+                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer), pricer)
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
@@ -121,12 +122,37 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
     set_mapping(op, known[problem])
 
 
-def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup]) -> None:
+def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> None:
+    known: dict[tuple[Group, int], tuple[Node, ...]] = {}
     for group, fused in groups.items():
-        if not group.is_mapped:
+        if group.is_mapped:
+            continue
+        if not fused.whole:
             from ..nest_to_codelet.fused_tiles import tile_layer
 
             set_mapping(group, tile_layer(fused, fused.layers[fused.number[group.outs[0]]]))
+            continue
+        pieces = group.attributes.get("piece_bytes")
+        limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
+        key = fused.layers[0].problem, limit
+        if key not in known:
+            known[key] = _whole_tree(fused.layers[0], limit, pricer)
+        set_mapping(group, known[key])
+
+
+def _whole_tree(layer: FusedLayer, piece_bytes: int, pricer: Pricer) -> tuple[Node, ...]:
+    """The pieces in which a layer that runs as a whole ends first, if its units work side by side."""
+    from ..nest_to_codelet.fused_tiles import whole_trees
+
+    best: tuple[float, tuple[Node, ...]] | None = None
+    for count, tree in whole_trees(pricer.machine, layer, piece_bytes):
+        cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
+        busiest, total = max(cycles, default=0.0), sum(cycles)
+        latency = busiest + (total - busiest) / count
+        if best is None or latency < best[0]:
+            best = latency, tree
+    assert best is not None
+    return best[1]
 
 
 def _is_split_useful(error: TilewrightError) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...costs.mapping.binding import Pricer
@@ -22,8 +22,8 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...resources import Resources, resources_of
 from ..names import unique_name
-from .fused_marks import marked_groups
-from .fused_weights import WeightRoom
+from ..nest.storage import readers_of, storage_of
+from .fused_marks import kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
 
 if TYPE_CHECKING:
@@ -80,8 +80,13 @@ class _Converter:
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
         self.outputs = self._outputs()
-        self.room = WeightRoom()
         self.fused = marked_groups(function.body.block, machine, Pricer(machine))
+        self.onchip = kept_maps(function)
+        if self.onchip.kept:
+            from .padded_maps import paddings
+
+            inside = frozenset(root for root in self.onchip.kept if not self._passes_offchip(root))
+            self.onchip.paddings = paddings(self.fused, inside, machine)
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
@@ -101,7 +106,7 @@ class _Converter:
         self.copied: list[tuple[str, SSAValue]] = []
         names = _names(self.function, "graph.outputs")
         for value, name in zip(last.arguments, names, strict=True):
-            root = _root(value)
+            root = storage_of(value)
             if isinstance(root.owner, GroupOp) and root not in found:
                 found[root] = name, value
             else:
@@ -147,13 +152,23 @@ class _Converter:
         from .fused_program import FusedBuilder
 
         for layer in group.layers:
-            if group.leaves(layer.result):
-                self._tensor(layer.result, _result_name(layer.op, layer.result), Role.TEMP)
-        weights = [value for layer in group.layers for value in layer.weights.values()]
-        leaving = [layer.result for layer in group.layers if layer.result in self.values]
-        values = dict.fromkeys([*group.outside, *weights, *leaving])
-        offchip = {value: self._value(value) for value in values}
-        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.room).build())
+            for name, root in layer.made.items():
+                if root not in self.values and self._passes_offchip(root):
+                    self._tensor(root, _result_name(layer.op, layer.results[name]), Role.TEMP)
+        touched = [value for layer in group.layers for value in (*layer.made.values(), *layer.weights.values())]
+        offchip = {value: self._value(value) for value in [*group.outside, *touched] if self._is_offchip(value)}
+        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.onchip).build())
+
+    def _passes_offchip(self, root: SSAValue) -> bool:
+        """Whether a map goes through DRAM: it is an output, or a reader in another group finds it there."""
+        if root in self.outputs:
+            return True
+        maker = self.fused.get(root.owner)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        readers = [self.fused.get(op) for op in readers_of(root)]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return any(group is None or (group is not maker and root not in self.onchip.kept) for group in readers)
+
+    def _is_offchip(self, value: SSAValue) -> bool:
+        return value in self.values or not isinstance(value.owner, GroupOp)
 
     def _unique(self, name: str) -> str:
         unique = unique_name(name, self.taken)
@@ -174,7 +189,7 @@ class _Converter:
 
     def _tensor(self, value: SSAValue, name: str, role: Role) -> TensorOp:
         """Declares the tensor of a value; an output has the shape and name of what is returned."""
-        root = _root(value)
+        root = storage_of(value)
         output, returned = self.outputs.get(root, (name, value))
         if root in self.outputs:
             role = Role.OUTPUT
@@ -203,22 +218,6 @@ class _Converter:
         return SurrogateType.get(value.type.get_shape(), value.type.element_type, self.memory)
 
 
-def _root(value: SSAValue) -> SSAValue:
-    """The value whose tensor `value` is: through views, and back along results that overwrite an input."""
-    while True:
-        owner = value.owner
-        if isinstance(owner, NestViewOp):
-            value = owner.source
-        elif isinstance(owner, GroupOp) and isinstance(value, OpResult):
-            name = owner.buffers()[owner.yielded[value.index]]
-            inputs = dict(zip((n.data for n in owner.input_names), owner.inputs, strict=True))
-            if name not in inputs:
-                return value
-            value = inputs[name]
-        else:
-            return value
-
-
 def _names(function: FuncOp, attribute: str) -> list[str]:
     """Names of the function's inputs or outputs; made up where it has none."""
     inputs = attribute == "graph.inputs"
@@ -232,8 +231,8 @@ def _names(function: FuncOp, attribute: str) -> list[str]:
     return given
 
 
-def _result_name(op: GroupOp, result: OpResult) -> str:
+def _result_name(op: GroupOp, result: SSAValue) -> str:
     name = op.attributes.get("name")
     text = name.data if isinstance(name, StringAttr) else op.sym_name.data
-    index = result.index
+    index = next(place for place, own in enumerate(op.results) if own is result)
     return text if index == 0 else f"{text}.{index}"

@@ -26,11 +26,12 @@ from .group_codelets import CodeletBuilder, Frame, compute, identifier
 
 @dataclass(frozen=True)
 class Place:
-    """Channels `start` to `stop` (exclusive) of a buffer are the tensor `value`."""
+    """Channels `start` to `stop` (exclusive) of a buffer are the tensor `value`, `shift` elements on along axes."""
 
     value: SSAValue
     start: int
     stop: int
+    shift: tuple[int, ...] = ()
 
 
 Places = Mapping[str, Sequence[Place]]
@@ -39,12 +40,16 @@ Places = Mapping[str, Sequence[Place]]
 
 @dataclass
 class LayerBuilder(CodeletBuilder):
-    """Builds the codelet of one layer; `borders` are the tensors for reads out of bounds."""
+    """Builds the codelet of one layer; `borders` are the tensors for reads out of bounds.
+
+    `streamed` has the tensors off chip of weights that its mapping holds piece by piece.
+    """
 
     machine: Machine
     layer: FusedLayer
     places: Places
     borders: Mapping[tuple[str, float], SSAValue]
+    streamed: Mapping[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     arguments: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def __post_init__(self) -> None:
@@ -58,9 +63,12 @@ class LayerBuilder(CodeletBuilder):
                 values.setdefault(place.value, identifier(name) + (f"_{number}" if len(places) > 1 else ""))
         for (buffer, _), value in self.borders.items():
             values.setdefault(value, f"{identifier(buffer)}_border")
+        for name, value in self.streamed.items():
+            values.setdefault(value, identifier(name))
         block = entry([value.type for value in values], list(values.values()))
         self.arguments = dict(zip(values, block.args, strict=True))
-        frame = Frame({}, self.op.extents, {})
+        where = {name: self.arguments[value] for name, value in self.streamed.items()}
+        frame = Frame(where, self.op.extents, {})
         block.add_ops(self.nodes(self.op.mapping, frame))
         codelet = CodeletOp(self.op.sym_name.data, self.op.extents, list(values), Region(block))
         set_nodes(codelet, nodes_of(self.op))
@@ -116,7 +124,8 @@ class LayerBuilder(CodeletBuilder):
         at: Mapping[str, tuple[int, int]],
     ) -> Operation:
         values: list[SSAValue] = []
-        shifts: dict[str, int] = {}
+        shifts: dict[str, list[int]] = {}
+        inside: set[str] = set()
         names = {access.tensor: access for access in accesses(statement)}
         for operand, buffer in buffers.items():
             places = self.places.get(buffer)
@@ -127,12 +136,21 @@ class LayerBuilder(CodeletBuilder):
             if len(places) > 1:
                 start = at[self._joined_dim(names[operand], places)][0]
                 place = next(item for item in places if item.start <= start < item.stop)
-                shifts[operand] = place.start
+            if place.start or place.shift:
+                access = names[operand]
+                assert isinstance(access, Access)
+                shift = list(place.shift) or [0] * len(access.indices)
+                shift[channel_axis(len(shift))] -= place.start
+                shifts[operand] = shift
+            if place.shift:
+                inside.add(operand)
             values.append(self.arguments[place.value])
         pads = self._pads(node)
-        borders = [operand for operand in buffers if operand in pads]
+        borders = [operand for operand in buffers if operand in pads and operand not in inside]
         values += [self.arguments[self.borders[buffers[operand], pads[operand]]] for operand in borders]
-        moved = Statement(statement.target, statement.reduce, _shifted(statement.value, shifts))
+        target = _shifted(statement.target, shifts)
+        assert isinstance(target, Access)
+        moved = Statement(target, statement.reduce, _shifted(statement.value, shifts))
         return compute(node, moved, values, *self.manner(node, frame), borders)
 
     def _pads(self, node: nest.ComputeOp) -> dict[str, float]:
@@ -153,13 +171,12 @@ def padded(layer: FusedLayer) -> list[tuple[str, float]]:
     return list(found)
 
 
-def _shifted(expr: Expr, shifts: Mapping[str, int]) -> Expr:
-    """Accesses of joined operands with channels counted from their own first."""
+def _shifted(expr: Expr, shifts: Mapping[str, Sequence[int]]) -> Expr:
+    """Accesses with their indices counted from elsewhere."""
     match expr:
-        case Access(tensor, indices) if shifts.get(tensor):
-            axis = channel_axis(len(indices))
-            moved = to_affine(indices[axis]) + Affine(-shifts[tensor])
-            return Access(tensor, (*indices[:axis], moved.to_expr(), *indices[axis + 1 :]))
+        case Access(tensor, indices) if tensor in shifts:
+            pairs = zip(indices, shifts[tensor], strict=True)
+            return Access(tensor, tuple((to_affine(i) + Affine(by)).to_expr() if by else i for i, by in pairs))
         case Call(fn, args):
             return Call(fn, tuple(_shifted(arg, shifts) for arg in args))
         case _:

@@ -26,9 +26,12 @@ from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.mapping.candidates import Problem
+from ..nest.storage import storage_of
 from ..nest.trees import group_of
 
 NO_LIMIT = Buffers(1 << 62, None)
+
+WHOLE_TILE = 0, 0
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def pieces_of(value: SSAValue) -> list[Piece]:
             whole = found[0].whole or map_shape(shape) != map_shape(before) if found else False
             return [Piece(piece.root, 0, shape[channel_axis(len(shape))], whole) for piece in found]
         case _:
-            return [Piece(value, 0, shape_of(value)[channel_axis(len(shape_of(value)))] if shape_of(value) else 1)]
+            channels = shape_of(value)[channel_axis(len(shape_of(value)))] if shape_of(value) else 1
+            return [Piece(storage_of(value), 0, channels)]
 
 
 def map_shape(shape: Sequence[int]) -> Shape:
@@ -88,7 +92,10 @@ def map_shape(shape: Sequence[int]) -> Shape:
 
 @dataclass(frozen=True, eq=False)
 class FusedLayer:
-    """A nest group of a fused group: its dims of samples, rows and columns ("" for none), the memory of each buffer."""
+    """A nest group of a fused group: its dims of samples, rows and columns ("" for none), the memory of each buffer.
+
+    Without `by_rows` it cannot be made row by row, and runs as a whole only.
+    """
 
     op: nest.GroupOp
     problem: Group
@@ -96,6 +103,29 @@ class FusedLayer:
     row: str
     column: str
     memories: dict[str, str]
+    by_rows: bool = True
+
+    @cached_property
+    def made(self) -> dict[str, SSAValue]:
+        """Buffers that are results -> the values whose bytes they are."""
+        return {name: storage_of(result) for name, result in self.results.items()}
+
+    @cached_property
+    def results(self) -> dict[str, SSAValue]:
+        """Buffers that are results -> the results."""
+        names = self.op.buffers()
+        return {names[value]: result for value, result in zip(self.op.yielded, self.op.outs, strict=True)}
+
+    @cached_property
+    def streamed(self) -> frozenset[str]:
+        """Weights that are loaded piece by piece while the layer runs: its mapping holds them."""
+        holds = (node.buffer_names for node in self.op.mapping.walk() if isinstance(node, nest.HoldOp))
+        return frozenset(name for names in holds for name in names if name in self.weights)
+
+    @property
+    def map_memory(self) -> str:
+        """The memory of its maps; where there are several, that of its results."""
+        return self.memories[next(iter(self.made))]
 
     @property
     def result(self) -> OpResult:
@@ -115,8 +145,8 @@ class FusedLayer:
 
     @cached_property
     def weights(self) -> dict[str, SSAValue]:
-        """Inputs that are weights."""
-        return {name: value for name, value in self.inputs.items() if name not in self.maps}
+        """Inputs that are weights, and that a kernel reads."""
+        return {n: value for n, value in self.inputs.items() if n not in self.maps and n in self.memories}
 
     @property
     def intermediates(self) -> list[str]:
@@ -162,13 +192,24 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     axis = row_axis(len(target.forms))
     sample = _dim(where, target.forms[0], problem) if target.forms else ""
     row = "" if axis is None else _dim(where, target.forms[axis], problem)
-    column = _dim(where, target.forms[3], problem) if len(target.forms) == 4 else ""
+    column = ""
+    if len(target.forms) == 4 and set(target.forms[3].names) <= set(tileable_dims(problem)):
+        column = _dim(where, target.forms[3], problem)
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
             if sample and use.forms and use.forms[0] != target.forms[0]:
                 raise TilewrightError("unsupported", where, "each sample made of one sample", "several")
     return layer
+
+
+def read_whole(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
+    """A nest group as a layer that may run as a whole, whatever it does."""
+    try:
+        return read_layer(op, pricer)
+    except TilewrightError:
+        problem = group_of(op)
+        return FusedLayer(op, problem, "", "", "", dict(Problem.of(problem, pricer).memories), by_rows=False)
 
 
 def _dim(where: str, form: Affine, problem: Group) -> str:
@@ -191,6 +232,11 @@ class FusedGroup:
     machine: Machine
     layers: tuple[FusedLayer, ...]
     tile: tuple[int, int]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is one layer that runs as a whole, on maps that are wholly on chip."""
+        return self.tile == WHOLE_TILE
 
     @cached_property
     def number(self) -> dict[SSAValue, int]:
@@ -300,7 +346,7 @@ class FusedGroup:
 def _tile(op: nest.GroupOp) -> tuple[int, int]:
     marks = [op.attributes.get(f"tile_{what}") for what in ("rows", "columns")]
     rows, columns = (mark.value.data if isinstance(mark, IntegerAttr) else 0 for mark in marks)
-    return max(rows, 1), columns
+    return rows, columns
 
 
 def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
@@ -312,6 +358,8 @@ def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.Gr
             members.setdefault(mark.value.data, []).append(op)
     found: dict[nest.GroupOp, FusedGroup] = {}
     for ops in members.values():
-        group = FusedGroup(machine, tuple(read_layer(op, pricer) for op in ops), _tile(ops[0]))
+        tile = _tile(ops[0])
+        read = read_whole if tile == WHOLE_TILE else read_layer
+        group = FusedGroup(machine, tuple(read(op, pricer) for op in ops), tile)
         found |= dict.fromkeys(ops, group)
     return found

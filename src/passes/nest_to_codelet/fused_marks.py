@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ...costs.mapping.binding import Pricer
 from ...dialects import nest
@@ -12,6 +16,10 @@ from ...machine import Machine
 
 if TYPE_CHECKING:
     from .fused_layers import FusedGroup
+    from .padded_maps import Padding
+
+KEPT = "kept"
+"""On a group: its results stay on chip for all that read them.  On a function: so do these arguments, by number."""
 
 
 def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
@@ -21,3 +29,31 @@ def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.G
     from .fused_layers import fused_groups
 
     return fused_groups(block, machine, pricer)
+
+
+@dataclass
+class OnChip:
+    """Maps that are `kept` on chip from the group that makes or loads them to the last that reads them.
+
+    `tensors` has those that are there so far, `borders` the elements that stand for what lies outside of a map, by
+    memory, type and value; maps of `paddings` have room around them.
+    """
+
+    kept: frozenset[SSAValue] = frozenset()
+    tensors: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    paddings: Mapping[SSAValue, Padding] = field(default_factory=dict["SSAValue", "Padding"])
+    borders: dict[tuple[str, Attribute, float], SSAValue] = field(
+        default_factory=dict[tuple[str, Attribute, float], SSAValue]
+    )
+
+
+def kept_maps(function: FuncOp) -> OnChip:
+    """The maps of a function that are marked as kept."""
+    found: list[SSAValue] = []
+    arguments = function.attributes.get(KEPT)
+    if isinstance(arguments, DenseArrayBase):
+        found += [function.body.block.args[number] for number in arguments.get_values()]
+    for op in function.body.block.ops:
+        if isinstance(op, nest.GroupOp) and KEPT in op.attributes:
+            found += op.results
+    return OnChip(frozenset(found))

@@ -1,104 +1,175 @@
-"""A fused group as tensors on chip and codelets that take turns, in the order of its execution scheme."""
+"""Groups of layers that run on chip as `codelet.fused`: maps, weights, and turns that load, compute and store.
+
+A group of several layers runs tile by tile in the order of its execution scheme, a ring of rows on chip for each of its
+maps; a layer that runs as a whole reads and makes whole maps.  A map that is kept on chip from one group to the next
+lies in one tensor for all of them.  Addresses are left open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
-from math import prod
+from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...algebra.allocation import BumpAllocator, align_up
-from ...costs.fusion.regions import Region as Place
-from ...costs.fusion.regions import require_group_bytes
 from ...costs.fusion.scheme import Held, Update
-from ...costs.mapping.place import memory_of
 from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
-from ...dialects.types import dtype_of, element_of, shape_of
-from ...machine import Memory
+from ...dialects.types import element_of, shape_of
+from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis, unsupported
-from .fused_weights import WeightRoom
+from .fused_marks import OnChip
 from .group_codelets import number
-
-Turn = tuple[int, int, int, int, int, int]
+from .padded_maps import Padding, border_codelet
 
 MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
 """What is done to a map in its turn; a map from outside is made by loading it."""
+
+NO_DIMS = "", "", ""
+
+
+class Turn(NamedTuple):
+    """A codelet by number runs for one sample, some rows and some columns."""
+
+    codelet: int
+    sample: int = 0
+    row: int = 0
+    rows: int = 1
+    column: int = 0
+    columns: int = 1
 
 
 @dataclass
 class FusedBuilder:
     """Builds one group; `offchip` has the tensors in DRAM of maps from outside, of weights, and of results that leave.
 
-    `unique` gives names that no tensor has; `room` knows where the weights of the group before lie.
+    `unique` gives names that no tensor has.
     """
 
     group: FusedGroup
     offchip: Mapping[SSAValue, SSAValue]
     unique: Callable[[str], str]
-    room: WeightRoom
+    onchip: OnChip
     ops: list[Operation] = field(default_factory=list[Operation])
     regions: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sides: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    weights: dict[tuple[FusedLayer, str], SSAValue] = field(default_factory=dict[tuple[FusedLayer, str], SSAValue])
+    weights: dict[tuple[FusedLayer, SSAValue], SSAValue] = field(
+        default_factory=dict[tuple[FusedLayer, SSAValue], SSAValue]
+    )
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
     )
-    bumps: dict[str, BumpAllocator] = field(default_factory=dict[str, BumpAllocator])
+    codelets: list[CodeletOp] = field(default_factory=list[CodeletOp])
+    dims: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def build(self) -> list[Operation]:
         """Tensors, views, and the fused group."""
-        scheme = self.group.scheme
-        self.memory = self.group.map_memory
-        align = memory_of(self.group.machine, self.memory).align_bytes
-        self.bumps[self.memory] = BumpAllocator(align, scheme.demand_bytes)
-        for source in scheme.sources:
-            self._region(source)
-        early = self._weights()
-        layers = [self._layer(layer) for layer in self.group.layers]
-        codelets = layers.copy()
-        first: list[int] = []
-        loads: dict[int, int] = {}
-        if self.fills:
-            first.append(len(codelets))
-            codelets.append(self._fill())
-            set_nodes(codelets[-1], _nodes(self.group.layers[0]))
-        for place, layer in enumerate(self.group.layers):
-            if layer.weights:
-                loads[place] = len(codelets)
-                codelets.append(self._load(layer))
-                set_nodes(codelets[-1], _nodes(layer))
-        dims = [(layer.sample, layer.row, layer.column) for layer in self.group.layers]
-        dims += [("", "", "")] * (len(codelets) - len(layers))
-        moves: dict[tuple[int, str], int] = {}
-        for source in scheme.sources:
-            for what, codelet, own in self._moves(source):
-                moves[source.number, what] = len(codelets)
-                set_nodes(codelet, _nodes(self._layer_of(source)))
-                codelets.append(codelet)
-                dims.append(own)
-        first += [loads.pop(place) for place in early]
-        turns = [*((number, 0, 0, 1, 0, 1) for number in first), *self._turns(moves, loads, dims)]
-        samples, rows, columns = ([own[axis] for own in dims] for axis in range(3))
-        name, region = f"{self.group.name}.fused", Region(Block(codelets))
+        turns = list(self._whole() if self.group.whole else self._tiled())
+        samples, rows, columns = ([own[axis] for own in self.dims] for axis in range(3))
+        name, region = f"{self.group.name}.fused", Region(Block(self.codelets))
         if self.group.tile[1]:
             return [*self.ops, FusedOp(name, turns, samples, rows, region, columns)]
         return [*self.ops, FusedOp(name, [turn[:4] for turn in turns], samples, rows, region)]
 
-    def _turns(
-        self, moves: Mapping[tuple[int, str], int], loads: dict[int, int], dims: Sequence[tuple[str, str, str]]
-    ) -> Iterator[Turn]:
+    def _add(self, codelet: CodeletOp, layer: FusedLayer, dims: tuple[str, str, str] = NO_DIMS) -> int:
+        """The number of a codelet that works for `layer`."""
+        set_nodes(codelet, nodes_of(layer.op) or (layer.op.sym_name.data,))
+        self.codelets.append(codelet)
+        self.dims.append(dims)
+        return len(self.codelets) - 1
+
+    def _whole(self) -> Iterator[Turn]:
+        """Loads of what is not there, the layer, and stores of what leaves."""
+        (layer,) = self.group.layers
+        made = dict.fromkeys(layer.made.values())
+        read = dict.fromkeys(piece.root for pieces in layer.maps.values() for piece in pieces)
+        loaded = [value for value in read if self._whole_map(value, layer)]
+        for value in made:
+            self._whole_map(value, layer)
+        self._place_weights()
+        main = self._layer(layer)
+        if layer.weights and (load := self._load(layer)) is not None:
+            yield Turn(self._add(load, layer))
+        for value in loaded:
+            yield Turn(self._add(self._move(value, value.name_hint or "map", inward=True), layer))
+        padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
+        if self.fills:
+            yield Turn(self._add(self._fill(), layer))
+        for value, padding, element in padded_maps:
+            name = f"{layer.op.sym_name.data}.border"
+            ends = element, self.regions[value]
+            yield Turn(self._add(border_codelet(self.group.machine, name, value, padding, ends), layer))
+        yield Turn(self._add(main, layer))
+        for value in made:
+            if value in self.offchip and last_writer(value) is layer.op:
+                yield Turn(self._add(self._move(value, value.name_hint or "map", inward=False), layer))
+
+    def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
+        """The room around a map, and the element on chip that fills it."""
+        padding = self.onchip.paddings[value]
+        return padding, self._filled(layer.map_memory, element_of(value), padding.value)
+
+    def _whole_map(self, value: SSAValue, layer: FusedLayer) -> bool:
+        """Sees to a tensor on chip for all of a map; whether it is a new one."""
+        if value in self.regions:
+            return False
+        known = self.onchip.tensors.get(value)
+        if known is None:
+            padding = self.onchip.paddings.get(value)
+            sizes = shape_of(value) if padding is None else padding.sizes(shape_of(value))
+            type_ = SurrogateType.get(sizes, element_of(value), layer.map_memory)
+            self.regions[value] = self._tensor(value.name_hint or "map", type_)
+            if value in self.onchip.kept:
+                self.onchip.tensors[value] = self.regions[value]
+            return True
+        self.regions[value] = known
+        return False
+
+    def _tiled(self) -> Iterator[Turn]:
+        """The turns of the group's execution scheme; weights and maps that are kept are there before."""
+        scheme = self.group.scheme
+        first = self.group.layers[0]
+        loaded = [value for value in map(self.group.value_of, scheme.sources) if self._kept_map(value)]
+        for source in scheme.sources:
+            self._region(source)
+        self._place_weights()
+        layers = [self._layer(layer) for layer in self.group.layers]
+        for codelet, layer in zip(layers, self.group.layers, strict=True):
+            self._add(codelet, layer, (layer.sample, layer.row, layer.column))
+        for value in loaded:
+            yield Turn(self._add(self._move(value, value.name_hint or "map", inward=True), first))
+        if self.fills:
+            yield Turn(self._add(self._fill(), first))
+        loads = {
+            place: self._add(load, layer)
+            for place, layer in enumerate(self.group.layers)
+            if layer.weights and (load := self._load(layer)) is not None
+        }
+        moves = {
+            (source.number, what): self._add(codelet, self._layer_of(source), own)
+            for source in scheme.sources
+            for what, codelet, own in self._moves(source)
+        }
+        yield from self._updates(moves, loads)
+
+    def _kept_map(self, value: SSAValue) -> bool:
+        """Whether a map is kept that is not on chip yet and comes from DRAM; it gets a tensor."""
+        if value not in self.onchip.kept:
+            return False
+        new = self._whole_map(value, self.group.layers[0])
+        return new and value not in self.group.number
+
+    def _updates(self, moves: Mapping[tuple[int, str], int], loads: dict[int, int]) -> Iterator[Turn]:
         """For each sample the updates of the scheme, results leaving as soon as they are made.
 
-        The weights of a layer that are not there are loaded when it begins.
+        The weights of a layer are loaded when it begins.
         """
         for sample in range(self.group.samples):
             for update in self.group.scheme.updates():
@@ -108,23 +179,23 @@ class FusedBuilder:
                     if not rows or not columns:
                         continue
                     if what == MAKE and number in loads:
-                        yield loads.pop(number), 0, 0, 1, 0, 1
+                        yield Turn(loads.pop(number))
                     turn = number if what == MAKE and number >= 0 else moves.get((number, what))
                     if turn is not None:
-                        _, by_row, by_column = dims[turn]
+                        _, by_row, by_column = self.dims[turn]
                         first, count = (rows.start, len(rows)) if by_row else (0, 1)
                         left, width = (columns.start, len(columns)) if by_column else (0, 1)
-                        yield turn, sample, first, count, left, width
+                        yield Turn(turn, sample, first, count, left, width)
 
     def _moves(self, source: Held) -> Iterator[tuple[str, CodeletOp, tuple[str, str, str]]]:
         """Codelets that load or store a map, or copy between its regions; their dims of samples, rows and columns."""
-        value, machine = self._value(source), self.group.machine
+        value, machine = self.group.value_of(source), self.group.machine
         axis = row_axis(len(shape_of(value)))
         own = ("i0", "" if axis is None else f"i{axis}", "i3" if axis == 2 else "")
-        if source.number < 0:
-            yield MAKE, self._move(source, inward=True), own
-        elif source.leaves:
-            yield STORE, self._move(source, inward=False), own
+        if source.number < 0 and value not in self.onchip.kept:
+            yield MAKE, self._move(value, source.name, inward=True), own
+        elif source.number >= 0 and value in self.offchip:
+            yield STORE, self._move(value, source.name, inward=False), own
         if value in self.sides:
             main, side = self.regions[value], self.sides[value]
             for what, ends in ((SAVE, (main, side)), (RESTORE, (side, main))):
@@ -135,71 +206,38 @@ class FusedBuilder:
         """The layer that makes a map; of a map from outside the first that reads it."""
         if source.number >= 0:
             return self.group.layers[source.number]
-        value = self._value(source)
+        value = self.group.value_of(source)
         return next(
             layer for layer in self.group.layers if any(p.root is value for found in layer.maps.values() for p in found)
         )
 
-    def _value(self, source: Held) -> SSAValue:
-        return self.group.value_of(source)
-
     def _region(self, source: Held) -> None:
-        value = self._value(source)
+        """The rows of a map that are on chip at a time; nothing for one that is there as a whole."""
+        value = self.group.value_of(source)
+        if value in self.regions:
+            return
         shape = shape_of(value)
         axis = row_axis(len(shape))
         ring = [1 if i == 0 else source.rows.held if i == axis else 0 for i in range(len(shape))]
-        type_ = SurrogateType.get(shape, element_of(value), self.memory)
+        type_ = SurrogateType.get(shape, element_of(value), self.group.map_memory)
         if self.group.tile[1] and len(shape) == 4:
             ring[3] = source.columns.held
-        self.regions[value] = self._tensor(source.main, type_, ring)
+        self.regions[value] = self._tensor(source.main.name, type_, ring)
         if source.side is not None:
-            self.sides[value] = self._tensor(source.side, type_, [1, 0, source.rows.kept, shape[3]])
+            self.sides[value] = self._tensor(source.side.name, type_, [1, 0, source.rows.kept, shape[3]])
 
-    def _tensor(self, place: Place, type_: SurrogateType, ring: list[int] | None = None) -> SSAValue:
-        op = TensorOp(self.unique(place.name), Role.TEMP, type_, place.start, ring)
+    def _tensor(self, name: str, type_: SurrogateType, ring: list[int] | None = None) -> SSAValue:
+        op = TensorOp(self.unique(name), Role.TEMP, type_, None, ring)
         self.ops.append(op)
         return op.result
 
-    def _take(self, name: str, type_: SurrogateType) -> SSAValue:
-        """A tensor above what is there already."""
-        memory = memory_of(self.group.machine, type_.memory)
-        bump = self.bumps.setdefault(memory.name, BumpAllocator(memory.align_bytes))
-        place = Place(name, bump.take(_size(type_)), bump.end)
-        self._require(memory, bump.end)
-        return self._tensor(place, type_)
-
-    def _require(self, memory: Memory, demand: int) -> None:
-        require_group_bytes(memory.name, demand, memory.capacity_bytes, f"group {self.group.name}")
-
-    def _weights(self) -> list[int]:
-        """Places for all weights; the first layers whose weights can be loaded while the group before computes."""
-        kinds: dict[str, list[tuple[FusedLayer, str, SurrogateType]]] = {}
+    def _place_weights(self) -> None:
+        """A tensor on chip for each weight of a layer that is there as a whole."""
         for layer in self.group.layers:
             for name, value in layer.weights.items():
-                type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
-                kinds.setdefault(type_.memory, []).append((layer, name, type_))
-        late: set[FusedLayer] = set()
-        used: dict[str, list[tuple[int, int]]] = {}
-        for kind, found in kinds.items():
-            for (layer, name, type_), place in zip(found, self._placed(kind, found), strict=True):
-                self.weights[layer, name] = self._tensor(place, type_)
-                if not self.room.is_free(kind, place.start, place.size):
-                    late.add(layer)
-                used.setdefault(kind, []).append((place.start, place.end))
-        follows, self.room.used = bool(self.room.used), used
-        order = [place for place, layer in enumerate(self.group.layers) if layer.weights] if follows else []
-        return list(takewhile(lambda place: self.group.layers[place] not in late, order))
-
-    def _placed(self, kind: str, found: Sequence[tuple[FusedLayer, str, SurrogateType]]) -> Iterator[Place]:
-        """Addresses in one memory: above the maps, or where the group before ended."""
-        memory = memory_of(self.group.machine, kind)
-        sizes = [align_up(_size(type_), memory.align_bytes) for _, _, type_ in found]
-        bump = self.bumps.get(kind)
-        starts = [bump.take(size) for size in sizes] if bump else self.room.place(memory, sizes)
-        self._require(memory, bump.end if bump else sum(sizes))
-        assert starts is not None
-        for (layer, name, _), start, size in zip(found, starts, sizes, strict=True):
-            yield Place(f"{layer.op.sym_name.data} {name}", start, start + size)
+                if name not in layer.streamed and (layer, value) not in self.weights:
+                    type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
+                    self.weights[layer, value] = self._tensor(f"{layer.op.sym_name.data} {name}", type_)
 
     def _layer(self, layer: FusedLayer) -> CodeletOp:
         """The codelet of a layer; its weights get places in the memory that its computes read them from."""
@@ -209,31 +247,48 @@ class FusedBuilder:
             if name in layer.maps:
                 value, pieces = layer.inputs[name], layer.maps[name]
                 places[name] = [self._piece(value, piece, len(pieces)) for piece in pieces]
-            elif name in layer.weights:
-                places[name] = [fused_codelets.Place(self.weights[layer, name], 0, 1)]
-            elif buffer.is_result:
-                places[name] = [fused_codelets.Place(self.regions[layer.result], 0, 1)]
-        borders = {(name, pad): self._border(layer, name, pad) for name, pad in padded(layer)}
-        return LayerBuilder(self.group.machine, layer, places, borders).build()
+            elif name in layer.weights and name not in layer.streamed:
+                places[name] = [fused_codelets.Place(self.weights[layer, layer.weights[name]], 0, 1)]
+            elif name in layer.made:
+                root = layer.made[name]
+                view = self._viewed(root, layer.results[name])
+                places[name] = [fused_codelets.Place(view, 0, 1, self._shift(root))]
+        borders = {
+            (name, pad): self._filled(layer.memories[name], element_of(layer.inputs[name]), pad)
+            for name, pad in padded(layer)
+            if not all(place.shift for place in places[name])
+        }
+        streamed = {name: self.offchip[layer.weights[name]] for name in layer.streamed}
+        return LayerBuilder(self.group.machine, layer, places, borders, streamed).build()
 
     def _piece(self, value: SSAValue, piece: Piece, count: int) -> fused_codelets.Place:
-        region = self.regions[piece.root]
         shape, own = shape_of(value), shape_of(piece.root)
-        if shape != own and count == 1:
-            view = ViewOp(region, SurrogateType.get(shape, element_of(value), self.memory))
-            self.ops.append(view)
-            region = view.result
-        elif count > 1 and len(shape) != len(own):
+        if count > 1 and len(shape) != len(own):
             raise unsupported(value, "joined maps as they were made", f"{own} as a part of {shape}")
-        return fused_codelets.Place(region, piece.start, piece.stop)
+        view = self._viewed(piece.root, value) if count == 1 else self.regions[piece.root]
+        return fused_codelets.Place(view, piece.start, piece.stop, self._shift(piece.root))
 
-    def _border(self, layer: FusedLayer, name: str, pad: float) -> SSAValue:
-        """The element that stands for what lies outside of a map."""
-        element = element_of(layer.inputs[name])
-        key = layer.memories[name], element, pad
-        if key not in self.fills:
-            self.fills[key] = self._take(f"border {pad}", SurrogateType.get([1], element, key[0]))
-        return self.fills[key]
+    def _shift(self, root: SSAValue) -> tuple[int, ...]:
+        """Where the first element of a map with room around it lies."""
+        padding = self.onchip.paddings.get(root)
+        return padding.before if padding is not None else ()
+
+    def _viewed(self, root: SSAValue, value: SSAValue) -> SSAValue:
+        """The tensor on chip of a map in the shape of `value`."""
+        region = self.regions[root]
+        if shape_of(root) == shape_of(value):
+            return region
+        type_ = SurrogateType.get(shape_of(value), element_of(value), surrogate(region).memory)
+        view = ViewOp(region, type_)
+        self.ops.append(view)
+        return view.result
+
+    def _filled(self, memory: str, element: Attribute, value: float) -> SSAValue:
+        """An element on chip that has a value: it stands for what lies outside of maps."""
+        key, borders = (memory, element, value), self.onchip.borders
+        if key not in borders:
+            borders[key] = self.fills[key] = self._tensor(f"border {value}", SurrogateType.get([1], element, memory))
+        return borders[key]
 
     def _fill(self) -> CodeletOp:
         """Fills borders."""
@@ -243,10 +298,11 @@ class FusedBuilder:
             block.add_op(FillOp(inside, number(pad, element)))
         return CodeletOp(f"{self.group.name}.borders", {"one": 1}, values, Region(block))
 
-    def _load(self, layer: FusedLayer) -> CodeletOp:
-        """Loads the weights of a layer."""
+    def _load(self, layer: FusedLayer) -> CodeletOp | None:
+        """Loads the weights of a layer that are on chip as a whole."""
         dims: dict[str, int] = {}
-        pairs = [(self.offchip[value], self.weights[layer, name]) for name, value in layer.weights.items()]
+        known = (value for value in layer.weights.values() if (layer, value) in self.weights)
+        pairs = [(self.offchip[value], self.weights[layer, value]) for value in dict.fromkeys(known)]
         values = list(dict.fromkeys(value for pair in pairs for value in pair))
         block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
         inside = dict(zip(values, block.args, strict=True))
@@ -254,27 +310,17 @@ class FusedBuilder:
             own = {f"w{place}_{i}": extent for i, extent in enumerate(surrogate(target).sizes)}
             dims |= own
             block.add_op(TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]"))
-        return CodeletOp(f"{layer.op.sym_name.data}.weights", dims or {"one": 1}, values, Region(block))
+        name = f"{layer.op.sym_name.data}.weights"
+        return CodeletOp(name, dims or {"one": 1}, values, Region(block)) if pairs else None
 
-    def _move(self, source: Held, *, inward: bool) -> CodeletOp:
+    def _move(self, value: SSAValue, name: str, *, inward: bool) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
-        value = self._value(source)
         ends = [self.offchip[value], self.regions[value]]
         block = entry([end.type for end in ends], ["X", "R"])
         dims = {f"i{axis}": extent for axis, extent in enumerate(shape_of(value))}
         pair = block.args if inward else block.args[::-1]
         block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
-        name = f"{source.name}.{'load' if inward else 'store'}"
-        return CodeletOp(name, dims, ends, Region(block))
-
-
-def _nodes(layer: FusedLayer) -> tuple[str, ...]:
-    """The nodes of the model that a layer is of."""
-    return nodes_of(layer.op) or (layer.op.sym_name.data,)
-
-
-def _size(type_: SurrogateType) -> int:
-    return prod(type_.sizes) * dtype_of(type_.element).itemsize
+        return CodeletOp(f"{name}.{'load' if inward else 'store'}", dims or {"one": 1}, ends, Region(block))
 
 
 def _steps(update: Update) -> Iterator[tuple[str, range]]:

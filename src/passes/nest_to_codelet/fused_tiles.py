@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from ...algebra.allocation import align_up
@@ -11,9 +12,13 @@ from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import tileable_dims, touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects.types import size_bytes, tensor_type
+from ...machine import Machine
 from .fused_layers import FusedGroup, FusedLayer, channel_axis
 
-SCRATCH_SHARE = 16
+WHOLE_PIECES = 2, 3, 4, 6, 8, 12, 16
+"""In how many pieces a layer that runs as a whole may be made."""
+
+SCRATCH_SHARE = 32
 """What lies between the kernels of a layer takes at most this part of its memory, if cutting helps."""
 
 
@@ -33,17 +38,112 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
     if layer.column and group.tile[1]:
         tile[layer.column] = min(tile[layer.column], held.columns.delta)
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
-    budget = memory_of(group.machine, memory).capacity_bytes // SCRATCH_SHARE
-    cut = _cut(layer, tile, budget)
-    slots = 2 if 2 * scratch_bytes(layer, cut) <= _room(group, memory) else 1
+    order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
+    return _loops(group.machine, layer, tile, order, _room(group, memory))
+
+
+def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int = 0) -> Iterator[tuple[int, tuple[Node, ...]]]:
+    """Ways to run a layer as a whole, with the number of pieces that it is made in, so that units work side by side.
+
+    Samples are made one by one; rows, or else the dim of most iterations, in pieces.  With `piece_bytes` weights are
+    not on chip together: a loop around all others loads parts of at most so many bytes, two at a time.
+    """
+    tile = dict(layer.problem.extents)
+    streams = stream_of(layer, piece_bytes) if piece_bytes else None
+    if streams is not None:
+        tile[streams.dim] = streams.step
+    tileable = tileable_dims(layer.problem)
+    samples = [dim for dim in (layer.sample,) if dim in tileable]
+    count = prod(tile[dim] for dim in samples)
+    if streams is not None:
+        count *= -(-layer.problem.extents[streams.dim] // streams.step)
+    tile |= dict.fromkeys(samples, 1)
+    fixed = {*samples, *_joined(layer)}
+    others = sorted((dim for dim in tileable if dim not in fixed and dim != layer.row), key=lambda dim: -tile[dim])
+    room = memory_of(machine, layer.memories[layer.problem.kernels[-1].target.buffer]).capacity_bytes
+    whole = _loops(machine, layer, tile, tuple(samples), room)
+    yield count, whole if streams is None else _streamed(layer, streams, whole)
+    rows = [layer.row] if layer.row in tileable else []
+    for dim in [*rows, *others[:1]]:
+        for pieces in WHOLE_PIECES:
+            step = -(-tile[dim] // pieces)
+            if step * (pieces - 1) >= tile[dim]:
+                continue
+            order: dict[str, None] = dict.fromkeys([*samples, *rows, dim])
+            body = _loops(machine, layer, {**tile, dim: step}, tuple(order), room)
+            yield count * pieces, body if streams is None else _streamed(layer, streams, body)
+
+
+def _streamed(layer: FusedLayer, streams: Stream, body: tuple[Node, ...]) -> tuple[Node, ...]:
+    for kind in dict.fromkeys(layer.memories[name] for name in streams.names):
+        body = (Hold(kind, tuple(name for name in streams.names if layer.memories[name] == kind), 2, body),)
+    return (Loop(streams.dim, streams.step, body),)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Pieces of `step` iterations of `dim` cut the weights `names`; one of all of them has `piece_bytes`."""
+
+    dim: str
+    step: int
+    names: tuple[str, ...]
+    piece_bytes: int
+
+
+def stream_of(layer: FusedLayer, limit_bytes: int) -> Stream | None:
+    """The cut of a layer's weights into the largest pieces of at most so many bytes; None where there is none.
+
+    It is along a dim of the result that indexes the weights, the one with most iterations.
+    """
+    extents = layer.problem.extents
+    forms = {name: [use.forms for use in touches(layer.problem, name)] for name in layer.weights}
+    dims = [dim for dim in tileable_dims(layer.problem) if dim not in _joined(layer)]
+    best: Stream | None = None
+    for dim in sorted(dims, key=lambda dim: -extents[dim]):
+        names = tuple(name for name, uses in forms.items() if any(dim in f.names for forms_ in uses for f in forms_))
+        if not names:
+            continue
+
+        def size(step: int, dim: str = dim, names: tuple[str, ...] = names) -> int:
+            tile = {**extents, dim: step}
+            parts = ((name, window(forms[name], tile)) for name in names)
+            return sum(prod(a.size for a in axes) * layer.problem.by_name[name].element_bytes for name, axes in parts)
+
+        if size(1) > limit_bytes:
+            continue
+        low, high = 1, extents[dim]
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if size(middle) <= limit_bytes else (low, middle - 1)
+        step = _even(extents[dim], low)
+        found = Stream(dim, step, names, size(step))
+        if best is None or len(found.names) > len(best.names):
+            best = found
+    return best
+
+
+def _even(extent: int, most: int) -> int:
+    """The size of equal pieces, at most `most`, a multiple of 32 where there are many."""
+    step = -(-extent // -(-extent // most))
+    rounded = -(-step // 32) * 32
+    return rounded if rounded <= most else step
+
+
+def _loops(
+    machine: Machine, layer: FusedLayer, tile: Mapping[str, int], order: Sequence[str], room: int
+) -> tuple[Node, ...]:
+    """Loops over pieces of `tile`, dims of `order` outermost, around holds of what is between the layer's kernels."""
+    memory = layer.memories[layer.problem.kernels[-1].target.buffer]
+    cut = _cut(layer, tile, memory_of(machine, memory).capacity_bytes // SCRATCH_SHARE)
+    slots = 2 if 2 * scratch_bytes(layer, cut) <= room else 1
     body: tuple[Node, ...] = tuple(Leaf(kernel.name) for kernel in layer.problem.kernels)
     kinds = dict.fromkeys(layer.memories[name] for name in layer.intermediates)
     for kind in reversed(kinds):
         names = tuple(name for name in layer.intermediates if layer.memories[name] == kind)
         body = (Hold(kind, names, slots, body),)
-    order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
-    order += [dim for dim, extent in layer.problem.dims if dim not in order and cut[dim] < extent]
-    for dim in reversed(order):
+    outermost = [dim for dim in order if cut[dim] < layer.problem.extents[dim] or layer.by_rows]
+    inner = [d for d, extent in layer.problem.dims if d not in outermost and cut[d] < min(extent, tile.get(d, extent))]
+    for dim in reversed([*outermost, *inner]):
         body = (Loop(dim, cut[dim], body),)
     return body
 

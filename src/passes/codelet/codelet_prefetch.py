@@ -1,0 +1,36 @@
+"""`codelet-prefetch`: weights are loaded ahead, as far as there is room on chip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects.acg import machine_of
+from ...dialects.codelet import ProgramOp
+from .placement import allocate_on_chip
+
+
+@dataclass(frozen=True)
+class CodeletPrefetchPass(ModulePass):
+    """Load the weights of fused groups while earlier ones run, and give all that is on chip its address.
+
+    Before: tensors on chip of fused groups, and locals, without addresses.  After: a codelet that only loads weights
+    stands in the earliest group from which on there is room for them until they are used; loads keep their order.  On
+    one channel that works in order nothing is lost by loading early.  A tensor shares bytes with those that are dead
+    when it is written; the locals of a group lie apart from those of the one before where that fits.
+
+        codelet.fused @a { load a, a }               codelet.fused @a { load a, load b, a }
+        codelet.fused @b { load b, b }        ->     codelet.fused @b { b }
+
+    `InfeasibleError` where a memory is too small.
+    """
+
+    name = "codelet-prefetch"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            allocate_on_chip(machine, program, ahead=True)

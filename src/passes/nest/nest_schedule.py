@@ -1,0 +1,161 @@
+"""The pass `nest-schedule`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+
+from ...algebra.allocation import align_up
+from ...costs.fusion.of_machine import platform_of
+from ...costs.mapping.binding import Pricer
+from ...costs.mapping.place import memory_of
+from ...dialects import nest
+from ...dialects.acg import machine_of
+from ...dialects.types import size_bytes, tensor_type
+from ...errors import InfeasibleError, TilewrightError
+from ...machine import Machine
+from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
+from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole
+from ..nest_to_codelet.fused_marks import KEPT
+from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
+from .storage import storage_of
+
+ROWS = (32, 16, 8, 4, 2, 1)
+"""Rows of the last layers of a group that are made at a time, as they are tried."""
+
+PIECES = 64, 32, 16, 8, 4
+"""Of a memory's capacity two pieces of weights take at most one of these parts."""
+
+
+@dataclass(frozen=True)
+class NestSchedulePass(ModulePass):
+    """Decide which groups run on chip, as a whole or tile by tile, and which maps stay there between them.
+
+    Before: groups without a mapping, as `convert-graph-to-nest{in_place=true}` makes them, and the target.  After: a
+    group that runs on chip has `fused`, the number of its step; groups of one step run tile by tile, `tile_rows` at a
+    time; one whose `tile_rows` is 0 runs as a whole.  Results that stay on chip are `kept`.  `piece_bytes` bounds the
+    pieces in which weights are loaded while their layer runs.  Groups without marks are tiled from DRAM.
+
+        %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
+
+    The steps are of least traffic (`search/residency`).  `share` is the part of the memory for maps that they may take.
+    """
+
+    name = "nest-schedule"
+    share: float | int = 1.0
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                reader = Reader(machine, function)
+                reader.mark(plan(reader.network(self.share), reader.rows_of))
+
+
+class Reader:
+    """The groups of a function as the layers of a network whose maps may stay on chip."""
+
+    def __init__(self, machine: Machine, function: FuncOp) -> None:
+        pricer = Pricer(machine)
+        self.machine, self.function = machine, function
+        groups = [op for op in function.body.block.ops if isinstance(op, nest.GroupOp) and not op.is_mapped]
+        self.layers = [read_whole(op, pricer) for op in groups]
+        self.numbers: dict[SSAValue, int] = {}
+        for layer in self.layers:
+            for value in (*_read(layer), *layer.made.values()):
+                self.numbers.setdefault(value, len(self.numbers))
+        self.platform = platform_of(machine)
+        self.groups: dict[tuple[int, int, int], Rows | None] = {}
+
+    def network(self, share: float) -> Network:
+        """What the search sees."""
+        buffers = self.platform.buffers
+        last = self.function.body.block.last_op
+        returned = {storage_of(value) for value in (last.arguments if isinstance(last, ReturnOp) else ())}
+        given = frozenset(n for value, n in self.numbers.items() if isinstance(value, BlockArgument))
+        results = frozenset(n for value, n in self.numbers.items() if value in returned)
+        align = self.platform.align_bytes
+        sizes = tuple(align_up(size_bytes(tensor_type(value)), align) for value in self.numbers)
+        layers = tuple(self._layer(layer) for layer in self.layers)
+        speed = self.platform.dram_bytes_per_cycle
+        room = int(buffers.global_bytes * share)
+        return Network(layers, sizes, given, results, room, buffers.weight_bytes, speed)
+
+    def _layer(self, layer: FusedLayer) -> Layer:
+        weights = {value: name for name, value in layer.weights.items()}
+        total = sum(size_bytes(tensor_type(value)) for value in weights)
+        memory = memory_of(self.machine, layer.map_memory)
+        scratch = min(scratch_bytes(layer, layer.problem.extents), memory.capacity_bytes // SCRATCH_SHARE)
+        piece = self._piece(layer)
+        return Layer(
+            reads=tuple(self.numbers[value] for value in _read(layer)),
+            makes=tuple(dict.fromkeys(self.numbers[value] for value in layer.made.values())),
+            weight_bytes=total,
+            piece_bytes=None if piece is None else 2 * piece[1],
+            scratch_bytes=scratch,
+            cycles=0.0,
+            by_rows=layer.by_rows,
+        )
+
+    def _piece(self, layer: FusedLayer) -> tuple[int, int] | None:
+        """A limit on the pieces of a layer's weights, and what pieces then have with what is not cut."""
+        if not layer.weights:
+            return None
+        memory = memory_of(self.machine, next(iter(layer.memories[name] for name in layer.weights)))
+        whole = {value: size_bytes(tensor_type(value)) for value in layer.weights.values()}
+        for part in PIECES:
+            limit = memory.capacity_bytes // part // 2
+            found = stream_of(layer, limit)
+            if found is not None:
+                rest = sum(size for value, size in whole.items() if not self._cut(layer, found.names, value))
+                return limit, found.piece_bytes + rest
+        return None
+
+    @staticmethod
+    def _cut(layer: FusedLayer, names: Sequence[str], value: SSAValue) -> bool:
+        return any(layer.weights[name] is value for name in names)
+
+    def rows_of(self, start: int, stop: int) -> list[Rows]:
+        """Ways to run layers tile by tile."""
+        found = [self._rows(start, stop, rows) for rows in ROWS]
+        return [way for way in found if way is not None]
+
+    def _rows(self, start: int, stop: int, rows: int) -> Rows | None:
+        key = start, stop, rows
+        if key not in self.groups:
+            group = FusedGroup(self.machine, tuple(self.layers[start:stop]), (rows, 0))
+            try:
+                sources = group.scheme.sources
+                rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
+                self.groups[key] = Rows(rows, rings)
+            except (InfeasibleError, TilewrightError):
+                self.groups[key] = None
+        return self.groups[key]
+
+    def mark(self, found: Plan) -> None:
+        """Write a plan into the IR."""
+        for number, step in enumerate(found.steps):
+            for place in range(step.start, step.stop):
+                layer = self.layers[place]
+                if step.rows == OFFCHIP:
+                    continue
+                marks = layer.op.attributes
+                marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
+                if step.streamed and (piece := self._piece(layer)) is not None:
+                    marks["piece_bytes"] = IntegerAttr(piece[0], i64)
+                if any(self.numbers[value] in found.kept for value in layer.made.values()):
+                    marks[KEPT] = UnitAttr()
+        kept = [v.index for v, n in self.numbers.items() if n in found.kept and isinstance(v, BlockArgument)]
+        if kept:
+            self.function.attributes[KEPT] = DenseArrayBase.from_list(i64, kept)
+
+
+def _read(layer: FusedLayer) -> list[SSAValue]:
+    """The maps that a layer reads."""
+    return list(dict.fromkeys(piece.root for pieces in layer.maps.values() for piece in pieces))

@@ -1,0 +1,242 @@
+"""Which layers run together, as a whole or tile by tile, and which maps stay on chip between them.
+
+Layers run in order.  A map that is kept is on chip from the layer that makes it to the last that reads it; others are
+stored, and loaded for each group that reads them.  Between groups the least traffic is sought: a shortest path over the
+borders of groups, for a set of kept maps that shrinks where they exceed the memory (ours; the notation is SoMa's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer by the numbers of the maps that it reads and makes.
+
+    Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
+    the smallest two pieces.  `scratch_bytes` lie between its kernels.  `cycles` is its work.  Only with `by_rows` it
+    runs in groups, tile by tile.
+    """
+
+    reads: tuple[int, ...]
+    makes: tuple[int, ...]
+    weight_bytes: int = 0
+    piece_bytes: int | None = None
+    scratch_bytes: int = 0
+    cycles: float = 0.0
+    by_rows: bool = False
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers in order, the bytes of each map, which maps are `given` or `results` of the network.
+
+    `capacity_bytes` is for maps; weights share it unless they have `weight_capacity_bytes` of their own.
+    """
+
+    layers: tuple[Layer, ...]
+    map_bytes: tuple[int, ...]
+    given: frozenset[int]
+    results: frozenset[int]
+    capacity_bytes: int
+    weight_capacity_bytes: int | None = None
+    bytes_per_cycle: float = 1.0
+
+    def lives(self) -> dict[int, tuple[int, int]]:
+        """Map -> the first and the last layer that touch it."""
+        found: dict[int, tuple[int, int]] = {}
+        for place, layer in enumerate(self.layers):
+            for number in (*layer.reads, *layer.makes):
+                found[number] = found.get(number, (place, place))[0], place
+        return found
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A way to run layers tile by tile: `rows` of the last ones at a time, and the bytes of each map's ring."""
+
+    rows: int
+    rings: Mapping[int, int]
+
+    @property
+    def ring_bytes(self) -> int:
+        """Bytes of all rings."""
+        return sum(self.rings.values())
+
+
+RowsOf = Callable[[int, int], Sequence[Rows]]
+"""The ways to run the layers from the first to before the second number tile by tile, the largest tiles first."""
+
+OFFCHIP = -1
+
+
+@dataclass(frozen=True)
+class Step:
+    """Layers `start` to `stop` (exclusive): `rows` at a time, as a whole (0), or tiled from DRAM alone (`OFFCHIP`).
+
+    The weights of a layer that runs as a whole may be `streamed`: loaded piece by piece.
+    """
+
+    start: int
+    stop: int
+    rows: int
+    streamed: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, and the maps that are kept."""
+
+    steps: tuple[Step, ...]
+    kept: frozenset[int]
+
+
+MOST_LAYERS = 12
+"""Layers of one group at most."""
+
+RESERVE = 1 / 32
+"""Part of a memory that is left to fragments."""
+
+
+@dataclass
+class _Search:
+    network: Network
+    rows_of: RowsOf
+    share: float
+    kept: set[int] = field(default_factory=set[int])
+    offchip: set[int] = field(default_factory=set[int])
+
+    def __post_init__(self) -> None:
+        self.lives = self.network.lives()
+        self.room = int(self.network.capacity_bytes * (1 - RESERVE))
+        self.kept = {number for number in self.lives if number not in self.network.given}
+
+    def run(self) -> Plan:
+        while True:
+            steps, stuck = self.path()
+            if stuck < 0:
+                inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
+                return Plan(tuple(steps), frozenset(self.kept - inner))
+            self.give_up(stuck)
+
+    def path(self) -> tuple[list[Step], int]:
+        """The cheapest steps, and -1; or those so far, and a layer that nothing fits for."""
+        count = len(self.network.layers)
+        cost = [0.0] + [inf] * count
+        last: list[Step | None] = [None] * (count + 1)
+        for stop in range(1, count + 1):
+            for start in range(stop - 1, max(-1, stop - 1 - MOST_LAYERS), -1):
+                if cost[start] == inf:
+                    continue
+                step, price = self.step(start, stop)
+                if step is not None and cost[start] + price < cost[stop]:
+                    cost[stop], last[stop] = cost[start] + price, step
+                if start == stop - 1 and step is not None and step.rows == 0 and price == 0:
+                    break
+            if cost[stop] == inf and not self.later(stop, cost):
+                return [], stop - 1
+        steps: list[Step] = []
+        at = count
+        while at:
+            step = last[at]
+            assert step is not None
+            steps.append(step)
+            at = step.start
+        return steps[::-1], -1
+
+    def later(self, stop: int, cost: Sequence[float]) -> bool:
+        """Whether a longer group may end after a border that no group can end at."""
+        reach = min(len(self.network.layers), stop + MOST_LAYERS)
+        return any(
+            cost[start] < inf and self.step(start, end)[0] is not None
+            for end in range(stop + 1, reach + 1)
+            for start in range(max(0, end - MOST_LAYERS), stop)
+        )
+
+    def step(self, start: int, stop: int) -> tuple[Step | None, float]:
+        """The best way to run some layers, and what it costs: cycles of traffic of maps, and of smaller tiles."""
+        network = self.network
+        layers = network.layers[start:stop]
+        if any(place in self.offchip for place in range(start, stop)):
+            return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
+        touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
+        inner = {n for n in touched if self.is_inner(n, start, stop)}
+        passing = sum(
+            network.map_bytes[n]
+            for n in self.kept
+            if n not in inner and self.lives[n][0] < stop and self.lives[n][1] >= start
+        )
+        moved = [n for n in touched if n not in self.kept and n not in inner]
+        crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
+        need = passing + 2 * max(layer.scratch_bytes for layer in layers)
+        if len(layers) == 1:
+            loaded = sum(network.map_bytes[n] for n in touched if n not in self.kept)
+            weights = self.whole_weights(layers[0], self.room - need - loaded)
+            if weights is not None:
+                return Step(start, stop, 0, weights), crossing
+        own, weights_bytes = network.weight_capacity_bytes, sum(layer.weight_bytes for layer in layers)
+        if own is None:
+            need += weights_bytes
+        if (own is not None and weights_bytes > own) or not all(layer.by_rows for layer in layers):
+            return None, inf
+        for way in self.rows_of(start, stop):
+            rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
+            if need + rings <= self.room:
+                work = sum(layer.cycles for layer in layers)
+                return Step(start, stop, way.rows), crossing + work * min(1.0, 0.5 / way.rows) + 64 * len(layers)
+        return None, inf
+
+    def whole_weights(self, layer: Layer, room: int) -> bool | None:
+        """Whether weights are streamed where maps leave `room` for them; None where they do not fit in pieces either.
+
+        They are where they would take more than `share` of the room: then others may be loaded ahead.
+        """
+        if room < 0:
+            return None
+        limit = room if self.network.weight_capacity_bytes is None else self.network.weight_capacity_bytes
+        if layer.weight_bytes <= self.share * limit:
+            return False
+        if layer.piece_bytes is not None and layer.piece_bytes <= limit:
+            return True
+        return False if layer.weight_bytes <= limit else None
+
+    def is_inner(self, number: int, start: int, stop: int) -> bool:
+        """Whether a map is made and read by the layers of one group only."""
+        first, last = self.lives[number]
+        return start <= first and last < stop and number not in self.network.given | self.network.results
+
+    def give_up(self, place: int) -> None:
+        """Keeps one map less at a layer that nothing fits for; where there is none, it is tiled from DRAM."""
+        network = self.network
+        live = [n for n in self.kept if self.lives[n][0] <= place <= self.lives[n][1]]
+        layer = network.layers[place]
+        own = {*layer.reads, *layer.makes}
+        passing = [n for n in live if n not in own]
+        if not live:
+            self.leave({place})
+            return
+        choice = max(passing or live, key=lambda n: (network.map_bytes[n], self.lives[n][1] - self.lives[n][0], n))
+        self.kept.discard(choice)
+        makers = self.makers(choice)
+        if len(makers) > 1:
+            self.leave(makers)
+
+    def makers(self, number: int) -> set[int]:
+        """The layers that make a map, or a part of it."""
+        return {place for place, layer in enumerate(self.network.layers) if number in layer.makes}
+
+    def leave(self, places: set[int]) -> None:
+        """Layers that are tiled from DRAM, with all that make parts of the same maps."""
+        while places:
+            self.offchip |= places
+            parts = {n for place in places for n in self.network.layers[place].makes if len(self.makers(n)) > 1}
+            self.kept -= parts
+            places = {place for n in parts for place in self.makers(n)} - self.offchip
+
+
+def plan(network: Network, rows_of: RowsOf, share: float = 0.5) -> Plan:
+    """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed."""
+    return _Search(network, rows_of, share).run()

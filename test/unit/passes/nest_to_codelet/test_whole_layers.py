@@ -1,0 +1,118 @@
+"""Layers that run as a whole, their maps on chip: as layer by layer, with no more traffic, in the cycles foretold."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute
+
+from tilewright.backends.program import Program
+from tilewright.backends.simulator import SimulationResult, simulate
+from tilewright.dialects import nest
+from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
+
+from .fused_models import Net, branches, classifier, inputs_of, residual
+
+
+def joined(batch: int = 1) -> ModelProto:
+    """Maps with borders of two widths, a concat that is read in place, a residual sum, and a result that is reread."""
+    net = Net((batch, 3, 12, 9))
+    net.conv("x", "a", 4)
+    net.add("Relu", ["a"], "b", 4)
+    net.add("MaxPool", ["b"], "c", 4, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
+    net.conv("b", "d", 5, kernel=5)
+    net.add("Concat", ["c", "d"], "e", 9, axis=1)
+    net.conv("e", "f", 4)
+    net.add("Add", ["f", "b"], "g", 4)
+    net.add("Relu", ["g"], "y", 4)
+    net.conv("y", "z", 6, kernel=3, stride=2)
+    return net.model("z", "y")
+
+
+def heavy() -> ModelProto:
+    """More weights than maps."""
+    net = Net((1, 16, 6, 6))
+    net.conv("x", "a", 32)
+    net.add("Relu", ["a"], "b", 32)
+    net.conv("b", "c", 48)
+    net.conv("c", "y", 16, kernel=1)
+    return net.model("y")
+
+
+MODELS = {
+    "joined": joined,
+    "joined of 2": lambda: joined(2),
+    "residual of 2": lambda: residual(2),
+    "branches": branches,
+    "classifier": classifier,
+    "heavy": heavy,
+}
+WHOLE = [(name, target) for name in MODELS for target in ("edge16", "cocco_npu")]
+SMALL = [
+    ("joined", "edge16:GBUF.depth=128"),
+    ("joined", "edge16:GBUF.depth=96"),
+    ("joined of 2", "edge16:GBUF.depth=128"),
+    ("residual of 2", "edge16:GBUF.depth=128"),
+    ("branches", "edge16:GBUF.depth=96"),
+    ("heavy", "edge16:GBUF.depth=512"),
+]
+
+
+@cache
+def run(name: str, target: str, partition: str) -> tuple[Program, SimulationResult]:
+    model = MODELS[name]()
+    program = compile(model, target, options=CompileOptions(partition=partition))
+    return program, simulate(program, inputs_of(model))
+
+
+@cache
+def marks(name: str, target: str) -> list[tuple[int | None, ...]]:
+    """The step, the rows and the bytes of pieces that groups are marked with."""
+    module = load_model(MODELS[name]())
+    before, _, _ = pipeline_text(target, CompileOptions(partition="schedule")).partition(",nest-tile")
+    parse_passes(before).apply(make_context(), module)
+    groups = [op.attributes for op in module.walk() if isinstance(op, nest.GroupOp)]
+    return [tuple(number_of(marks.get(key)) for key in ("fused", "tile_rows", "piece_bytes")) for marks in groups]
+
+
+def number_of(mark: Attribute | None) -> int | None:
+    return mark.value.data if isinstance(mark, IntegerAttr) else None
+
+
+@pytest.mark.parametrize(("name", "target"), [*WHOLE, *SMALL])
+def test_results_are_those_of_layer_by_layer_with_no_more_traffic(name: str, target: str):
+    program, result = run(name, target, "schedule")
+    _, alone = run(name, target, "")
+    expected = reference(load_model(MODELS[name]()), inputs_of(MODELS[name]()))
+    assert result.outputs.keys() == expected.keys()
+    for key, values in expected.items():
+        np.testing.assert_array_equal(result.outputs[key], values)
+        np.testing.assert_array_equal(result.outputs[key], alone.outputs[key])
+    assert result.cycles == program.predicted["cycles"]
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+    assert result.energy_pj == pytest.approx(program.predicted["energy_pj"], rel=1e-9)
+    assert result.dram_bytes < alone.dram_bytes
+
+
+@pytest.mark.parametrize(("name", "target"), WHOLE)
+def test_with_room_for_all_each_tensor_moves_once(name: str, target: str):
+    assert [mark[1:] for mark in marks(name, target)] == [(0, None)] * len(marks(name, target))
+    program, result = run(name, target, "schedule")
+    assert result.dram_bytes == sum(t.size_bytes for t in program.tensors if t.role in ("input", "weight", "output"))
+    assert result.cycles < run(name, target, "")[1].cycles
+
+
+@pytest.mark.parametrize(("name", "target"), SMALL)
+def test_the_small_buffers_lead_to_rows_or_pieces(name: str, target: str):
+    assert any(rows or piece for _, rows, piece in marks(name, target))
+
+
+def test_streamed_weights_move_once():
+    program, result = run("heavy", "edge16:GBUF.depth=512", "schedule")
+    assert [piece is not None for _, _, piece in marks("heavy", "edge16:GBUF.depth=512")] == [True, True, False]
+    assert result.dram_bytes == run("heavy", "edge16", "schedule")[1].dram_bytes
+    (buffer,) = (memory for memory in program.machine.memories if memory.name == "GBUF")
+    weights = sum(t.size_bytes for t in program.tensors if t.role == "weight")
+    assert weights > 2 * buffer.capacity_bytes

@@ -1,0 +1,216 @@
+"""Plans against all sets of kept maps, and against what each of their steps needs."""
+
+import random
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import chain, combinations
+from math import inf
+
+import pytest
+
+from tilewright.search.residency import OFFCHIP, RESERVE, Layer, Network, Plan, Rows, Step, plan
+
+NOTHING = frozenset[int]()
+
+
+def no_rows(start: int, stop: int) -> Sequence[Rows]:
+    return ()
+
+
+def random_network(rng: random.Random, layers: int, *, by_rows: bool = False, own_weights: bool = False) -> Network:
+    """Layers that each make a map, of the last one and maybe of one before."""
+    sizes = [rng.randint(1, 9)]
+    made: list[Layer] = []
+    for _ in range(layers):
+        reads = tuple(sorted({len(sizes) - 1, rng.randrange(max(0, len(sizes) - 7), len(sizes))}))
+        weights = rng.choice((0, 0, rng.randint(1, 8)))
+        pieces = rng.choice((None, -(-weights // 2))) if weights else None
+        made.append(Layer(reads, (len(sizes),), weights, pieces, rng.choice((0, 0, 1)), rng.randint(1, 50), by_rows))
+        sizes.append(rng.randint(1, 9))
+    read = {number for layer in made for number in layer.reads}
+    results = frozenset(number for number in range(len(sizes)) if number not in read)
+    network = Network(tuple(made), tuple(sizes), frozenset({0}), results, 0, 7 if own_weights else None)
+    alone, together = (
+        max(sum(whole_bytes(network, kept, place)) for place in range(layers))
+        for kept in (NOTHING, frozenset(range(1, len(sizes))))
+    )
+    return replace(network, capacity_bytes=rng.randint(alone - 1, together + 2))
+
+
+def is_inner(network: Network, number: int, start: int, stop: int) -> bool:
+    """Whether nobody but the layers from `start` to before `stop` touches a map."""
+    users = [place for place, layer in enumerate(network.layers) if number in (*layer.reads, *layer.makes)]
+    outside = number in network.given or number in network.results
+    return not outside and all(start <= place < stop for place in users)
+
+
+def touched(network: Network, start: int, stop: int) -> set[int]:
+    return {number for layer in network.layers[start:stop] for number in (*layer.reads, *layer.makes)}
+
+
+def present(network: Network, kept: AbstractSet[int], start: int, stop: int) -> set[int]:
+    """Kept maps that are on chip while some layers run."""
+    found: set[int] = set()
+    for number in kept:
+        users = [place for place, layer in enumerate(network.layers) if number in (*layer.reads, *layer.makes)]
+        if users[0] < stop and users[-1] >= start:
+            found.add(number)
+    return found
+
+
+def whole_bytes(network: Network, kept: AbstractSet[int], place: int) -> tuple[int, int]:
+    """What maps and scratch of a layer that runs as a whole need at least, and its weights, whole or in pieces."""
+    layer = network.layers[place]
+    on_chip = present(network, kept, place, place + 1) | touched(network, place, place + 1)
+    maps = sum(network.map_bytes[number] for number in on_chip) + 2 * layer.scratch_bytes
+    pieces = layer.weight_bytes if layer.piece_bytes is None else layer.piece_bytes
+    return maps, min(layer.weight_bytes, pieces)
+
+
+def fits(network: Network, kept: AbstractSet[int], place: int, room: int) -> bool:
+    maps, weights = whole_bytes(network, kept, place)
+    if network.weight_capacity_bytes is None:
+        return maps + weights <= room
+    return maps <= room and weights <= network.weight_capacity_bytes
+
+
+def traffic(network: Network, steps: Sequence[Step], kept: AbstractSet[int]) -> int:
+    """Bytes of maps that are moved: those not kept, by each step that touches them and is not alone with them."""
+    total = 0
+    for step in steps:
+        maps = touched(network, step.start, step.stop)
+        moved = [n for n in maps if n not in kept and not is_inner(network, n, step.start, step.stop)]
+        total += sum(network.map_bytes[n] for n in moved)
+    return total
+
+
+def check_capacity(network: Network, found: Plan, rows: dict[tuple[int, int, int], Rows]) -> None:
+    """What each step has on chip at a time fits, and steps follow each other from the first layer to the last."""
+    assert [step.start for step in found.steps] == [0, *(step.stop for step in found.steps[:-1])]
+    assert found.steps[-1].stop == len(network.layers)
+    for step in found.steps:
+        layers = network.layers[step.start : step.stop]
+        if step.rows == OFFCHIP:
+            assert not present(network, found.kept, step.start, step.stop)
+            continue
+        own = touched(network, step.start, step.stop)
+        need = sum(network.map_bytes[n] for n in present(network, found.kept, step.start, step.stop))
+        if step.rows:
+            rings = rows[step.start, step.stop, step.rows].rings
+            need += sum(rings[n] for n in own - found.kept)
+        else:
+            assert len(layers) == 1
+            need += sum(network.map_bytes[n] for n in own - found.kept)
+        need += 2 * max(layer.scratch_bytes for layer in layers)
+        pieces = layers[0].piece_bytes if step.streamed else sum(layer.weight_bytes for layer in layers)
+        assert pieces is not None
+        if network.weight_capacity_bytes is None:
+            need += pieces
+        else:
+            assert pieces <= network.weight_capacity_bytes
+        assert need <= network.capacity_bytes
+
+
+def least_traffic(network: Network) -> float:
+    """Of all sets of kept maps with which each layer runs as a whole; infinite where there is none."""
+    room = int(network.capacity_bytes * (1 - RESERVE))
+    choices = [n for n in range(len(network.map_bytes)) if n not in network.given]
+    steps = [Step(place, place + 1, 0) for place in range(len(network.layers))]
+    best = inf
+    for kept in chain.from_iterable(combinations(choices, size) for size in range(len(choices) + 1)):
+        if all(fits(network, set(kept), place, room) for place in range(len(network.layers))):
+            best = min(best, traffic(network, steps, set(kept)))
+    return best
+
+
+def whole_plans() -> list[tuple[Network, Plan]]:
+    found: list[tuple[Network, Plan]] = []
+    for seed in range(200):
+        rng = random.Random(seed)
+        network = random_network(rng, rng.randint(1, 8), own_weights=seed % 4 == 3)
+        found.append((network, plan(network, no_rows)))
+    return found
+
+
+WHOLE = whole_plans()
+
+
+def test_a_layer_runs_from_dram_only_where_it_does_not_fit_by_itself():
+    count = 0
+    for network, found in WHOLE:
+        room = int(network.capacity_bytes * (1 - RESERVE))
+        assert all(step.stop == step.start + 1 and step.rows in (0, OFFCHIP) for step in found.steps)
+        for step in found.steps:
+            assert (step.rows == OFFCHIP) == (not fits(network, NOTHING, step.start, room))
+            count += step.rows == OFFCHIP
+        check_capacity(network, found, {})
+    assert count > 20
+
+
+def test_the_traffic_of_whole_layers_is_near_the_least_and_equal_where_all_maps_fit():
+    total = least = full = part = 0
+    for network, found in WHOLE:
+        best = least_traffic(network)
+        if best == inf:
+            continue
+        own = traffic(network, found.steps, found.kept)
+        assert own >= best
+        room = int(network.capacity_bytes * (1 - RESERVE))
+        every = set(range(len(network.map_bytes))) - network.given
+        if all(fits(network, every, place, room) for place in range(len(network.layers))):
+            assert own == best
+            full += 1
+        else:
+            part += 1
+        total, least = total + own, least + best
+    assert min(full, 2 * part) > 20
+    assert total <= 1.05 * least
+
+
+def random_rows(rng: random.Random, network: Network) -> dict[tuple[int, int, int], Rows]:
+    """For each stretch of layers ways to run it, fewer rows with smaller rings; sometimes there is none."""
+    found: dict[tuple[int, int, int], Rows] = {}
+    count = len(network.layers)
+    for start in range(count):
+        for stop in range(start + 1, count + 1):
+            if rng.random() < 0.2:
+                continue
+            for rows in (4, 2, 1):
+                sizes = {n: -(-network.map_bytes[n] * rows // 8) for n in touched(network, start, stop)}
+                found[start, stop, rows] = Rows(rows, sizes)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_groups_fit_and_move_no_more_than_layers_by_themselves(seed: int):
+    rng = random.Random(seed)
+    network = random_network(rng, rng.randint(2, 7), by_rows=True, own_weights=seed % 4 == 3)
+    rows = random_rows(rng, network)
+
+    def rows_of(start: int, stop: int) -> Sequence[Rows]:
+        return [rows[start, stop, count] for count in (4, 2, 1) if (start, stop, count) in rows]
+
+    found = plan(network, rows_of)
+    check_capacity(network, found, rows)
+    alone = [Step(place, place + 1, 0) for place in range(len(network.layers))]
+    assert traffic(network, found.steps, found.kept) <= traffic(network, alone, NOTHING)
+
+
+def test_a_chain_whose_maps_do_not_fit_runs_by_rows():
+    layers = tuple(Layer((n,), (n + 1,), by_rows=True, cycles=8.0) for n in range(3))
+    network = Network(layers, (100,) * 4, frozenset({0}), frozenset({3}), 64)
+    found = plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 12))])
+    assert found == Plan((Step(0, 3, 2),), NOTHING)
+
+
+def test_large_weights_are_streamed_only_where_they_can_be():
+    def steps(pieces: int | None, capacity: int) -> tuple[Step, ...]:
+        layer = Layer((0,), (1,), 60, pieces)
+        return plan(Network((layer,), (10, 10), frozenset({0}), frozenset({1}), capacity), no_rows).steps
+
+    assert steps(None, 100) == (Step(0, 1, 0),)
+    assert steps(8, 100) == (Step(0, 1, 0, streamed=True),)
+    assert steps(8, 200) == (Step(0, 1, 0),)
+    assert steps(8, 40) == (Step(0, 1, 0, streamed=True),)
+    assert steps(None, 40) == (Step(0, 1, OFFCHIP),)
