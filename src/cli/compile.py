@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..driver import CompileOptions
 
 
+NOT_SEARCHED = "auto", "schedule", "none"
+"""What `--partition` takes beside methods of a search."""
+
 WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "tile_rows", "tile_columns")
 """Attributes of the arguments that say how a model becomes a program."""
 
@@ -36,8 +39,9 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     group.add_argument(
         "--partition",
         metavar="METHOD",
-        default="",
-        help="how layers are grouped (default: not at all); best: the fastest of some methods and layer by layer",
+        default="auto",
+        help="what runs together (default: auto). schedule: maps stay on chip from layer to layer and weights are "
+        "loaded ahead; none: layer by layer; auto: the faster of both; best: the fastest of these and some methods",
     )
     add_tiles(group, 32)
     add_effort(parser.add_argument_group("effort"), " (default: to the end)", seed=seed)
@@ -55,8 +59,8 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if not pipeline_of(machine).groups:
         taken = "no_prove", "partition", "tile_rows", "tile_columns", "time_limit"
         yield Unused(taken, f"on a machine of {machine.control}")
-    elif not arguments.partition:
-        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition")
+    elif arguments.partition in NOT_SEARCHED:
+        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition METHOD")
 
 
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
@@ -64,16 +68,17 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     from ..driver import CompileOptions
 
     method = arguments.partition
-    if method:
+    if method not in NOT_SEARCHED:
         from ..driver.groups import BEST
         from ..search.fusion import METHODS
 
-        if method not in (BEST, *METHODS):
-            raise UsageError("usage", "--partition", f"one of {', '.join((BEST, *METHODS))}", repr(method))
+        known = (*NOT_SEARCHED, BEST, *METHODS)
+        if method not in known:
+            raise UsageError("usage", "--partition", f"one of {', '.join(known)}", repr(method))
     return CompileOptions(
         prove=not arguments.no_prove,
         dump=arguments.dump_ir,
-        partition=method,
+        partition="" if method == "none" else method,
         tile_rows=arguments.tile_rows,
         tile_columns=arguments.tile_columns,
         time_limit_s=arguments.time_limit or 0,
@@ -100,8 +105,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     yield from unused_compile_options(arguments)
-    if not arguments.partition:
-        yield Unused(("seed",), "without --partition")
+    if arguments.partition in NOT_SEARCHED:
+        yield Unused(("seed",), "without --partition METHOD")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

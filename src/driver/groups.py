@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..backends.program import Candidate
 from ..costs.fusion import platform_of
+from ..dialects import graph
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
+from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower
-from .pipelines import CompileOptions, pipeline_text
+from .pipelines import SCHEDULE, CompileOptions, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 BEST = "best"
 """Instead of a method: the program of fewest predicted cycles."""
 
-CANDIDATES = ("ours", "greedy")
+CANDIDATES = (SCHEDULE, "ours", "greedy")
 """Methods that are compared with each other and with layer by layer: groups that move less may still run longer."""
 
 LAYER_BY_LAYER = "layer by layer"
@@ -34,10 +37,53 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
 
 
+NEAR = 0.1
+"""A schedule this near to the bound of all programs is not compared with layer by layer."""
+
+
+def default_program(
+    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+) -> Program:
+    """The program with maps that stay on chip, or layer by layer where that is faster or the only way.
+
+    One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
+    """
+    alone = replace(options, partition="")
+    if options.keep_intermediates or load_target(target).control != "queues" or not _has_layers(module):
+        return compile_module(module, target, alone, progress, name)
+    scheduled: Program | None = None
+    try:
+        tried = replace(options, partition=SCHEDULE)
+        scheduled = compile_module(load_model(module), target, tried, progress, name)
+    except TilewrightError:
+        pass
+    if scheduled is None:
+        return compile_module(module, target, alone, progress, name)
+    cycles = scheduled.predicted["cycles"]
+    if scheduled.lower_bound and cycles <= (1 + NEAR) * scheduled.lower_bound["cycles"]:
+        return scheduled
+    other: Program | None = None
+    try:
+        other = compile_module(load_model(module), target, replace(alone, prove=False, dump=None), progress, name)
+    except TilewrightError:
+        pass
+    if other is None or cycles <= other.predicted["cycles"]:
+        return scheduled
+    return compile_module(module, target, alone, progress, name)
+
+
+def _has_layers(module: ModuleOp) -> bool:
+    """Whether there are several layers."""
+    layers = (op for op in module.walk() if isinstance(op, graph.LayerOp) and not isinstance(op, OUTSIDE))
+    return sum(1 for _ in islice(layers, 2)) == 2
+
+
 def lower_groups(
     module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
+    if options.partition == SCHEDULE:
+        return lower(load_model(module), pipeline_text(target, options), options, progress, name)
     room = platform_of(load_target(target)).buffers.global_bytes
     errors: list[InfeasibleError] = []
     for share in GROUP_SHARES:

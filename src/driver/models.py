@@ -25,7 +25,7 @@ from ..option_fields import check_fields
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .model_kinds import MODEL_KINDS, check_kind
-from .pipelines import INTEGER_PART, CompileOptions, parse_passes, pipeline_of, pipeline_text
+from .pipelines import AUTO, INTEGER_PART, CompileOptions, parse_passes, pipeline_of, pipeline_text
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -154,8 +154,10 @@ def compile_module(
     module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower `module`, in place if there are no groups, and take the program out of it; errors call it `name`."""
-    from .groups import BEST, best_groups, lower_groups
+    from .groups import BEST, best_groups, default_program, lower_groups
 
+    if options.partition == AUTO:
+        return default_program(module, target, options, progress, name)
     if options.partition == BEST:
         return best_groups(module, target, options, progress, name)
     if options.partition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xdsl.passes import PassPipeline
@@ -16,6 +16,10 @@ from ..option_fields import check_fields
 from ..universe import TILEWRIGHT_UNIVERSE
 from .watch import Watch
 
+AUTO, SCHEDULE = "auto", "schedule"
+"""Instead of a method of `search.fusion`: maps stay on chip where they fit and weights are loaded ahead (`SCHEDULE`);
+or that or layer by layer, whichever is faster (`AUTO`)."""
+
 INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
 """What leaves the integer part of a quantised network."""
 
@@ -25,18 +29,19 @@ class CompileOptions:
     """What a caller may choose about a compilation.
 
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
-    run.  `prove` runs the address proofs.  `verify_each` verifies the module between passes.  `dump` is a folder for
-    the IR after each pass.  `partition` (one of `search.fusion.METHODS`) puts layers into groups that run tile by tile,
-    `tile_rows` rows at most, searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program
-    of fewest predicted cycles, with groups or layer by layer.  Where full rows do not fit, tiles have `tile_columns`
-    columns at most (0: only if a layer does not fit otherwise).
+    run. `prove` runs the address proofs. `verify_each` verifies the module between passes. `dump` is a folder for the
+    IR after each pass. `partition` says what runs together: `schedule` keeps maps on chip from layer to layer and
+    loads weights ahead, `auto` is that or layer by layer, whichever is faster; "" is layer by layer. A method of
+    `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most, searched for
+    `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program of fewest predicted cycles of all.
+    Where full rows do not fit, tiles have `tile_columns` columns at most (0: only if a layer does not fit otherwise).
     """
 
     keep_intermediates: bool = False
     prove: bool = True
     verify_each: bool = False
     dump: Path | None = None
-    partition: str = ""
+    partition: str = AUTO
     tile_rows: int = 32
     tile_columns: int = 0
     time_limit_s: float = 0
@@ -47,15 +52,18 @@ class CompileOptions:
 
 
 def _queues(options: CompileOptions) -> Sequence[str]:
+    scheduled = options.partition == SCHEDULE
     return (
-        "graph-fuse",
-        "convert-graph-to-nest",
+        "" if scheduled else "graph-fuse",
+        "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
+        "nest-schedule" if scheduled else "",
         "nest-tile",
         "nest-map",
         "convert-nest-to-codelet",
         "codelet-unroll",
         "codelet-parallelize",
         "codelet-pipeline",
+        "codelet-prefetch" if options.partition else "",
         "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate",
         "codelet-verify" if options.prove else "",
         "convert-codelet-to-mnemonic",
@@ -100,6 +108,8 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
     """
     machine, options = load_target(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
+    if options.partition == AUTO:
+        options = replace(options, partition=SCHEDULE if machine.control == "queues" else "")
     if options.partition and not pipeline.groups:
         raise TilewrightError("usage", "partition", f"no groups of layers on {machine.name}", f"`{options.partition}`")
     limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
@@ -110,7 +120,7 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
         "graph-normalize",
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
-        groups if options.partition else "",
+        groups if options.partition not in ("", SCHEDULE) else "",
         *pipeline.stages(options),
     )
     return ",".join(stage for stage in stages if stage)

@@ -114,7 +114,7 @@ run m.onnx --target missing                 | missing: expected one of
 run m.onnx --target folder                  | folder
 run m.onnx --target README.md               | README.md:1:1
 run m.onnx --target bytes.mlir              | bytes.mlir: expected text in UTF-8
-run m.onnx --target eyeriss_like            | eyeriss_like: expected mnemonics
+run m.onnx --target eyeriss_like            | m.onnx: expected layers that sum products
 run m.onnx -o README.md                     | README.md: expected a folder that can be written here
 run m.onnx -o README.md/x                   | README.md/x: expected a folder that can be written here
 compile KERNEL --target tiny -o README.md   | README.md: expected a folder that can be written here

@@ -84,6 +84,30 @@ def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
     assert not any(way.prove for way in asked[:-1])
 
 
+@pytest.mark.parametrize(
+    ("cycles", "chosen"),
+    [
+        ({"": 3, groups.SCHEDULE: 2}, groups.SCHEDULE),
+        ({"": 1, groups.SCHEDULE: 2}, ""),
+        ({"": 1}, ""),
+        ({groups.SCHEDULE: 5}, groups.SCHEDULE),
+    ],
+)
+def test_the_default_is_the_faster_of_two_ways(
+    monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str
+):
+    asked = pretend(monkeypatch, cycles)
+    found = groups.default_program(pools, "cocco_npu", CompileOptions(), None)
+    assert found.predicted["cycles"] == cycles[chosen]
+    assert [way.partition for way in asked if way.prove][-1] == chosen
+
+
+def test_kept_intermediates_go_layer_by_layer(monkeypatch: pytest.MonkeyPatch, pools: ModuleOp):
+    asked = pretend(monkeypatch, {"": 3, groups.SCHEDULE: 2})
+    groups.default_program(pools, "cocco_npu", CompileOptions(keep_intermediates=True), None)
+    assert [way.partition for way in asked] == [""]
+
+
 def test_where_no_way_has_room_the_error_is_that_of_layer_by_layer(monkeypatch: pytest.MonkeyPatch, pools: ModuleOp):
     pretend(monkeypatch, {})
     with pytest.raises(TilewrightError, match="the way ''"):
