@@ -167,14 +167,14 @@ def load_program(folder: str | Path) -> Program:
         regions = tuple(region_of(entry) for entry in table.get("regions", ()))
         layers = layer_table_of(table)
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
+        program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"
         ) from error
     check_tensors(machine, tensors)
     check_regions(machine, program.regions)
-    if layers.known:
-        layers.check(program.instruction_count)
+    layers.check(program.instruction_count)  # decodes the code, which must be a program where no layers are known, too
     return program
 
 

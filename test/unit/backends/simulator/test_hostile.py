@@ -54,11 +54,11 @@ def test_huge_overlapping_regions_are_cheap():
     assert time.process_time() - start < 5
 
 
-def test_programs_of_another_control_model_are_refused(bench: Any):
+def test_other_control_models_are_refused(bench: Any):
     from dataclasses import replace
 
     machine = replace(bench.machine, control="packets")
-    with pytest.raises(TilewrightError, match="instructions in packets"):
+    with pytest.raises(TilewrightError, match="expected instructions in packets"):
         simulate(Program(machine, b"", (), Resources()), {})
 
 
