@@ -83,12 +83,13 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
     if options.partition == SCHEDULE:
-        return lower(load_model(module), pipeline_text(target, options), options, progress, name)
-    room = platform_of(load_target(target)).buffers.global_bytes
+        texts = [pipeline_text(target, options, map_share=share) for share in (1.0, *GROUP_SHARES)]
+    else:
+        room = platform_of(load_target(target)).buffers.global_bytes
+        texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
     errors: list[InfeasibleError] = []
-    for share in GROUP_SHARES:
+    for text in texts:
         try:
-            text = pipeline_text(target, options, int(room * share))
             return lower(load_model(module), text, options, progress, name)
         except InfeasibleError as error:
             errors.append(error)

@@ -51,12 +51,12 @@ class CompileOptions:
         check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0)
 
 
-def _queues(options: CompileOptions) -> Sequence[str]:
+def _queues(options: CompileOptions, map_share: float) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
-        "nest-schedule" if scheduled else "",
+        f"nest-schedule{{share={map_share}}}" if scheduled else "",
         "nest-tile",
         "nest-map",
         "convert-nest-to-codelet",
@@ -78,15 +78,15 @@ class Pipeline:
     `products` where the text says none.  With `groups` layers may run in groups, tile by tile.
     """
 
-    stages: Callable[[CompileOptions], Sequence[str]]
+    stages: Callable[[CompileOptions, float], Sequence[str]]
     products: tuple[str, str] | None = None
     groups: bool = True
 
 
 PIPELINES = {
     "queues": Pipeline(_queues),
-    "loops": Pipeline(lambda _: ("graph-fuse", "convert-graph-to-nest", "convert-nest-to-loops"), ("i8", "i8")),
-    "packets": Pipeline(lambda _: ("convert-graph-to-nest", "convert-nest-to-packets"), ("u8", "i8"), groups=False),
+    "loops": Pipeline(lambda *_: ("graph-fuse", "convert-graph-to-nest", "convert-nest-to-loops"), ("i8", "i8")),
+    "packets": Pipeline(lambda *_: ("convert-graph-to-nest", "convert-nest-to-packets"), ("u8", "i8"), groups=False),
 }
 
 
@@ -101,10 +101,13 @@ def pipeline_of(machine: Machine) -> Pipeline:
     return PIPELINES[machine.control]
 
 
-def pipeline_text(target: str, options: CompileOptions | None = None, global_bytes: int = 0) -> str:
+def pipeline_text(
+    target: str, options: CompileOptions | None = None, global_bytes: int = 0, map_share: float = 1.0
+) -> str:
     """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
 
-    `global_bytes` is what groups may take of the buffer for maps (0: all of it).
+    `global_bytes` is what groups may take of the buffer for maps (0: all of it); `map_share` is the part of it that
+    kept maps, weights and locals of a schedule may take.
     """
     machine, options = load_target(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
@@ -121,7 +124,7 @@ def pipeline_text(target: str, options: CompileOptions | None = None, global_byt
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         groups if options.partition not in ("", SCHEDULE) else "",
-        *pipeline.stages(options),
+        *pipeline.stages(options, map_share),
     )
     return ",".join(stage for stage in stages if stage)
 

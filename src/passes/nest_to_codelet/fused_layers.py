@@ -76,10 +76,13 @@ def pieces_of(value: SSAValue) -> list[Piece]:
             if len(found) > 1:
                 raise unsupported(value, "a view of one map", f"of {len(found)} that are joined")
             whole = found[0].whole or map_shape(shape) != map_shape(before) if found else False
-            return [Piece(piece.root, 0, shape[channel_axis(len(shape))], whole) for piece in found]
+            return [Piece(piece.root, 0, _channels(shape), whole) for piece in found]
         case _:
-            channels = shape_of(value)[channel_axis(len(shape_of(value)))] if shape_of(value) else 1
-            return [Piece(storage_of(value), 0, channels)]
+            return [Piece(storage_of(value), 0, _channels(shape_of(value)))]
+
+
+def _channels(shape: Sequence[int]) -> int:
+    return shape[channel_axis(len(shape))] if shape else 1
 
 
 def map_shape(shape: Sequence[int]) -> Shape:
