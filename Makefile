@@ -16,7 +16,7 @@ install: .venv/.installed
 
 # Compile light_squeezenet for edge16, simulate it, compare with the output that the onnx wheel ships.
 demo: install
-	$(BIN)/tilewright run $(LIGHT)/light_squeezenet.onnx --target edge16 --partition best \
+	$(BIN)/tilewright run $(LIGHT)/light_squeezenet.onnx --target edge16 \
 		--expect $(LIGHT)/light_squeezenet_output_0.pb -o out/demo
 
 # Kernels first, each once: the workers would each compile all of them.
