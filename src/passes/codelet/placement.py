@@ -50,11 +50,12 @@ class Lives:
     tensors: Tensors = field(init=False)
     moments: list[Operation] = field(init=False)
     lives: dict[TensorOp, tuple[int, int]] = field(init=False)
+    _placed: dict[tuple[CodeletOp, str], tuple[dict[LocalOp, tuple[int, ...]], int]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tensors = read_tensors(self.program)
         self.moments = [op for op in self.program.body.block.ops if isinstance(op, CodeletOp | FusedOp)]
-        self.lives = {}
+        self.lives, self._placed = {}, {}
         for moment, op in enumerate(self.moments):
             for codelet in codelets_of(op):
                 for value in codelet.tensors:
@@ -98,7 +99,10 @@ class Lives:
             offsets: dict[LocalOp, tuple[int, ...]] = {}
             end = 0
             for codelet in codelets_of(op):
-                placed, size = self._locals(codelet, memory)
+                key = codelet, memory.name
+                if key not in self._placed:
+                    self._placed[key] = self._locals(codelet, memory)
+                placed, size = self._placed[key]
                 base = end if apart else 0
                 offsets |= {local: tuple(base + at for at in slots) for local, slots in placed.items()}
                 end = max(end, base + align_up(size, memory.align_bytes))

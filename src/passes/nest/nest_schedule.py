@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
@@ -18,7 +18,7 @@ from ...costs.mapping.place import memory_of
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.types import size_bytes, tensor_type
-from ...errors import InfeasibleError, TilewrightError
+from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole
@@ -134,7 +134,7 @@ class Reader:
                 sources = group.scheme.sources
                 rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
                 self.groups[key] = Rows(rows, rings)
-            except (InfeasibleError, TilewrightError):
+            except TilewrightError:
                 self.groups[key] = None
         return self.groups[key]
 
@@ -151,9 +151,6 @@ class Reader:
                     marks["piece_bytes"] = IntegerAttr(piece[0], i64)
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
-        kept = [v.index for v, n in self.numbers.items() if n in found.kept and isinstance(v, BlockArgument)]
-        if kept:
-            self.function.attributes[KEPT] = DenseArrayBase.from_list(i64, kept)
 
 
 def _read(layer: FusedLayer) -> list[SSAValue]:

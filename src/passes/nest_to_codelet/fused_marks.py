@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from .padded_maps import Padding
 
 KEPT = "kept"
-"""On a group: its results stay on chip for all that read them.  On a function: so do these arguments, by number."""
+"""On a group: its results stay on chip for all that read them."""
 
 
 def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
@@ -50,9 +49,6 @@ class OnChip:
 def kept_maps(function: FuncOp) -> OnChip:
     """The maps of a function that are marked as kept."""
     found: list[SSAValue] = []
-    arguments = function.attributes.get(KEPT)
-    if isinstance(arguments, DenseArrayBase):
-        found += [function.body.block.args[number] for number in arguments.get_values()]
     for op in function.body.block.ops:
         if isinstance(op, nest.GroupOp) and KEPT in op.attributes:
             found += op.results
