@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .isa import Binding, Isa
-from .price import Prices
+from .isa import Isa
+from .order import Work
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,20 @@ class Clock:
     """
 
     def __init__(self, isa: Isa) -> None:
-        self.prices = Prices(isa.machine)
         self.depths = [unit.depth for unit in isa.machine.units] or [0]
         self.queues: list[list[_Issue]] = [[] for _ in isa.units]
         self.places: list[tuple[int, int]] = []  # unit and place in its queue, in program order
 
-    def issue(self, binding: Binding, row: Sequence[int], waits: Sequence[tuple[int, int]]) -> None:
+    def issue(self, work: Work, waits: Sequence[tuple[int, int]]) -> None:
         """The next instruction; `waits` are units and how many of their instructions must be done."""
-        price = self.prices.add(binding, row)
-        queue = self.queues[binding.unit]
-        self.places.append((binding.unit, len(queue)))
-        queue.append(_Issue(len(self.places) - 1, price.resource, price.cycles, waits))
-
-    def predicted(self) -> dict[str, float]:
-        """Cycles until all is done, energy in pJ, and bytes read and written off chip."""
-        energy, moved = self.prices.energy_pj, float(self.prices.dram_bytes)
-        return {"cycles": float(self.end_cycle()), "energy_pj": energy, "dram_bytes": moved}
+        queue = self.queues[work.unit]
+        self.places.append((work.unit, len(queue)))
+        queue.append(_Issue(len(self.places) - 1, work.resource, work.cycles, waits))
 
     def end_cycle(self) -> int:
         """The cycle at which all is done."""
+        if not self.places:
+            return 0
         run = _Run(self.queues, _Dispatch(self.depths, self.places))
         for _ in self.places:
             run.next()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -68,24 +70,30 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
     emitter = Emitter(machine)
     table: list[mnemonic.TensorOp] = []
     offchip = {memory.name for memory in machine.memories if memory.offchip}
-    regions: list[DictionaryAttr] = []
+    regions: list[tuple[list[_Region], range]] = []
     groups = _group_names(program)
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
             emitter.codelet(read_codelet(op, tensors)[0])
         elif isinstance(op, FusedOp):
-            first = len(emitter.code.order)
+            first = len(emitter.instructions)
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
             names = [groups.get(nodes_of(inner), "") for inner in inside]
             emitter.turns(names, [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
-            regions += _regions(tensors, inside, first, len(emitter.code.order))
+            regions.append((_regions(tensors, inside), range(first, len(emitter.instructions))))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
-    predicted = _modelled(program) | emitter.clock.predicted()
-    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitter.code), predicted)
-    set_layers(made, emitter.layers.table())
-    if regions:
-        made.attributes["regions"] = ArrayAttr(regions)
+    emitted = emitter.finish()
+    predicted = _modelled(program) | emitted.predicted
+    made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitted.code), predicted)
+    set_layers(made, emitted.layers)
+    found = [
+        _region(region, [emitted.places[number] for number in numbers])
+        for inside, numbers in regions
+        for region in inside
+    ]
+    if found:
+        made.attributes["regions"] = ArrayAttr(found)
     return made
 
 
@@ -106,18 +114,29 @@ def _group_names(program: ProgramOp) -> dict[tuple[str, ...], str]:
     return found
 
 
-def _regions(tensors: Tensors, codelets: list[CodeletOp], first: int, last: int) -> list[DictionaryAttr]:
-    """The tensors on chip of a fused group, which instructions `first` to `last` (exclusive) run."""
+class _Region(NamedTuple):
+    name: StringAttr
+    memory: str
+    start: int
+    bytes: int
+
+
+def _regions(tensors: Tensors, codelets: list[CodeletOp]) -> list[_Region]:
+    """The tensors on chip of a fused group."""
     roots = dict.fromkeys(tensors.roots[value] for codelet in codelets for value in codelet.tensors)
-    found: list[DictionaryAttr] = []
-    for op in roots:
-        if op.role.data != Role.TEMP or op.address is None or op.ring is None:
-            continue
-        numbers = {"start": op.address.value.data, "bytes": tensor_bytes(op), "first": first, "last": last}
-        entry: dict[str, Attribute] = {key: IntegerAttr(value, i64) for key, value in numbers.items()}
-        memory = StringAttr(surrogate(op.result).memory)
-        found.append(DictionaryAttr({"name": op.tensor_name, "memory": memory} | entry))
-    return found
+    return [
+        _Region(op.tensor_name, surrogate(op.result).memory, op.address.value.data, tensor_bytes(op))
+        for op in roots
+        if op.role.data == Role.TEMP and op.address is not None and op.ring is not None
+    ]
+
+
+def _region(region: _Region, places: Sequence[int]) -> DictionaryAttr:
+    """A region, used by the instructions at these places, from the first of them to the last."""
+    first, last = min(places, default=0), max(places, default=-1) + 1
+    numbers = {"start": region.start, "bytes": region.bytes, "first": first, "last": last}
+    entry: dict[str, Attribute] = {key: IntegerAttr(value, i64) for key, value in numbers.items()}
+    return DictionaryAttr({"name": region.name, "memory": StringAttr(region.memory)} | entry)
 
 
 def _tensor(op: TensorOp) -> mnemonic.TensorOp:

@@ -6,21 +6,25 @@ dependences and waits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...algebra.window import Range, narrowed
 from ...errors import TilewrightError
 from ...machine import Machine
-from ...machine.layer_table import LayerRecorder
+from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
 from .clock import Clock
+from .dependences import Dependences, Span, Touches
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
-from .order import Order, Span
+from .order import MAX_SCHEDULED, Work, list_schedule, waits_of
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
+from .price import Prices
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Transfer
 
 MAX_STEPS = 1 << 22
@@ -57,17 +61,38 @@ class State:
         )
 
 
+class Instruction(NamedTuple):
+    """A row of fields before its waits are known, and the layer that it is of."""
+
+    binding: Binding
+    row: list[int]
+    work: Work
+    layer: int
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A program's code, what it costs, its layers, and which place each instruction has, in the order of emission."""
+
+    code: Code
+    predicted: dict[str, float]
+    layers: LayerTable
+    places: tuple[int, ...]
+
+
 class Emitter:
-    """Emits codelets one after another; `clock` knows what that costs."""
+    """Emits codelets one after another; `finish` puts what they are in order."""
 
     def __init__(self, machine: Machine) -> None:
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
-        self.order = Order(len(self.isa.units), len(machine.memories), [1] * len(machine.memories))
-        self.clock = Clock(self.isa)
+        self.prices = Prices(machine)
+        self.touches = Touches()
+        self.offchip: set[int] = set()  # units that move data from or to memories off chip
         self.steps = 0
         self.layers = LayerRecorder()
-        self.code = Code([], [[] for _ in machine.mnemonics])
+        self.layer = 0
+        self.instructions: list[Instruction] = []
 
     def codelet(self, codelet: Codelet) -> None:
         """Emits one codelet."""
@@ -95,9 +120,8 @@ class Emitter:
 
     def _run(self, codelet: Codelet, state: State, layer: int) -> None:
         """Emits a codelet from a state on; what it emits is of `layer`."""
-        before = len(self.code.order)
+        self.layer = layer
         self._body(codelet, codelet.body, state)
-        self.layers.took(layer, len(self.code.order) - before)
 
     def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
         for node in body:
@@ -232,12 +256,53 @@ class Emitter:
             for one, fields, (target, *sources) in binding.expansion.instructions(row, self.memories):
                 self._emit(one, fields, sources, [target])
             return
-        unit = binding.unit
-        waits = self.order.issue(unit, reads, writes)
-        self.clock.issue(binding, row, waits)
-        self.isa.set_header(row, unit, waits)
-        self.code.order.append(binding.number)
-        self.code.rows[binding.number].append(row)
+        price = self.prices.add(binding, row)
+        if price.dram_bytes:
+            self.offchip.add(binding.unit)
+        work = Work(binding.unit, price.resource, price.cycles)
+        self.touches.add(reads, writes)
+        self.instructions.append(Instruction(binding, row, work, self.layer))
+
+    def finish(self) -> Emitted:
+        """The program, its instructions in the order of emission, or in one that ends sooner."""
+        work = [item.work for item in self.instructions]
+        dependences = self.touches.dependences()
+        order = list(range(len(work)))
+        waits, end = self._timed(order, work, dependences)
+        if len(work) <= MAX_SCHEDULED and end > _busiest(work):
+            other = list_schedule(work, dependences, frozenset(self.offchip))
+            sooner = self._timed(other, work, dependences)
+            if sooner[1] < end:
+                order, (waits, end) = other, sooner
+        code = Code([], [[] for _ in self.isa.machine.mnemonics])
+        places = [0] * len(order)
+        for place, (number, counts) in enumerate(zip(order, waits, strict=True)):
+            binding, row = self.instructions[number].binding, self.instructions[number].row
+            self.isa.set_header(row, binding.unit, counts)
+            code.order.append(binding.number)
+            code.rows[binding.number].append(row)
+            places[number] = place
+        figures = {"energy_pj": self.prices.energy_pj, "dram_bytes": float(self.prices.dram_bytes)}
+        layers = self.layers.table_of(self.instructions[number].layer for number in order)
+        return Emitted(code, {"cycles": float(end)} | figures, layers, tuple(places))
+
+    def _timed(
+        self, order: Sequence[int], work: Sequence[Work], dependences: Dependences
+    ) -> tuple[list[list[tuple[int, int]]], int]:
+        """What each instruction of an order waits for, and the cycle at which all is done."""
+        waits = waits_of(len(self.isa.units), order, work, dependences)
+        clock = Clock(self.isa)
+        for number, counts in zip(order, waits, strict=True):
+            clock.issue(work[number], counts)
+        return waits, clock.end_cycle()
+
+
+def _busiest(work: Sequence[Work]) -> int:
+    """Cycles of the unit that is busy for longest."""
+    cycles: Counter[int] = Counter()
+    for item in work:
+        cycles[item.unit] += item.cycles
+    return max(cycles.values(), default=0)
 
 
 def _span(memory: int, base: int, reach: Reach) -> Span:

@@ -11,8 +11,8 @@ from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine
 from ...machine.macro_rules import KEEP
 from ...machine.macros import Macro
+from .dependences import Span
 from .isa import Binding, OperandSlot, find_capability
-from .order import Span
 
 Value = tuple[int, int, Mapping[int, int]]
 """Index into the concrete row; index into the macro's row (-1: the code under -1); codes to translate by, or none."""

@@ -1,122 +1,122 @@
-"""Which instructions an instruction must wait for: dependences through bytes of memory, as counts per unit.
-
-Sound on blocks of bytes: two accesses of one block, one of them a write, are ordered.  An access is a number of
-intervals of bytes, a stride apart: some rows of every channel of a map, for one.
-"""
+"""The order in which instructions stand in a program, and what each then waits for."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-BLOCK_BYTES = 64
+from .dependences import Dependences
 
-Counts = tuple[int, ...]  # per unit: how many of its instructions, from its first on
-
-
-class Span(NamedTuple):
-    """Bytes `low` to `high` (exclusive) of a memory, and `intervals - 1` times as many, each `stride` further."""
-
-    memory: int
-    low: int
-    high: int
-    intervals: int = 1
-    stride: int = 0
+MAX_SCHEDULED = 1 << 17
+"""Instructions of a program at most whose order is chosen."""
 
 
-class _Memory:
-    """A partition of a memory's bytes into segments, each with the last writers and readers since, per unit."""
+class Work(NamedTuple):
+    """What an instruction keeps busy: its unit, which works in order, and a resource (node or channel) for `cycles`."""
 
-    def __init__(self, units: int) -> None:
-        none: Counts = (0,) * units
-        self.none = none
-        self.starts = [0]
-        self.writers: list[Counts] = [none]
-        self.readers: list[Counts] = [none]
-
-    def segments(self, low: int, high: int) -> tuple[int, int]:
-        """Indices of the segments that make up `low .. high - 1`, after splitting at its ends."""
-        return self._split(low), self._split(high)
-
-    def _split(self, at: int) -> int:
-        index = bisect_left(self.starts, at)
-        if index == len(self.starts) or self.starts[index] != at:
-            self.starts.insert(index, at)
-            self.writers.insert(index, self.writers[index - 1])
-            self.readers.insert(index, self.readers[index - 1])
-        return index
-
-    def merge(self, first: int, last: int, writers: Counts) -> None:
-        """One segment written by `writers` and not read since in place of several."""
-        self.starts[first:last] = [self.starts[first]]
-        self.writers[first:last] = [writers]
-        self.readers[first:last] = [self.none]
+    unit: int
+    resource: str
+    cycles: int
 
 
-class Order:
-    """Hands out, instruction by instruction in program order, the waits that make concurrent units safe."""
+def waits_of(
+    units: int, order: Sequence[int], work: Sequence[Work], dependences: Dependences
+) -> list[list[tuple[int, int]]]:
+    """For each place in the order the (unit, count) pairs that are waited for: so many of its instructions are done.
 
-    def __init__(self, units: int, memories: int, blocks: Sequence[int] = ()) -> None:
-        """`blocks`: the bytes of a block in each memory (64 if not said)."""
-        self.units = units
-        self.memories = [_Memory(units) for _ in range(memories)]
-        self.blocks = blocks or (BLOCK_BYTES,) * memories
-        self.issued = [0] * units
-        self.known: list[Counts] = [(0,) * units for _ in range(units)]
-        self.clocks: list[list[Counts]] = [[(0,) * units] for _ in range(units)]
-
-    def issue(self, unit: int, reads: list[Span], writes: list[Span]) -> list[tuple[int, int]]:
-        """(unit, count) pairs: the instruction may start when that many of the unit's instructions are done.
-
-        Waits that follow from earlier ones are left out.
-        """
-        needs = [0] * self.units
-        count = self.issued[unit] + 1
-        for span in reads:
-            self._read(span, unit, count, needs)
-        for span in writes:
-            self._write(span, unit, count, needs)
-        return self._wait(unit, count, needs)
-
-    def _segments(self, span: Span) -> Iterator[tuple[_Memory, int, int]]:
-        """The segments of each interval of a span."""
-        memory, block = self.memories[span.memory], self.blocks[span.memory]
-        for number in range(span.intervals):
-            low, high = span.low + number * span.stride, span.high + number * span.stride
-            yield (memory, *memory.segments(low // block * block, -(-high // block) * block))
-
-    def _read(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        for memory, first, last in self._segments(span):
-            readers = memory.readers
-            for i in range(first, last):
-                _raise_to(needs, memory.writers[i])
-                old = readers[i]
-                readers[i] = (*old[:unit], count, *old[unit + 1 :])
-
-    def _write(self, span: Span, unit: int, count: int, needs: list[int]) -> None:
-        for memory, first, last in self._segments(span):
-            for i in range(first, last):
-                _raise_to(needs, memory.writers[i])
-                _raise_to(needs, memory.readers[i])
-            none = memory.none
-            memory.merge(first, last, (*none[:unit], count, *none[unit + 1 :]))
-
-    def _wait(self, unit: int, count: int, needs: list[int]) -> list[tuple[int, int]]:
-        known = self.known[unit]
-        waits = [(v, n) for v, n in enumerate(needs) if v != unit and n > known[v]]
+    Units work in order, so the last of each that is depended on is enough; what earlier waits imply is left out.
+    """
+    place_in_unit = [0] * len(order)
+    known: list[tuple[int, ...]] = [(0,) * units for _ in range(units)]
+    clocks = [[(0,) * units] for _ in range(units)]
+    found: list[list[tuple[int, int]]] = []
+    for number in order:
+        unit = work[number].unit
+        needs = [0] * units
+        for other in dependences.of(number):
+            needs[work[other].unit] = max(needs[work[other].unit], place_in_unit[other])
+        here = known[unit]
+        waits = [(v, n) for v, n in enumerate(needs) if v != unit and n > here[v]]
         if len(waits) > 1:
-            clocks = self.clocks
             waits = [(v, n) for v, n in waits if not any(clocks[w][m][v] >= n for w, m in waits if w != v)]
         for v, n in waits:
-            known = tuple(map(max, known, self.clocks[v][n]))
-        self.known[unit] = known
-        self.issued[unit] = count
-        self.clocks[unit].append((*known[:unit], count, *known[unit + 1 :]))
-        return waits
+            here = tuple(map(max, here, clocks[v][n]))
+        known[unit] = here
+        place_in_unit[number] = count = len(clocks[unit])
+        clocks[unit].append((*here[:unit], count, *here[unit + 1 :]))
+        found.append(waits)
+    return found
 
 
-def _raise_to(needs: list[int], counts: Counts) -> None:
-    for unit, count in enumerate(counts):
-        if count > needs[unit]:
-            needs[unit] = count
+@dataclass
+class _State:
+    """Units of a schedule in progress: until when each, and each resource, is busy."""
+
+    units: dict[int, int]
+    resources: dict[str, int]
+
+
+def list_schedule(work: Sequence[Work], dependences: Dependences, in_order: frozenset[int]) -> list[int]:
+    """An order that lets units work side by side: of what can start, a unit takes what the longest chain depends on.
+
+    Units of `in_order` keep the order of the program.  List scheduling by critical path (Graham 1969; Hu 1961).
+    """
+    followers, missing = _edges(work, dependences, in_order)
+    height = [item.cycles for item in work]
+    for number in range(len(work) - 1, -1, -1):
+        height[number] += max((height[other] for other in followers[number]), default=0)
+    ready: dict[int, list[tuple[int, int]]] = {item.unit: [] for item in work}
+    for number, count in enumerate(missing):
+        if count == 0:
+            ready[work[number].unit].append((-height[number], number))
+    for waiting in ready.values():
+        heapify(waiting)
+    state = _State(dict.fromkeys(ready, 0), dict.fromkeys((item.resource for item in work), 0))
+    running: list[tuple[int, int]] = []
+    order: list[int] = []
+    now = 0
+    while len(order) < len(work):
+        for number in _starting(state, ready, work, now):
+            heappush(running, (now + work[number].cycles, number))
+            order.append(number)
+        if not running:
+            continue
+        now = running[0][0]
+        while running and running[0][0] == now:
+            for other in followers[heappop(running)[1]]:
+                missing[other] -= 1
+                if missing[other] == 0:
+                    heappush(ready[work[other].unit], (-height[other], other))
+    return order
+
+
+def _starting(state: _State, ready: dict[int, list[tuple[int, int]]], work: Sequence[Work], now: int) -> list[int]:
+    """What starts now on units that are free."""
+    found: list[int] = []
+    for unit, waiting in ready.items():
+        while waiting and state.units[unit] <= now and state.resources[work[waiting[0][1]].resource] <= now:
+            number = heappop(waiting)[1]
+            item = work[number]
+            state.units[unit] = state.resources[item.resource] = now + item.cycles
+            found.append(number)
+    return found
+
+
+def _edges(
+    work: Sequence[Work], dependences: Dependences, in_order: frozenset[int]
+) -> tuple[list[list[int]], list[int]]:
+    """What depends on each instruction, and on how many each depends."""
+    followers: list[list[int]] = [[] for _ in work]
+    missing = [0] * len(work)
+    last: dict[int, int] = {}
+    for number, item in enumerate(work):
+        before = set(dependences.of(number))
+        if item.unit in in_order:
+            before |= {last[item.unit]} if item.unit in last else set()
+            last[item.unit] = number
+        missing[number] = len(before)
+        for other in before:
+            followers[other].append(number)
+    return followers, missing

@@ -5,6 +5,8 @@ from dataclasses import replace
 from tilewright.frontends.acg import load_target
 from tilewright.passes.codelet_to_queues.clock import Clock
 from tilewright.passes.codelet_to_queues.isa import Binding, Isa
+from tilewright.passes.codelet_to_queues.order import Work
+from tilewright.passes.codelet_to_queues.price import Prices
 
 ISA = Isa(load_target("cocco_npu"))
 LOAD, STORE = (ISA.copies(*ends)[0] for ends in (("DRAM", "GBUF"), ("GBUF", "DRAM")))
@@ -19,8 +21,22 @@ def row(binding: Binding, **extents: int) -> list[int]:
     return found
 
 
+class Timed:
+    """A clock of instructions by their rows."""
+
+    def __init__(self, isa: Isa = ISA) -> None:
+        self.clock, self.prices = Clock(isa), Prices(isa.machine)
+
+    def issue(self, binding: Binding, fields: list[int], waits: list[tuple[int, int]]) -> None:
+        price = self.prices.add(binding, fields)
+        self.clock.issue(Work(binding.unit, price.resource, price.cycles), waits)
+
+    def end_cycle(self) -> int:
+        return self.clock.end_cycle()
+
+
 def test_units_wait_for_counts_and_a_channel_goes_to_the_first():
-    clock = Clock(ISA)
+    clock = Timed()
     clock.issue(LOAD, row(LOAD, a=160), [])  # 0 to 10
     clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=4), [(LOAD.unit, 1)])  # 10 to 30
     clock.issue(STORE, row(STORE, a=160), [(MAC.unit, 1)])  # 32 to 42: the bus is taken
@@ -30,7 +46,7 @@ def test_units_wait_for_counts_and_a_channel_goes_to_the_first():
 
 
 def test_dims_that_are_spread_take_a_part_of_the_time():
-    clock = Clock(ISA)
+    clock = Timed()
     fields = row(MAC, k=8, c=8, p=10, q=3)
     fields[MAC.spread["x"]] = MAC.code(MAC.spread["x"], "p")
     clock.issue(MAC, fields, [])
@@ -46,7 +62,7 @@ def test_instructions_wait_for_room_in_queues():
     shallow = Isa(replace(ISA.machine, units=tuple(replace(unit, depth=1) for unit in ISA.machine.units)))
     ends: list[int] = []
     for isa in (ISA, shallow):
-        clock = Clock(isa)
+        clock = Timed(isa)
         for size in (160, 160, 16):  # 10, 10 and 1 cycles: the third load enters at 10
             clock.issue(LOAD, row(LOAD, a=size), [])
         clock.issue(MAC, row(MAC, k=8, c=8, p=5, q=5), [])

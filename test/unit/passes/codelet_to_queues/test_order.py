@@ -1,16 +1,19 @@
-"""Waits against all pairs of conflicting accesses."""
+"""Waits, and orders in which units wait less, against all pairs of conflicting accesses."""
 
 import random
 
 import pytest
 
-from tilewright.passes.codelet_to_queues.order import BLOCK_BYTES, Order, Span
+from tilewright.passes.codelet_to_queues.dependences import Dependences, Span, Touches
+from tilewright.passes.codelet_to_queues.order import Work, list_schedule, waits_of
+
+Accesses = tuple[list[Span], list[Span]]
 
 
-def blocks(spans: list[Span]) -> set[tuple[int, int]]:
-    """Memories and blocks of all bytes that are touched, byte by byte."""
+def touched(spans: list[Span]) -> set[tuple[int, int]]:
+    """Memories and bytes that are touched."""
     return {
-        (span.memory, (byte + number * span.stride) // BLOCK_BYTES)
+        (span.memory, byte + number * span.stride)
         for span in spans
         for number in range(span.intervals)
         for byte in range(span.low, span.high)
@@ -27,49 +30,87 @@ def random_spans(rng: random.Random, most: int) -> list[Span]:
     return spans
 
 
+def dependences(accesses: list[Accesses]) -> Dependences:
+    touches = Touches()
+    for reads, writes in accesses:
+        touches.add(reads, writes)
+    return touches.dependences()
+
+
+def check(order: list[int], work: list[Work], accesses: list[Accesses], waits: list[list[tuple[int, int]]]) -> None:
+    """Whatever clashes is done before, by what is waited for and by the order of units."""
+    done_before: list[set[int]] = [set() for _ in work]
+    last: dict[int, int] = {}
+    numbers: dict[tuple[int, int], int] = {}
+    counts: dict[int, int] = {}
+    bytes_of = [(touched(reads), touched(writes)) for reads, writes in accesses]
+    for place, (number, pairs) in enumerate(zip(order, waits, strict=True)):
+        unit = work[number].unit
+        assert all(other != unit for other, _ in pairs)
+        for previous in [*([last[unit]] if unit in last else []), *(numbers[pair] for pair in pairs)]:
+            done_before[number] |= done_before[previous] | {previous}
+        reads, writes = bytes_of[number]
+        for other in range(len(order)):
+            old_reads, old_writes = bytes_of[other]
+            if writes & (old_reads | old_writes) or reads & old_writes:
+                assert other >= number or other in done_before[number]
+                assert other <= number or other not in order[:place]
+        counts[unit] = counts.get(unit, 0) + 1
+        last[unit] = numbers[unit, counts[unit]] = number
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_conflicting_accesses_are_ordered(seed: int):
     rng = random.Random(seed)
-    order = Order(3, 2)
-    history: list[tuple[int, int, list[Span], list[Span]]] = []
-    before: list[set[int]] = []  # instructions that are done when instruction i starts
-    last: dict[int, int] = {}
-    numbers: dict[tuple[int, int], int] = {}
-    for index in range(80):
-        unit, reads, writes = rng.randrange(3), random_spans(rng, 2), random_spans(rng, 1)
-        waits = order.issue(unit, reads, writes)
-        assert all(other != unit for other, _ in waits)
-        done: set[int] = set()
-        for previous in [*([last[unit]] if unit in last else []), *(numbers[wait] for wait in waits)]:
-            done |= before[previous] | {previous}
-        for other, (_, _, old_reads, old_writes) in enumerate(history):
-            clash = blocks(writes) & (blocks(old_reads) | blocks(old_writes)) or blocks(reads) & blocks(old_writes)
-            assert not clash or other in done
-        before.append(done)
-        last[unit] = index
-        numbers[unit, order.issued[unit]] = index
-        history.append((unit, index, reads, writes))
+    accesses = [(random_spans(rng, 2), random_spans(rng, 1)) for _ in range(80)]
+    work = [Work(unit := rng.randrange(3), f"R{min(unit, 1)}", rng.randint(1, 30)) for _ in accesses]
+    found = dependences(accesses)
+    program = list(range(len(work)))
+    check(program, work, accesses, waits_of(3, program, work, found))
+    for in_order in (frozenset[int](), frozenset((0, 1))):
+        order = list_schedule(work, found, in_order)
+        assert sorted(order) == program
+        check(order, work, accesses, waits_of(3, order, work, found))
+        for unit in in_order:
+            kept = [number for number in order if work[number].unit == unit]
+            assert kept == sorted(kept)
+
+
+def waits(units: list[int], accesses: list[Accesses]) -> list[list[tuple[int, int]]]:
+    work = [Work(unit, str(unit), 1) for unit in units]
+    return waits_of(max(units) + 1, range(len(units)), work, dependences(accesses))
 
 
 def test_waits_that_follow_from_others_are_left_out():
-    order = Order(3, 1)
-    assert order.issue(0, [], [Span(0, 0, 64)]) == []
-    assert order.issue(1, [Span(0, 0, 64)], [Span(0, 64, 128)]) == [(0, 1)]
-    assert order.issue(2, [Span(0, 0, 64), Span(0, 64, 128)], []) == [(1, 1)]
-    assert order.issue(2, [Span(0, 0, 64)], []) == []
+    first, second = Span(0, 0, 64), Span(0, 64, 128)
+    accesses: list[Accesses] = [([], [first]), ([first], [second]), ([first, second], []), ([first], [])]
+    assert waits([0, 1, 2, 2], accesses) == [[], [(0, 1)], [(1, 1)], []]
 
 
 def test_readers_are_waited_for_before_their_bytes_are_overwritten():
-    order = Order(3, 1)
-    order.issue(0, [], [Span(0, 0, 64)])
-    order.issue(1, [Span(0, 0, 64)], [])
-    order.issue(2, [Span(0, 0, 64)], [])
-    assert order.issue(0, [], [Span(0, 10, 20)]) == [(1, 1), (2, 1)]
+    all_, some = Span(0, 0, 64), Span(0, 10, 20)
+    accesses: list[Accesses] = [([], [all_]), ([all_], []), ([all_], []), ([], [some])]
+    assert waits([0, 1, 2, 0], accesses)[-1] == [(1, 1), (2, 1)]
 
 
 def test_accesses_between_each_others_intervals_wait_for_nothing():
-    order = Order(2, 1)
-    assert order.issue(0, [], [Span(0, 0, 64, 3, 192)]) == []
-    assert order.issue(1, [], [Span(0, 64, 128, 3, 192)]) == []
-    assert order.issue(1, [Span(0, 128, 192, 2, 192)], []) == []
-    assert order.issue(1, [Span(0, 400, 410)], []) == [(0, 1)]  # the last interval
+    accesses: list[Accesses] = [
+        ([], [Span(0, 0, 64, 3, 192)]),
+        ([], [Span(0, 64, 128, 3, 192)]),
+        ([Span(0, 128, 192, 2, 192)], []),
+        ([Span(0, 400, 410)], []),  # the last interval
+    ]
+    assert waits([0, 1, 1, 1], accesses) == [[], [], [], [(0, 1)]]
+
+
+def test_what_a_long_chain_depends_on_goes_first():
+    """A unit that prepares and ends each tile does the next preparation first: two more units never wait."""
+    accesses: list[Accesses] = []
+    work: list[Work] = []
+    for tile in range(8):
+        place = Span(0, 10 * (tile % 2), 10 * (tile % 2) + 10)
+        accesses += [([], [place]), ([place], [place]), ([place], [])]
+        work += [Work(0, "vector", 2), Work(1, "matrix", 9), Work(0, "vector", 4)]
+    order = list_schedule(work, dependences(accesses), frozenset())
+    vector = [number for number in order if work[number].unit == 0]
+    assert vector[:4] == [0, 3, 2, 6]

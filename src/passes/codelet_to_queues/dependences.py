@@ -1,0 +1,136 @@
+"""Which instructions an instruction depends on: through bytes of memory that both touch, one of them to write."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit  # pyright: ignore[reportUnknownVariableType]
+from numpy.typing import NDArray
+
+MAX_INTERVALS = 1 << 24
+"""Intervals that are told apart; where spans have more, each is taken as one from its first byte to its last."""
+
+MEMORY_BITS = 44
+
+
+class Span(NamedTuple):
+    """Bytes `low` to `high` (exclusive) of a memory, and `intervals - 1` times as many, each `stride` further."""
+
+    memory: int
+    low: int
+    high: int
+    intervals: int = 1
+    stride: int = 0
+
+
+@dataclass(frozen=True)
+class Dependences:
+    """What instruction i depends on: `before[starts[i]:starts[i + 1]]`, each once, all smaller than i.
+
+    What follows from others through bytes that were written in between is left out.
+    """
+
+    starts: NDArray[np.int64]
+    before: NDArray[np.int32]
+
+    def of(self, number: int) -> list[int]:
+        """What an instruction depends on."""
+        return self.before[self.starts[number] : self.starts[number + 1]].tolist()
+
+
+class Touches:
+    """Collects what instructions touch, in program order."""
+
+    def __init__(self) -> None:
+        self.spans = array("q")  # memory, low, high, intervals, stride, whether it is written, instruction
+        self.count = 0
+
+    def add(self, reads: Sequence[Span], writes: Sequence[Span]) -> None:
+        """What the next instruction reads and writes."""
+        for spans, written in ((reads, 0), (writes, 1)):
+            for span in spans:
+                self.spans.extend((*span, written, self.count))
+        self.count += 1
+
+    def dependences(self) -> Dependences:
+        """What each instruction depends on."""
+        table = np.frombuffer(self.spans, np.int64).reshape(-1, 7)
+        memory, low, high, intervals, stride, written, number = table.T
+        if intervals.sum() > MAX_INTERVALS:
+            high, intervals = high + (intervals - 1) * stride, np.ones_like(intervals)
+        span = np.repeat(np.arange(len(table)), intervals)
+        place = np.arange(len(span)) - np.repeat(np.cumsum(intervals) - intervals, intervals)
+        base = (memory[span] << MEMORY_BITS) + place * stride[span]
+        ends = np.concatenate([base + low[span], base + high[span]])
+        segments, where = np.unique(ends, return_inverse=True)
+        where = where.astype(np.int32)
+        first = np.searchsorted(number[span], np.arange(self.count + 1))
+        found: tuple[Any, Any] = _walk(
+            first, where[: len(span)], where[len(span) :], written[span].astype(np.bool_), len(segments)
+        )
+        return Dependences(*found)
+
+
+@njit(cache=True)
+def _walk(
+    first: NDArray[np.int64],
+    lows: NDArray[np.int32],
+    highs: NDArray[np.int32],
+    written: NDArray[np.bool_],
+    segments: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Dependences of instructions whose intervals `first[i]` to `first[i + 1]` cover segments `lows` to `highs`.
+
+    Each segment has its last writer, and the list of those that read it since.  Lists share their tails: cell c is
+    instruction `reader[c]` and then the list `rest[c]`; `longer[c]` is list c with instruction `reader[longer[c]]`.
+    """
+    count = len(first) - 1
+    writer = np.full(segments, -1, np.int32)
+    readers = np.zeros(segments, np.int32)
+    reader, rest, longer = np.full(1024, -1, np.int32), np.full(1024, -1, np.int32), np.zeros(1024, np.int32)
+    passed = np.full(1024, -1, np.int32)  # the last instruction that walked through a cell
+    cells = 1  # cell 0 is the empty list
+    met = np.full(count, -1, np.int32)  # the last instruction that was found to depend on one
+    starts = np.zeros(count + 1, np.int64)
+    before = np.empty(4 * count + 16, np.int32)
+    found = 0
+    for number in range(count):
+        if found + number + 1 > len(before):
+            before = np.concatenate((before, np.empty(len(before) + number, np.int32)))
+        for interval in range(first[number], first[number + 1]):
+            for segment in range(lows[interval], highs[interval]):
+                other = writer[segment]
+                if other >= 0 and other != number and met[other] != number:
+                    met[other] = number
+                    before[found] = other
+                    found += 1
+                cell = readers[segment]
+                if not written[interval]:
+                    if reader[cell] == number:
+                        continue
+                    if longer[cell] == 0 or reader[longer[cell]] != number:
+                        if cells == len(reader):
+                            reader = np.concatenate((reader, np.full(cells, -1, np.int32)))
+                            rest = np.concatenate((rest, np.full(cells, -1, np.int32)))
+                            longer = np.concatenate((longer, np.zeros(cells, np.int32)))
+                            passed = np.concatenate((passed, np.full(cells, -1, np.int32)))
+                        reader[cells], rest[cells], longer[cell] = number, cell, cells
+                        cells += 1
+                    readers[segment] = longer[cell]
+                    continue
+                while cell > 0 and passed[cell] != number:
+                    passed[cell] = number
+                    other = reader[cell]
+                    if other != number and met[other] != number:
+                        met[other] = number
+                        before[found] = other
+                        found += 1
+                    cell = rest[cell]
+                writer[segment] = number
+                readers[segment] = 0
+        starts[number + 1] = found
+    return starts, before[:found].copy()
