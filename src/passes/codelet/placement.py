@@ -264,10 +264,11 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
         coming.setdefault(early[load.targets[0]], []).append(load.codelet)
     gone = {load.codelet for load in moved}
     before = [codelets_of(op) for op in lives.moments]
+    offchip = frozenset(memory.name for memory in lives.machine.memories if memory.offchip)
     for moment, op in enumerate(lives.moments):
         arriving = coming.get(moment, [])
         if isinstance(op, FusedOp):
-            _rebuild(op, before[moment], gone, arriving)
+            _rebuild(op, before[moment], gone, arriving, offchip)
         elif arriving:
             for codelet in arriving:
                 codelet.detach()
@@ -276,7 +277,13 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
             block.insert_op_after(FusedOp(f"ahead_{moment}", turns, names, names, Region(Block(arriving))), op)
 
 
-def _rebuild(op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arriving: Sequence[CodeletOp]) -> None:
+def _rebuild(
+    op: FusedOp,
+    old: Sequence[CodeletOp],
+    gone: set[CodeletOp],
+    arriving: Sequence[CodeletOp],
+    offchip: frozenset[str],
+) -> None:
     """The group of codelets `old` without those that are `gone`, and with those that arrive after its last loads."""
     if not arriving and not gone.intersection(old):
         return
@@ -286,7 +293,7 @@ def _rebuild(op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arrivi
     arrays = op.samples, op.rows, *columns
     names = [[array.data[place].data for place in number] + [""] * len(arriving) for array in arrays]
     turns = [[number[turn[0]], *turn[1:]] for turn in op.turns if turn[0] in number]
-    loads = [place for place, codelet in enumerate(kept) if _only_moves_in(codelet)]
+    loads = [place for place, codelet in enumerate(kept) if _only_moves_in(codelet, offchip)]
     last = max((place for place, turn in enumerate(turns) if turn[0] in loads), default=-1) + 1
     width = 4 if op.columns is None else 6
     turns[last:last] = [[len(kept) + place, *(0, 0, 1, 0, 1)][:width] for place in range(len(arriving))]
@@ -302,8 +309,7 @@ def _rebuild(op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arrivi
     op.erase(safe_erase=False)
 
 
-def _only_moves_in(codelet: CodeletOp) -> bool:
-    """Whether a codelet only loads: from a tensor off chip, which the transfer names first."""
-    first = codelet.body.block.args[0]
-    moves = (isinstance(op, TransferOp) and op.source is first for op in codelet.body.block.ops)
-    return all(moves) or all(isinstance(op, FillOp) for op in codelet.body.block.ops)
+def _only_moves_in(codelet: CodeletOp, offchip: frozenset[str]) -> bool:
+    """Whether a codelet only loads, or sets to a number."""
+    loads = (isinstance(op, TransferOp) and surrogate(op.source).memory in offchip for op in codelet.body.block.ops)
+    return all(loads) or all(isinstance(op, FillOp) for op in codelet.body.block.ops)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....algebra.affine import Affine, index_forms
+from ....algebra.expr import Access
+from ....algebra.statement import accesses
 from ....machine import Capability, Machine
 from ...mapping.matching import Match, alternatives
 from .network import Step
@@ -89,9 +92,11 @@ class Work:
 
     def _by(self, step: Step, match: Match, capability: Capability) -> list[Option]:
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
-        for dim, slots in match.slots:
-            for slot in slots:
-                extents[slot] *= step.extents[dim]
+        allowed = dict(match.slots)
+        for run in _runs(step):
+            for slot in extents:
+                carried = prod(step.extents[dim] for dim in run if slot in allowed.get(dim, ()))
+                extents[slot] = max(extents[slot], carried)
         rate = self.rates.rate(capability, tuple(extents.values()))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)
@@ -122,6 +127,26 @@ class Work:
                         share = second / (first + second)
                         found[((a, share), (b, 1 - share))] = None
         return list(found)
+
+
+def _runs(step: Step) -> list[tuple[str, ...]]:
+    """The dims of a step, in runs of those that stand side by side wherever one of them does: each may be one dim."""
+    forms = [index_forms(access) for access in accesses(step.kernel.statement) if isinstance(access, Access)]
+    found: list[tuple[str, ...]] = []
+    for dim in step.extents:
+        if found and all(_side_by_side(indices, found[-1][-1], dim) for indices in forms):
+            found[-1] = (*found[-1], dim)
+        else:
+            found.append((dim,))
+    return found
+
+
+def _side_by_side(indices: Sequence[Affine], first: str, second: str) -> bool:
+    """Whether an access has neither of two dims, or one right after the other and nowhere else."""
+    having = [i for i, form in enumerate(indices) if {first, second} & {*form.names}]
+    plain = [form.terms if form.const == 0 else () for form in indices]
+    places = [plain.index(((dim, 1),)) if ((dim, 1),) in plain else -1 for dim in (first, second)]
+    return not having or (having == places and places[0] + 1 == places[1])
 
 
 def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option]) -> float:
