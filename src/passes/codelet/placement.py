@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.allocation import LiveRange, align_up, allocate, require_bytes
-from ...dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp, TransferOp, ViewOp
+from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp, ViewOp
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.roles import Role
@@ -311,5 +311,6 @@ def _rebuild(
 
 def _only_moves_in(codelet: CodeletOp, offchip: frozenset[str]) -> bool:
     """Whether a codelet only loads, or sets to a number."""
-    loads = (isinstance(op, TransferOp) and surrogate(op.source).memory in offchip for op in codelet.body.block.ops)
-    return all(loads) or all(isinstance(op, FillOp) for op in codelet.body.block.ops)
+    ops = [op for op in codelet.walk() if not isinstance(op, CodeletOp | LoopOp)]
+    loads = (isinstance(op, TransferOp) and surrogate(op.source).memory in offchip for op in ops)
+    return all(loads) or all(isinstance(op, FillOp) for op in ops)

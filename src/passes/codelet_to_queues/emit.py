@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from ...algebra.window import Range, narrowed
@@ -20,7 +21,7 @@ from .clock import Clock
 from .dependences import Dependences, Span, Touches
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
-from .order import MAX_SCHEDULED, Work, list_schedule, waits_of
+from .order import MAX_SCHEDULED, ROUNDS, Work, list_schedules, waits_of
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
@@ -269,11 +270,13 @@ class Emitter:
         dependences = self.touches.dependences()
         order = list(range(len(work)))
         waits, end = self._timed(order, work, dependences)
-        if len(work) <= MAX_SCHEDULED and end > _busiest(work):
-            other = list_schedule(work, dependences, frozenset(self.offchip))
-            sooner = self._timed(other, work, dependences)
-            if sooner[1] < end:
-                order, (waits, end) = other, sooner
+        for in_order in (frozenset(self.offchip), frozenset[int]()):
+            if len(work) > MAX_SCHEDULED or end == _busiest(work):
+                break
+            for other in islice(list_schedules(work, dependences, in_order), ROUNDS):
+                timed = self._timed(other, work, dependences)
+                if timed[1] < end:
+                    order, (waits, end) = other, timed
         code = Code([], [[] for _ in self.isa.machine.mnemonics])
         places = [0] * len(order)
         for place, (number, counts) in enumerate(zip(order, waits, strict=True)):

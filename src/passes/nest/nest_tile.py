@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
 
 
+SLACK = 1.02
+"""A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
+
+
 @dataclass(frozen=True)
 class NestTilePass(ModulePass):
     """Cut groups into tiles: loops, and holds of what is on chip at a time, chosen or as told.
@@ -141,18 +145,16 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
 
 
 def _whole_tree(layer: FusedLayer, piece_bytes: int, pricer: Pricer) -> tuple[Node, ...]:
-    """The pieces in which a layer that runs as a whole ends first, if its units work side by side."""
+    """The pieces in which a layer that runs as a whole ends first, or nearly so, the most of these pieces."""
     from ..nest_to_codelet.fused_tiles import whole_trees
 
-    best: tuple[float, tuple[Node, ...]] | None = None
+    ways: list[tuple[float, int, tuple[Node, ...]]] = []
     for count, tree in whole_trees(pricer.machine, layer, piece_bytes):
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
         busiest, total = max(cycles, default=0.0), sum(cycles)
-        latency = busiest + (total - busiest) / count
-        if best is None or latency < best[0]:
-            best = latency, tree
-    assert best is not None
-    return best[1]
+        ways.append((busiest + (total - busiest) / count, count, tree))
+    least = min(latency for latency, _, _ in ways)
+    return max((way for way in ways if way[0] <= SLACK * least), key=lambda way: way[1])[2]
 
 
 def _is_split_useful(error: TilewrightError) -> bool:

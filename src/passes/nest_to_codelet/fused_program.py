@@ -14,12 +14,12 @@ from typing import NamedTuple
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...costs.fusion.scheme import Held, Update
-from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
+from ...dialects.codelet import CodeletOp, LoopOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
-from ...dialects.types import element_of, shape_of
+from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
@@ -33,6 +33,9 @@ MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
 """What is done to a map in its turn; a map from outside is made by loading it."""
 
 NO_DIMS = "", "", ""
+
+MOVED_PIECES, PIECE_BYTES = 16, 16384
+"""A map moves in so many pieces at most, of so many bytes at least."""
 
 
 class Turn(NamedTuple):
@@ -98,7 +101,7 @@ class FusedBuilder:
         if layer.weights and (load := self._load(layer)) is not None:
             yield Turn(self._add(load, layer))
         for value in loaded:
-            yield Turn(self._add(self._move(value, value.name_hint or "map", inward=True), layer))
+            yield Turn(self._add(self._move_whole(value, inward=True), layer))
         padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
@@ -109,7 +112,7 @@ class FusedBuilder:
         yield Turn(self._add(main, layer))
         for value in made:
             if value in self.offchip and last_writer(value) is layer.op:
-                yield Turn(self._add(self._move(value, value.name_hint or "map", inward=False), layer))
+                yield Turn(self._add(self._move_whole(value, inward=False), layer))
 
     def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
         """The room around a map, and the element on chip that fills it."""
@@ -144,7 +147,7 @@ class FusedBuilder:
         for codelet, layer in zip(layers, self.group.layers, strict=True):
             self._add(codelet, layer, (layer.sample, layer.row, layer.column))
         for value in loaded:
-            yield Turn(self._add(self._move(value, value.name_hint or "map", inward=True), first))
+            yield Turn(self._add(self._move_whole(value, inward=True), first))
         if self.fills:
             yield Turn(self._add(self._fill(), first))
         loads = {
@@ -321,6 +324,24 @@ class FusedBuilder:
         pair = block.args if inward else block.args[::-1]
         block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
         return CodeletOp(f"{name}.{'load' if inward else 'store'}", dims or {"one": 1}, ends, Region(block))
+
+    def _move_whole(self, value: SSAValue, *, inward: bool) -> CodeletOp:
+        """A map from DRAM, or to it, in pieces: samples, and rows of them, so that who reads them waits for less."""
+        codelet = self._move(value, value.name_hint or "map", inward=inward)
+        left = min(MOVED_PIECES, size_bytes(tensor_type(value)) // PIECE_BYTES)
+        loops: list[tuple[str, int]] = []
+        for dim, extent in list(codelet.dims.as_dict().items())[::2][:2]:  # samples, and rows behind the channels
+            step = -(-extent // max(1, min(extent, left)))
+            left //= -(-extent // step)
+            loops += [(dim, step)] if step < extent else []
+        block = codelet.body.block
+        for dim, step in reversed(loops):
+            inner = Block()
+            for op in list(block.ops):
+                op.detach()
+                inner.add_op(op)
+            block.add_op(LoopOp(dim, step, Region(inner)))
+        return codelet
 
 
 def _steps(update: Update) -> Iterator[tuple[str, range]]:
