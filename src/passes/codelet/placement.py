@@ -147,21 +147,24 @@ class Placement:
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
     """Addresses in one memory, tensors of `early` living from an earlier operation on.
 
-    Locals are apart from those of the operation before where that fits.
+    Where that fits, locals are apart from those of the operation before, and bytes are not given to another tensor in
+    the `slack` operations after a life: what comes then need not wait for it.
     """
     found = None
-    for apart, ahead in ((True, 1), (False, 1), (False, 0)):
-        found = _place(lives, memory, early, apart=apart, ahead=ahead)
+    for slack, apart, ahead in ((3, True, 1), (1, True, 1), (0, True, 1), (0, False, 1), (0, False, 0)):
+        found = _place(lives, memory, early, apart=apart, ahead=ahead, slack=slack)
         if not found.missing_bytes:
             break
     assert found is not None
     return found
 
 
-def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, apart: bool, ahead: int) -> Placement:
+def _place(
+    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, apart: bool, ahead: int, slack: int
+) -> Placement:
     tensors = lives.open_tensors(memory)
     scratch = lives.scratch(memory, apart=apart)
-    ranges = [_range(lives, op, early) for op in tensors]
+    ranges = [_range(lives, op, early, slack) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     ranges += [LiveRange(max(0, moment - ahead), moment + 1, item.size_bytes) for moment, item in inside]
     found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
@@ -175,9 +178,9 @@ def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, apart
     return Placement(dict(zip(tensors, found.addresses, strict=False)), locals_, missing, found.need_bytes)
 
 
-def _range(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int]) -> LiveRange:
+def _range(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
     first, last = lives.lives[op]
-    return LiveRange(min(first, early.get(op, first)), last + 1, tensor_bytes(op))
+    return LiveRange(min(first, early.get(op, first)), last + 1 + slack, tensor_bytes(op))
 
 
 def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[TensorOp, int]:

@@ -41,8 +41,9 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     padded read leaves the tensor; a compute becomes one instruction.  Every unit counts its instructions on a tag of
     its own, and an instruction waits for the counts that the bytes it touches depend on, as far as earlier waits do not
     imply them.  The codelets of a fused group take turns; a compute on rings or borders becomes one instruction per
-    stretch.  The result is packed bytes, a table of tensors, the layers that instructions are of (attributes `layers`
-    and `layer_runs`), and the regions of fused groups (attribute `regions`).
+    stretch.  Instructions stand in an order in which units wait little for each other (list scheduling); with
+    `schedule=false` in that of the codelets.  The result is packed bytes, a table of tensors, the layers that
+    instructions are of (attributes `layers` and `layer_runs`), and the regions of fused groups (attribute `regions`).
     What is predicted are cycles, energy and DRAM bytes of these instructions by the machine's formulas; what the cost
     model said before is kept as `model_cycles` and `model_energy_pj`.
 
@@ -53,18 +54,19 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     """
 
     name = "convert-codelet-to-mnemonic"
+    schedule: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
             block = program.parent_block()
             assert block is not None
-            block.insert_op_before(convert(machine, program), program)
+            block.insert_op_before(convert(machine, program, schedule=self.schedule), program)
             program.detach()
             program.erase()
 
 
-def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
+def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> mnemonic.ProgramOp:
     """The instructions and tensors of a program."""
     tensors = read_tensors(program)
     emitter = Emitter(machine)
@@ -83,7 +85,7 @@ def convert(machine: Machine, program: ProgramOp) -> mnemonic.ProgramOp:
             regions.append((_regions(tensors, inside), range(first, len(emitter.instructions))))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
-    emitted = emitter.finish()
+    emitted = emitter.finish(schedule=schedule)
     predicted = _modelled(program) | emitted.predicted
     made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitted.code), predicted)
     set_layers(made, emitted.layers)

@@ -264,14 +264,14 @@ class Emitter:
         self.touches.add(reads, writes)
         self.instructions.append(Instruction(binding, row, work, self.layer))
 
-    def finish(self) -> Emitted:
-        """The program, its instructions in the order of emission, or in one that ends sooner."""
+    def finish(self, *, schedule: bool = True) -> Emitted:
+        """The program, its instructions in the order of emission, or with `schedule` in one that ends sooner."""
         work = [item.work for item in self.instructions]
         dependences = self.touches.dependences()
         order = list(range(len(work)))
         waits, end = self._timed(order, work, dependences)
         for in_order in (frozenset(self.offchip), frozenset[int]()):
-            if len(work) > MAX_SCHEDULED or end == _busiest(work):
+            if not schedule or len(work) > MAX_SCHEDULED or end == _busiest(work):
                 break
             for other in islice(list_schedules(work, dependences, in_order), ROUNDS):
                 timed = self._timed(other, work, dependences)

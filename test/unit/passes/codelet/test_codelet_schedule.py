@@ -14,7 +14,7 @@ from tilewright.driver import load_model, make_context, parse_passes, reference
 from tilewright.interpreters.codelet import run_program
 
 FRONT = "graph-normalize,graph-fuse,convert-graph-to-nest,{tile},nest-map,convert-nest-to-codelet"
-BACK = "codelet-allocate,codelet-verify,convert-codelet-to-mnemonic"
+BACK = "codelet-allocate,codelet-verify,convert-codelet-to-mnemonic{schedule=false}"
 TILE = "nest-tile"
 RELU = "O[i] = relu(A[i]); i=500"
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=22 n=30 k=40"

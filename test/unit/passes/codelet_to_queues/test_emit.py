@@ -38,7 +38,7 @@ def local(access: str, extents: dict[str, int], element: str, *addresses: int) -
 def emitted(codelet: Codelet) -> list[str]:
     emitter = Emitter(TINY)
     emitter.codelet(codelet)
-    return disassemble(TINY, pack(TINY, emitter.finish().code)).splitlines()
+    return disassemble(TINY, pack(TINY, emitter.finish(schedule=False).code)).splitlines()
 
 
 def relu(*body: Node) -> Codelet:

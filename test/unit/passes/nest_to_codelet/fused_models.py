@@ -6,6 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.dialects.codelet import TensorOp
+from tilewright.driver import make_context, parse_passes
+from tilewright.errors import TilewrightError
 
 Array = NDArray[Any]
 
@@ -91,3 +96,21 @@ def skipping() -> ModelProto:
 def inputs_of(model: ModelProto) -> dict[str, Array]:
     shape = tuple(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim)
     return {"x": np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32)}
+
+
+def verified_rows(module: ModuleOp, op: TensorOp, axis: int) -> int:
+    """The fewest rows (or columns) of a ring with which the module verifies; with fewer it is refuted."""
+    whole = op.ring
+    assert whole is not None
+    ring = list(whole.get_values())
+    for size in range(ring[axis] - 1, 0, -1):
+        op.ring = type(whole).from_list(whole.elt_type, [*ring[:axis], size, *ring[axis + 1 :]])
+        try:
+            parse_passes("codelet-verify").apply(make_context(), module)
+        except TilewrightError as error:
+            op.ring = whole
+            if "to be there, found another" not in str(error):
+                raise
+            return size + 1
+    op.ring = whole
+    return 1
