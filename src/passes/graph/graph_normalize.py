@@ -22,7 +22,7 @@ from xdsl.pattern_rewriter import (
 from ...dialects import graph
 from ...dialects.graph.base import ints, real
 from ...dialects.types import shape_of
-from .constants import Array, Constants, base_name
+from ...interpreters.constants import Array, Constants, base_name
 from .identities import IDENTITIES, producer, renamed
 
 

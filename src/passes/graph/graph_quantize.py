@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from .constants import Constants
+from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers

@@ -14,8 +14,8 @@ from ...algebra.fixed_point import multiplier_and_shift
 from ...dialects import graph
 from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, element_of
+from ...interpreters.constants import Constants, base_name
 from ...interpreters.graph_numpy import quantize
-from .constants import Constants, base_name
 
 Array = NDArray[Any]
 

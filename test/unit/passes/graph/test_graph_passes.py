@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import graph
 from tilewright.dialects.types import element_of, si8, tensor, tensor_type, ui8
 from tilewright.errors import TilewrightError
+from tilewright.interpreters.constants import Constants
 from tilewright.interpreters.graph import run_graph
-from tilewright.passes.graph.constants import Constants
 from tilewright.passes.graph.graph_fuse import GraphFusePass
 from tilewright.passes.graph.graph_normalize import GraphNormalizePass
 from tilewright.passes.graph.graph_quantize import GraphQuantizePass

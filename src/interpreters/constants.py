@@ -1,4 +1,4 @@
-"""Constant tensors as passes on the graph see them: read their arrays, make new ones, compute with them."""
+"""Constant tensors of a graph: read their arrays, make new ones, compute with them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...dialects import graph
-from ...dialects.types import size_bytes, tensor_of, tensor_type
-from ...interpreters.graph import GraphFunctions
-from ...resources import Resources, resources_of, weight_array
+from ..dialects import graph
+from ..dialects.types import size_bytes, tensor_of, tensor_type
+from ..resources import Resources, resources_of, weight_array
+from .graph import GraphFunctions
 
 Array = NDArray[Any]
 
@@ -83,7 +83,7 @@ class Constants:
             return None
         with np.errstate(all="ignore"):
             (result,) = self.interpreter.run_op(op, tuple(arrays))
-        return np.ascontiguousarray(result)
+        return np.ascontiguousarray(result).reshape(np.shape(result))  # a scalar stays one
 
 
 def base_name(op: Operation, value: SSAValue | None = None) -> str:
