@@ -94,7 +94,11 @@ class TilewrightOptMain(xDSLOptMain):
         return text
 
     def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
+        from .frontends.mlir import import_mlir, is_foreign
+
         text = io.read()
+        if is_foreign(text.decode()):
+            return import_mlir(text.decode(), self.get_input_name())
         check_strings(text.decode(), self.get_input_name())
         try:
             module = self._parse_upstream(BytesIO(text))

@@ -79,7 +79,7 @@ def load_model(
             return _with_fixed_shapes(named, model, shapes)
         model = named or model
     if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
-        return _with_fixed_shapes(parse_mlir(Path(model)), str(model), shapes)
+        return parse_mlir(Path(model), shapes)
     if isinstance(model, str | Path):
         check_kind(Path(model))
     from ..frontends.onnx import import_onnx
@@ -104,19 +104,31 @@ def is_kernel(text: str) -> bool:
     return "[" in text and "=" in text and not Path(text).suffix[1:].isalpha()
 
 
-def parse_mlir(path: Path) -> ModuleOp:
-    """The module in a `.mlir` file; its resource file is looked for beside it."""
-    from xdsl.parser import Parser
+def parse_mlir(path: Path, shapes: InputShapes | None = None) -> ModuleOp:
+    """The module in a `.mlir` file: in one of tilewright's dialects, or StableHLO or linalg, which become layers.
+
+    A resource file is looked for beside it.
+    """
+    from ..frontends.mlir import import_mlir, is_foreign
 
     try:
         text = path.read_text(encoding="utf-8")
-        check_strings(text, str(path))
-        module = Parser(make_context(), text, str(path)).parse_module()
-        module.verify()
     except OSError as error:
         raise file_error(error, path) from error
     except UnicodeDecodeError as error:
         raise text_error(error, path) from error
+    if is_foreign(text):
+        return import_mlir(text, str(path), shapes)
+    return _with_fixed_shapes(_parse_text(text, path), str(path), shapes or InputShapes())
+
+
+def _parse_text(text: str, path: Path) -> ModuleOp:
+    from xdsl.parser import Parser
+
+    try:
+        check_strings(text, str(path))
+        module = Parser(make_context(), text, str(path)).parse_module()
+        module.verify()
     except (ParseError, DiagnosticException) as error:
         raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error), "correct it there") from error
     except (ValueError, KeyError, struct.error) as error:  # values that xDSL cannot hold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,7 @@ class Maker:
     def silu(self, x: str) -> str:
         return self.node("Mul", x, self.node("Sigmoid", x))
 
-    def model(self, inputs: dict[str, Sequence[int]], *outputs: str) -> ModelProto:
+    def model(self, inputs: Mapping[str, Sequence[int]], *outputs: str, opset: int = 16) -> ModelProto:
         def info(names: Sequence[str], shapes: Sequence[Sequence[int] | None]) -> list[Any]:
             return [
                 helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
@@ -72,7 +72,7 @@ class Maker:
         given, made = info(list(inputs), list(inputs.values())), info(outputs, [None] * len(outputs))
         model = helper.make_model(
             helper.make_graph(self.nodes, "made", given, made, self.tensors),
-            opset_imports=[helper.make_opsetid("", 16)],
+            opset_imports=[helper.make_opsetid("", opset)],
         )
         model.ir_version = 8
         return model

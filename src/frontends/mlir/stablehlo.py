@@ -1,0 +1,290 @@
+"""StableHLO as JAX prints it: each operation as layers of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .importer import Importer
+from .movement import backwards, concat, counting, gather, insert, pad, slice_
+from .products import dot
+from .source import Dense, Op, Type
+from .stablehlo_products import convolution, dot_general, dot_of, reduce_window, reduced
+from .views import View
+
+UNARY = {
+    **{"exponential": "exp", "log": "log", "sqrt": "sqrt", "rsqrt": "rsqrt", "tanh": "tanh", "logistic": "sigmoid"},
+    **{"negate": "neg", "abs": "abs", "floor": "floor", "ceil": "ceil", "round_nearest_even": "rint", "sign": "sign"},
+    **{"sine": "sin", "cosine": "cos", "tan": "tan", "cbrt": "cbrt", "not": "not", "log_plus_one": "log1p"},
+    **{"exponential_minus_one": "expm1", "erf": "erf", "erfc": "erfc", "square": "square"},
+}
+"""Operations of one operand (of `stablehlo` and `chlo`) -> functions of `Arithmetic.named`."""
+
+BINARY = {
+    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min"},
+    **{"and": "band", "or": "bor", "xor": "bxor"},
+}
+
+MAX_ROWS = 1 << 16
+"""The longest table of which rows are taken at run time."""
+
+COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
+
+
+def convert(importer: Importer, op: Op) -> Sequence[View] | None:
+    """The results of an operation of `stablehlo` or `chlo`; None where there are no layers for it."""
+    short = op.name.rpartition(".")[2]
+    make = importer.make
+    if short in UNARY:
+        result = make.named(UNARY[short], *importer.operands(op, 1))
+        return None if result is None else [result]
+    if short in BINARY:
+        return [make.binary(BINARY[short], *importer.operands(op, 2))]
+    if short in CONTROL:
+        return CONTROL[short](importer, op)
+    made = OPERATIONS.get(short)
+    return None if made is None else [made(importer, op)]
+
+
+def constant(importer: Importer, op: Op) -> View:
+    """A constant; one number for all elements is not made more than once."""
+    value = op.values[0] if op.values else op.attributes.get("value")
+    if not isinstance(value, Dense):
+        raise op.error("dense values", str(value)[:80])
+    truth = value.type.element == "i1"
+    if value.array.ndim == 0:
+        return importer.views.splat(value.array, value.array.dtype, importer.type_shape(op, value.type), truth)
+    return importer.views.constant(value.array, f"constant{op.line}", truth)
+
+
+def compare(importer: Importer, op: Op) -> View:
+    """Comparisons in six directions."""
+    words = [*op.words, str(op.attributes.get("comparison_direction", "")).split(" ")[-1]]
+    direction = next((word for word in words if word in COMPARISONS), None)
+    if direction is None:
+        raise op.error(f"a direction of {', '.join(COMPARISONS)}", " ".join(words), kind="parse")
+    return importer.make.binary(direction.lower(), *importer.operands(op, 2))
+
+
+def convert_type(importer: Importer, op: Op) -> View:
+    """Elements in another type."""
+    (x,) = importer.operands(op, 1)
+    if op.type.element == "i1":
+        return importer.make.truth(x)
+    return importer.make.cast(x, importer.dtype(op, op.type.element))
+
+
+def clamp(importer: Importer, op: Op) -> View:
+    """Elements within bounds."""
+    low, x, high = importer.operands(op, 3)
+    return importer.make.binary("min", importer.make.binary("max", x, low), high)
+
+
+def remainder(importer: Importer, op: Op) -> View:
+    """What a division toward zero leaves, of integers."""
+    make, (a, b) = importer.make, importer.operands(op, 2)
+    if a.dtype.kind == "f":
+        raise op.error("integers", str(a.dtype), "write x - trunc(x / y) * y")
+    return make.binary("sub", a, make.binary("mul", make.binary("div", a, b), b))
+
+
+def broadcast_in_dim(importer: Importer, op: Op) -> View:
+    """A tensor seen as one of more axes."""
+    x = importer.value(op, op.operands[0])
+    dims = op.attributes.get("dims", op.attributes.get("broadcast_dimensions"))
+    shape = importer.type_shape(op, op.type)
+    return importer.views.broadcast(x, importer.integers(op, dims or []), shape)
+
+
+def reshape(importer: Importer, op: Op) -> View:
+    """The same elements under another shape."""
+    (x,) = importer.operands(op, 1)
+    return importer.views.reshape(x, importer.type_shape(op, op.type))
+
+
+def transpose(importer: Importer, op: Op) -> View:
+    """Axes in another order."""
+    (x,) = importer.operands(op, 1)
+    return importer.views.transpose(x, op.integers("dims" if "dims" in op.attributes else "permutation"))
+
+
+def slice_of(importer: Importer, op: Op) -> View:
+    """`[start:limit:step, ...]`."""
+    (x,) = importer.operands(op, 1)
+    if op.lists:
+        ranges = [importer.integers(op, r if isinstance(r, list) else [r]) for r in op.lists[0]]
+        if any(len(r) not in (2, 3) for r in ranges):
+            raise op.error("start:limit or start:limit:step", str(op.lists[0])[:80], kind="parse")
+        starts, limits = [r[0] for r in ranges], [r[1] for r in ranges]
+        steps = [r[2] if len(r) > 2 else 1 for r in ranges]
+    else:
+        starts, limits, steps = (op.integers(name) for name in ("start_indices", "limit_indices", "strides"))
+    if any(step < 1 for step in steps):
+        raise op.error("steps of at least 1", str(steps), kind="shape")
+    sizes = [-(-(limit - start) // step) for start, limit, step in zip(starts, limits, steps, strict=True)]
+    return slice_(importer.views, x, starts, sizes, steps)
+
+
+def dynamic_slice(importer: Importer, op: Op) -> View:
+    """A slice from constant starts, which are moved inside."""
+    x, *starts = importer.operands(op)
+    sizes = op.integers("sizes" if "sizes" in op.attributes else "slice_sizes")
+    at = [importer.views.indices(start, "start of the slice")[0] for start in starts]
+    at = [min(max(0, a), n - size) for a, n, size in zip(at, x.shape, sizes, strict=False)]
+    return slice_(importer.views, x, at, sizes, [1] * len(sizes))
+
+
+def reverse(importer: Importer, op: Op) -> View:
+    """Axes walked backwards."""
+    (x,) = importer.operands(op, 1)
+    return backwards(importer.views, x, op.integers("dims" if "dims" in op.attributes else "dimensions"))
+
+
+def concatenate(importer: Importer, op: Op) -> View:
+    """Pieces one after another."""
+    axis = op.integer("dim", op.attributes.get("dimension"))
+    return concat(importer.views, importer.operands(op), axis)
+
+
+def padded(importer: Importer, op: Op) -> View:
+    """A border of a constant number, and elements apart."""
+    x, value = importer.operands(op, 2)
+    number = importer.views.number(value)
+    if number is None:
+        raise op.error("a constant to pad with", "a value that is known at run time")
+    named = "low" in op.attributes
+    low, high, interior = (
+        (
+            op.integers(name if named else f"{edge}_padding")
+            for name, edge in (("low", "edge"), ("high", "edge"), ("interior", "interior"))
+        )
+        if named
+        else (op.integers(n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding"))
+    )
+    return pad(importer.views, x, low, high, number, interior)
+
+
+def iota(importer: Importer, op: Op) -> View:
+    """0, 1, ... along an axis."""
+    axis = op.integer("dim", op.attributes.get("iota_dimension"))
+    dtype = importer.dtype(op, op.type.element)
+    return counting(importer.views, importer.type_shape(op, op.type), axis, dtype)
+
+
+def gathered(importer: Importer, op: Op) -> View:
+    """Rows of a table: `x[indices]` along one axis."""
+    x, indices = importer.operands(op, 2)
+    numbers: Any = op.attributes.get("dimension_numbers", {})
+    axes = numbers.get("collapsed_slice_dims", [])
+    sizes, start = op.integers("slice_sizes"), numbers.get("start_index_map", [])
+    whole = len(axes) == 1 and start == axes and not numbers.get("operand_batching_dims")
+    whole = whole and sizes == [1 if axis == axes[0] else n for axis, n in enumerate(x.shape)]
+    depth = numbers.get("index_vector_dim", indices.rank)
+    if not whole or depth < indices.rank - 1:
+        found = f"slices {sizes} along axes {axes}"
+        raise op.error("whole rows along one axis", found, "index one axis at a time, the others by whole slices")
+    places = importer.views.reshape(indices, indices.shape[:-1]) if depth == indices.rank - 1 else indices
+    given = importer.views.array(places)
+    if given is None:
+        made = rows_of(importer, x, axes[0], places)
+    else:
+        made = gather(importer.views, x, given.astype(np.int64), axes[0])
+    offsets = numbers.get("offset_dims", [])
+    rest = iter(range(axes[0], axes[0] + places.rank))
+    other = iter([*range(axes[0]), *range(axes[0] + places.rank, made.rank)])
+    return importer.views.transpose(made, [next(other) if axis in offsets else next(rest) for axis in range(made.rank)])
+
+
+def rows_of(importer: Importer, x: View, axis: int, indices: View) -> View:
+    """Rows of a table at indices that are known at run time: a product with a 1 in the place of each."""
+    make, views = importer.make, importer.views
+    if x.dtype.kind != "f" or x.shape[axis] > MAX_ROWS:
+        lever = "look tokens up before, or give the rows as an input"
+        raise views.error(f"at most {MAX_ROWS} rows of floats", f"{x.shape[axis]} of {x.dtype}", lever)
+    shape = (*indices.shape, x.shape[axis])
+    places = counting(views, shape, len(indices.shape), indices.dtype)
+    given = views.broadcast(indices, range(indices.rank), shape)
+    chosen = make.cast(make.binary("eq", given, places), x.dtype)
+    made = dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,)))
+    before = range(indices.rank, indices.rank + axis)
+    return views.transpose(made, [*before, *range(indices.rank), *range(indices.rank + axis, made.rank)])
+
+
+def updated(importer: Importer, op: Op) -> View:
+    """A tensor with a part of it replaced from constant starts on, which are moved inside."""
+    x, piece, *starts = importer.operands(op)
+    at = [importer.views.indices(start, "start of the part")[0] for start in starts]
+    at = [min(max(0, a), n - size) for a, n, size in zip(at, x.shape, piece.shape, strict=False)]
+    return insert(importer.views, piece, x, at, [1] * len(at))
+
+
+def is_finite(importer: Importer, op: Op) -> View:
+    """Whether x - x is 0."""
+    (x,) = importer.operands(op, 1)
+    return importer.make.binary("eq", importer.make.binary("sub", x, x), importer.make.number(0, x))
+
+
+def loop(importer: Importer, op: Op) -> list[View]:
+    """A loop whose condition is known here, step by step."""
+    if len(op.regions) != 2:
+        raise op.error("a condition and a body", f"{len(op.regions)} regions", kind="parse")
+    condition, body = op.regions
+    own = [(name, Type("")) for name in op.groups.get("arguments", [])]
+    values = importer.operands(op)
+    while True:
+        (goes_on,) = importer.inlined(op, own or condition.arguments, condition.ops, values, outer=True)
+        number = importer.views.number(goes_on)
+        if number is None:
+            lever = "loops are written out here: give them a number of steps that is known (lax.fori_loop, lax.scan)"
+            raise op.error("a condition that is known here", "one that depends on data", lever)
+        if not number:
+            return values
+        values = importer.inlined(op, own or body.arguments, body.ops, values, outer=True)
+
+
+def case(importer: Importer, op: Op) -> list[View]:
+    """The branch that a constant chooses."""
+    (index,) = importer.operands(op, 1)
+    number = importer.views.number(index)
+    if number is None or not op.regions:
+        lever = "compute both branches and choose with jnp.where"
+        raise op.error("a branch that is known here", "one that depends on data", lever)
+    last = len(op.regions) - 1
+    if op.name.endswith(".if"):
+        chosen = 0 if number else last
+    else:
+        chosen = int(number) if 0 <= number <= last else last
+    return importer.inlined(op, [], op.regions[chosen].ops, [], outer=True)
+
+
+CONTROL: dict[str, Callable[[Importer, Op], list[View]]] = {"while": loop, "case": case, "if": case}
+"""Operations with regions that run or do not."""
+
+
+def select(importer: Importer, op: Op) -> View:
+    """One of two elements."""
+    return importer.make.select(*importer.operands(op, 3))
+
+
+def power(importer: Importer, op: Op) -> View:
+    """x to the power y."""
+    return importer.make.power(*importer.operands(op, 2))
+
+
+OPERATIONS: dict[str, Callable[[Importer, Op], View]] = {
+    **{"constant": constant, "compare": compare, "convert": convert_type, "clamp": clamp, "remainder": remainder},
+    **{"broadcast_in_dim": broadcast_in_dim, "reshape": reshape, "transpose": transpose, "slice": slice_of},
+    **{"dynamic_slice": dynamic_slice, "reverse": reverse, "concatenate": concatenate, "pad": padded, "iota": iota},
+    **{"reduce": reduced, "reduce_window": reduce_window, "dot_general": dot_general, "dot": dot_of},
+    **{
+        "convolution": convolution,
+        "gather": gathered,
+        "dynamic_update_slice": updated,
+        "is_finite": is_finite,
+        "select": select,
+        "power": power,
+    },
+}
+"""Operations that are neither of one element alone nor of two, with their layers."""
