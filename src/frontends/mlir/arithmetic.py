@@ -163,6 +163,10 @@ class Arithmetic:
             case "cbrt":
                 root = self.binary("pow", self.unary("abs", x), self.number(1 / 3, x))
                 return self.binary("mul", self.unary("sign", x), root)
+            case "sinh" | "cosh":
+                up, down = self.unary("exp", x), self.unary("exp", self.unary("neg", x))
+                both = self.binary("sub" if name == "sinh" else "add", up, down)
+                return self.binary("mul", both, self.number(0.5, x))
             case "not":
                 return self.invert(x)
             case _:

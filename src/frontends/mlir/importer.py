@@ -162,6 +162,8 @@ class Importer:
         elif op.name == "hal.tensor.import":
             self._input(op.operands[-1], op.type)
             made = [self.values[op.operands[-1]]]
+        elif op.name == "cf.assert":
+            made = self._assured(op)
         elif op.name in IDENTITIES:
             made = [self.value(op, name) for name in op.operands[: len(op.results)]]
         else:
@@ -170,6 +172,14 @@ class Importer:
         self.values |= dict(zip(names, made, strict=False))
         lever = "a second result (the place of a maximum) is taken where nothing reads it"
         self.left_out |= dict.fromkeys(names[len(made) :], op.error(f"{len(made)} results", str(len(names)), lever))
+
+    def _assured(self, op: Op) -> list[View]:
+        """Nothing, for a condition that is known to hold."""
+        holds = self.views.number(self.operands(op, 1)[0])
+        if not holds:
+            found = "one that does not hold" if holds is not None else "one that depends on data"
+            raise op.error("a condition that holds", f"{found}: {' '.join(op.words)[:80]}")
+        return []
 
     def _unknown(self, op: Op) -> TilewrightError:
         called = f" @{op.words[0].strip('@')}" if "custom_call" in op.name and op.words else ""

@@ -88,6 +88,8 @@ def collapse(importer: Importer, op: Op) -> View:
     """Neighbouring axes joined."""
     (x,) = importer.operands(op, 1)
     groups = [importer.integers(op, group) for group in op.lists[0]] if op.lists else []
+    if not groups and prod(x.shape) == 1:
+        return importer.views.reshape(x, ())
     if [axis for group in groups for axis in group] != list(range(x.rank)):
         raise op.error(f"all of {x.rank} axes in groups", str(op.lists)[:80], kind="parse")
     return importer.views.reshape(x, [prod(x.shape[axis] for axis in group) for group in groups])
@@ -171,6 +173,13 @@ def concatenated(importer: Importer, op: Op) -> View:
     return concat(importer.views, importer.operands(op), axis)
 
 
+def extract(importer: Importer, op: Op) -> View:
+    """An element at constant indices."""
+    x, places = importer.value(op, op.operands[0]), importer.integers(op, op.lists[0] if op.lists else [])
+    element = slice_(importer.views, x, places, [1] * x.rank, [1] * x.rank)
+    return importer.views.reshape(element, ())
+
+
 def from_elements(importer: Importer, op: Op) -> View:
     """Scalars as a tensor."""
     shape = importer.type_shape(op, op.type)
@@ -186,6 +195,6 @@ def splat(importer: Importer, op: Op) -> View:
 TENSOR: dict[str, Callable[[Importer, Op], View]] = {
     **{"empty": empty, "collapse_shape": collapse, "expand_shape": expand, "reshape": reshape, "cast": cast},
     **{"dim": dim, "extract_slice": extract_slice, "insert_slice": insert_slice, "pad": padded},
-    **{"concat": concatenated, "from_elements": from_elements, "splat": splat},
+    **{"concat": concatenated, "extract": extract, "from_elements": from_elements, "splat": splat},
 }
 """Operations of `tensor`."""

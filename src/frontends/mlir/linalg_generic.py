@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .importer import Importer
-from .movement import counting, slice_
-from .products import begin_with, dot, reduce
-from .source import LINEAR_CONSTANT, AffineMap, Op, Region
+from .movement import counting, gather, slice_
+from .products import begin_with, dot, reduce, rows_of
+from .source import LINEAR_CONSTANT, AffineMap, Op, Reference, Region
 from .views import View
 
 REDUCTIONS = {"add": "sum", "mul": "product", "max": "max", "min": "min", "or": "max", "and": "min"}
@@ -148,9 +150,55 @@ class _Body:
             index = counting(self.importer.views, self.space.extents, axis, self.importer.dtype(inner, "index"))
             self.own[name] = index
             return index
+        if inner.name == "tensor.extract":
+            self.own[name] = self._rows(inner)
+            return self.own[name]
         given = [(operand, self.value(operand)) for operand in inner.operands]
         self.own[name] = self.importer.single(inner, dict(given))
         return self.own[name]
+
+    def _rows(self, inner: Op) -> View:
+        """Elements of a table, one of whose indices depends on data; the others are places in the space, or numbers."""
+        views, extents = self.importer.views, self.space.extents
+        table, places = self.importer.value(inner, inner.operands[0]), inner.lists[0] if inner.lists else []
+        dims: list[int | View] = []
+        for axis, place in enumerate(places):
+            by = self.made_by.get(place.name) if isinstance(place, Reference) else None
+            if by is not None and by.name == "linalg.index":
+                dims.append(next((value for value in by.values if isinstance(value, int)), 0))
+                continue
+            index = self.value(place.name) if isinstance(place, Reference) else views.splat(place, np.dtype("i8"), ())
+            number = views.number(index)
+            own = [dim for dim in range(index.rank) if index.extent(dim) > 1]
+            if number is None and len(own) == 1 and (known := views.array(index)) is not None:
+                line = known[tuple(slice(None) if dim == own[0] else 0 for dim in range(index.rank))]
+                table = gather(views, table, line, axis)
+                dims.append(own[0])
+                continue
+            if number is None:
+                dims.append(index)
+                continue
+            starts = [int(number) if i == axis else 0 for i in range(table.rank)]
+            sizes = [1 if i == axis else n for i, n in enumerate(table.shape)]
+            table = slice_(views, table, starts, sizes, [1] * table.rank)
+            dims.append(-1)
+        data = [axis for axis, dim in enumerate(dims) if isinstance(dim, View)]
+        if len(dims) != table.rank or len(data) > 1:
+            raise inner.error("one index that depends on data for each table", str(len(data)))
+        kept = [axis for axis, dim in enumerate(dims) if dim != -1]
+        table = views.reshape(table, [table.shape[axis] for axis in kept])
+        left = [dim for axis in kept if not isinstance(dim := dims[axis], View)]
+        if not data:
+            return views.broadcast(table, left, extents)
+        index = dims[data[0]]
+        assert isinstance(index, View)
+        own = [axis for axis in range(index.rank) if index.extent(axis) > 1]
+        if set(own) & set(left):
+            raise inner.error("an index that depends on other dims than the rows' own", str(own))
+        rows = views.reshape(_part(index, own), [extents[axis] for axis in own])
+        made = rows_of(self.importer.make, table, kept.index(data[0]), rows)
+        at = kept.index(data[0])
+        return views.broadcast(made, [*left[:at], *own, *left[at:]], extents)
 
     def spread(self, name: str, row_map: AffineMap) -> View:
         """A value at each point of the space, as the result that a map describes."""

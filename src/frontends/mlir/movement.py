@@ -97,9 +97,9 @@ def _apart(views: Views, x: View, axis: int, stride: int, value: float) -> View:
 
 def insert(views: Views, piece: View, into: View, starts: Sequence[int], steps: Sequence[int]) -> View:
     """`into` with the piece in place of what stood there."""
-    if any(step != 1 for step in steps) or piece.rank != into.rank or len(starts) != into.rank:
-        raise views.error("a piece without steps, of the same rank", f"steps {list(steps)}", kind="shape")
-    ends = [s + n for s, n in zip(starts, piece.shape, strict=True)]
+    if not piece.rank == into.rank == len(starts) == len(steps) or any(step < 1 for step in steps):
+        raise views.error("a piece of the same rank, steps of at least 1", f"steps {list(steps)}", kind="shape")
+    ends = [start + (n - 1) * step + 1 for start, n, step in zip(starts, piece.shape, steps, strict=True)]
     if any(s < 0 or e > n for s, e, n in zip(starts, ends, into.shape, strict=True)):
         raise views.error(
             "a piece inside of the tensor", f"{list(starts)} to {ends} of {list(into.shape)}", kind="shape"
@@ -107,7 +107,9 @@ def insert(views: Views, piece: View, into: View, starts: Sequence[int], steps: 
     around = views.number(into)
     if around is not None:
         high = [n - e for n, e in zip(into.shape, ends, strict=True)]
-        return pad(views, piece, starts, high, float(around))
+        return pad(views, piece, starts, high, float(around), [step - 1 for step in steps])
+    if any(step != 1 for step in steps):
+        raise views.error("a tensor of one number around a piece with steps", f"steps {list(steps)}")
     result = piece
     for axis in reversed(range(into.rank)):
         sides: list[View] = []

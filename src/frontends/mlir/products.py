@@ -12,11 +12,14 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arithmetic import Arithmetic
-from .movement import concat, pad, slice_
+from .movement import concat, counting, pad, slice_
 from .views import View, Views
 
 IDENTITIES = {"sum": 0.0, "max": -np.inf, "min": np.inf, "product": 1.0}
 """What a reduction begins with where nothing is to change."""
+
+MAX_ROWS = 1 << 16
+"""The longest table of which rows are taken at run time."""
 
 COMBINE = {"sum": "add", "max": "max", "min": "min", "product": "mul"}
 
@@ -113,6 +116,21 @@ def dot(
     right = views.reshape(views.transpose(b, [*batch[1], *inner[1], *free_b]), [*outer, depth, prod(columns)])
     made = make.product(views.whole(left), views.whole(right), lambda x, y: graph.MatmulOp(x, y))
     return views.reshape(views.of(made), [*outer, *rows, *columns])
+
+
+def rows_of(make: Arithmetic, x: View, axis: int, indices: View) -> View:
+    """Rows of a table at indices that are known at run time: a product with a 1 in the place of each."""
+    views = make.views
+    if x.dtype.kind != "f" or x.shape[axis] > MAX_ROWS:
+        lever = "look tokens up before, or give the rows as an input"
+        raise views.error(f"at most {MAX_ROWS} rows of floats", f"{x.shape[axis]} of {x.dtype}", lever)
+    shape = (*indices.shape, x.shape[axis])
+    places = counting(views, shape, len(indices.shape), indices.dtype)
+    given = views.broadcast(indices, range(indices.rank), shape)
+    chosen = make.cast(make.binary("eq", given, places), x.dtype)
+    made = dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,)))
+    before = range(indices.rank, indices.rank + axis)
+    return views.transpose(made, [*before, *range(indices.rank), *range(indices.rank + axis, made.rank)])
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,17 @@ from .views import View
 
 BINARY = {
     **{"add": "add", "sub": "sub", "mul": "mul", "maximum": "max", "maxnum": "max", "minimum": "min", "minnum": "min"},
-    **{"divs": "div", "divu": "div", "maxs": "max", "maxu": "max", "mins": "min", "minu": "min", "div": "div"},
+    **{"divs": "div", "maxs": "max", "mins": "min", "div": "div"},
     **{"and": "band", "or": "bor", "xor": "bxor", "shrs": "shr"},
 }
 """Operations of two operands, less the letter for their type."""
 
 CASTS = ("extf", "truncf", "sitofp", "uitofp", "fptosi", "fptoui", "extsi", "extui", "trunci", "index_cast")
+
+UNSIGNED = ("extui", "uitofp")
+"""Casts of integers whose sign bit is one of their bits."""
+
+SIGNED = "unsigned integers are taken where they are widened at once (arith.extui, arith.uitofp)"
 
 MATH = {"absf": "abs", "absi": "abs", "roundeven": "rint", "negf": "neg"}
 
@@ -32,11 +37,15 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
     if short in CASTS:
         (x,) = importer.operands(op, 1)
         element = op.type.element
+        if short in UNSIGNED and x.dtype.kind == "i":
+            x = make.cast(x, np.dtype(f"u{x.dtype.name}"))
         return [make.truth(x) if element == "i1" else make.cast(x, importer.dtype(op, element))]
     if short in ("cmpf", "cmpi"):
         direction = (op.words or ["none"])[0]
         if direction[-2:] not in ("eq", "ne", "lt", "le", "gt", "ge"):
             raise op.error("a comparison by eq, ne, lt, le, gt or ge", direction)
+        if short == "cmpi" and direction.startswith("u") and not importer.operands(op)[0].truth:
+            raise op.error("a comparison of signed integers", direction, SIGNED)
         return [make.binary(direction[-2:], *importer.operands(op, 2))]
     if short == "select":
         return [make.select(*importer.operands(op, 3))]
@@ -45,7 +54,9 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
     if short == "fma":
         a, b, c = importer.operands(op, 3)
         return [make.binary("add", make.binary("mul", a, b), c)]
-    if short in ("remsi", "remui"):
+    if short in ("divui", "remui", "maxui", "minui", "shrui"):
+        raise op.error("signed integers", short, SIGNED)
+    if short == "remsi":
         a, b = importer.operands(op, 2)
         return [make.binary("sub", a, make.binary("mul", make.binary("div", a, b), b))]
     kind = BINARY.get(short[:-1] if short[-1:] in "fi" else short)
@@ -60,7 +71,7 @@ def constant(importer: Importer, op: Op) -> View:
     """A number, or dense values."""
     (value,) = op.values or [op.attributes.get("value")]
     if not isinstance(value, Dense):
-        element = op.result_types[0].element if op.result_types else "i64"
+        element = op.result_types[0].element if op.result_types else "i1" if isinstance(value, bool) else "i64"
         if element not in DTYPES or not isinstance(value, int | float):
             raise op.error("a number or dense values", str(value)[:80])
         return importer.views.splat(value, dtype_of(element, op.name), (), element == "i1")

@@ -9,7 +9,7 @@ import numpy as np
 
 from .importer import Importer
 from .movement import backwards, concat, counting, gather, insert, pad, slice_
-from .products import dot
+from .products import rows_of
 from .source import Dense, Op, Type
 from .stablehlo_products import convolution, dot_general, dot_of, reduce_window, reduced
 from .views import View
@@ -26,9 +26,6 @@ BINARY = {
     **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min"},
     **{"and": "band", "or": "bor", "xor": "bxor"},
 }
-
-MAX_ROWS = 1 << 16
-"""The longest table of which rows are taken at run time."""
 
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
@@ -188,28 +185,13 @@ def gathered(importer: Importer, op: Op) -> View:
     places = importer.views.reshape(indices, indices.shape[:-1]) if depth == indices.rank - 1 else indices
     given = importer.views.array(places)
     if given is None:
-        made = rows_of(importer, x, axes[0], places)
+        made = rows_of(importer.make, x, axes[0], places)
     else:
         made = gather(importer.views, x, given.astype(np.int64), axes[0])
     offsets = numbers.get("offset_dims", [])
     rest = iter(range(axes[0], axes[0] + places.rank))
     other = iter([*range(axes[0]), *range(axes[0] + places.rank, made.rank)])
     return importer.views.transpose(made, [next(other) if axis in offsets else next(rest) for axis in range(made.rank)])
-
-
-def rows_of(importer: Importer, x: View, axis: int, indices: View) -> View:
-    """Rows of a table at indices that are known at run time: a product with a 1 in the place of each."""
-    make, views = importer.make, importer.views
-    if x.dtype.kind != "f" or x.shape[axis] > MAX_ROWS:
-        lever = "look tokens up before, or give the rows as an input"
-        raise views.error(f"at most {MAX_ROWS} rows of floats", f"{x.shape[axis]} of {x.dtype}", lever)
-    shape = (*indices.shape, x.shape[axis])
-    places = counting(views, shape, len(indices.shape), indices.dtype)
-    given = views.broadcast(indices, range(indices.rank), shape)
-    chosen = make.cast(make.binary("eq", given, places), x.dtype)
-    made = dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,)))
-    before = range(indices.rank, indices.rank + axis)
-    return views.transpose(made, [*before, *range(indices.rank), *range(indices.rank + axis, made.rank)])
 
 
 def updated(importer: Importer, op: Op) -> View:

@@ -89,8 +89,9 @@ class Views:
             raise self.error(f"at most {MAX_ELEMENTS} elements", found, "make the tensor smaller", "shape")
         array = self.constants.fold(op)
         if array is not None:
-            name = op.operands[0].owner
-            op = self.constants.weight(name.resource if isinstance(name, graph.WeightOp) else "constant", array)
+            folded, weight = op, op.operands[0].owner
+            op = self.constants.weight(weight.resource if isinstance(weight, graph.WeightOp) else "constant", array)
+            folded.erase()
         elif self.name and not isinstance(op, graph.WeightOp):
             graph.set_name(op, self.name)
         self.block.add_op(op)

@@ -1,21 +1,14 @@
 """StableHLO as JAX prints it: what is computed is what JAX computes, and what has no layers is refused by name."""
 
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tilewright.errors import TilewrightError
 from tilewright.frontends.mlir import import_mlir, is_foreign
-from tilewright.interpreters.graph import argument_names, find_function, run_graph
 
-Array = NDArray[Any]
+from .operations import check, compute, texts
 
-FOLDER = Path(__file__).parents[3] / "data" / "mlir"
-TEXTS: dict[str, str] = json.loads((FOLDER / "jax_operations.json").read_text())
+TEXTS = texts("jax_operations")
 
 REFUSED = {
     "upd": "stablehlo.scatter (line 7)",
@@ -29,32 +22,9 @@ REFUSED = {
 """What the error about a function says."""
 
 
-def arrays(name: str, kind: str) -> list[Array]:
-    with np.load(FOLDER / "jax_operations.npz") as file:
-        names = sorted(key for key in file if key.startswith(f"{name}/{kind}"))
-        return [file[key] for key in names]
-
-
-def bytes_of_truth(array: Array) -> Array:
-    return array.astype(np.uint8) if array.dtype == np.bool_ else array
-
-
-def compute(text: str, inputs: list[Array]) -> list[Array]:
-    module = import_mlir(text)
-    module.verify()
-    names = argument_names(find_function(module))
-    given = dict(zip(names, map(bytes_of_truth, inputs), strict=True))
-    return list(run_graph(module, given).values())
-
-
 @pytest.mark.parametrize("name", [name for name in TEXTS if name not in REFUSED])
 def test_operations(name: str):
-    results, expected = compute(TEXTS[name], arrays(name, "in")), arrays(name, "out")
-    assert len(results) == len(expected)
-    for result, one in zip(results, map(bytes_of_truth, expected), strict=True):
-        assert (result.shape, result.dtype) == (one.shape, one.dtype)
-        rtol = 2e-3 if one.dtype == np.float16 else 2e-5
-        np.testing.assert_allclose(result, one, rtol=rtol, atol=1e-5)
+    check("jax_operations", name, TEXTS[name])
 
 
 @pytest.mark.parametrize("name", REFUSED)
