@@ -95,7 +95,9 @@ def default_folder(model: str) -> Path:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", help="an .onnx file, a .mlir file in the graph dialect, or einsum text with bounds"
+        "model",
+        metavar="MODEL",
+        help="an .onnx file, a .mlir file (graph, StableHLO or linalg), or einsum text with bounds",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     add_model_options(parser)

@@ -10,6 +10,7 @@ needs jax, flax, torch-mlir and iree-base-compiler (jax 0.10.2, torch-mlir 20261
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import onnx
+from jax import export
 
 from .mlir_networks import FOLDER, NETWORKS
 
@@ -108,15 +110,34 @@ def print_stablehlo(name: str) -> dict[str, list[int]]:
     return {".".join(part.key for part in path): list(v.shape) for path, v in named} | {"x": list(shape)}
 
 
-def print_linalg(name: str, folder: Path) -> None:
-    """Writes what torch-mlir prints, and IREE of the transformer."""
-    tools, start = Path(sys.executable).parent, folder / f"{name}.onnx"
-    onnx.save(onnx.shape_inference.infer_shapes(NETWORKS[name]()), start)
+def print_symbolic() -> None:
+    """Writes the transformer with samples `b` and tokens `t` left open."""
+    model, shape = MODELS["transformer"]
+    parameters = model.init(jax.random.PRNGKey(0), jnp.zeros(shape))
+    shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), parameters)
+    x = jax.ShapeDtypeStruct((*export.symbolic_shape("b, t"), shape[2]), jnp.float32)
+    text = export.export(jax.jit(model.apply))(shapes, x).mlir_module()
+    text = re.sub(r'"/[^"]*/([^"/]+)"', r'"\1"', text)  # files without their folders
+    (FOLDER / "transformer.symbolic.mlir").write_text(text)
+
+
+def lower(model: onnx.ModelProto, folder: Path, result: str) -> Path:
+    """Writes what torch-mlir makes of a model; the model's file."""
+    tools, start = Path(sys.executable).parent, folder / "model.onnx"
+    onnx.save(onnx.shape_inference.infer_shapes(model), start)
     subprocess.run([tools / "torch-mlir-import-onnx", start, "-o", folder / "torch.mlir"], check=True)
     passes = f"--pass-pipeline=builtin.module({TO_LINALG})"
-    subprocess.run(
-        [tools / "torch-mlir-opt", folder / "torch.mlir", passes, "-o", FOLDER / f"{name}.linalg.mlir"], check=True
-    )
+    subprocess.run([tools / "torch-mlir-opt", folder / "torch.mlir", passes, "-o", FOLDER / result], check=True)
+    return start
+
+
+def print_linalg(name: str, folder: Path) -> None:
+    """Writes what torch-mlir prints, also of an open batch of the MobileNet, and IREE of the transformer."""
+    tools, start = Path(sys.executable).parent, lower(NETWORKS[name](), folder, f"{name}.linalg.mlir")
+    if name == "mobilenet":
+        model = NETWORKS[name]()
+        model.graph.input[-1].type.tensor_type.shape.dim[0].dim_param = "b"
+        lower(model, folder, f"{name}.open.mlir")
     if name == "transformer":
         subprocess.run([tools / "iree-import-onnx", start, "-o", folder / "iree.mlir"], check=True)
         device = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
@@ -130,6 +151,7 @@ def main() -> None:
     arguments = {name: print_stablehlo(name) for name in MODELS}
     (FOLDER / "arguments.json").write_text(json.dumps(arguments, indent=1) + "\n")
     with TemporaryDirectory() as folder:
+        print_symbolic()
         for name in MODELS:
             print_linalg(name, Path(folder))
 

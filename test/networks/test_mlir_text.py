@@ -7,6 +7,8 @@ import pytest
 
 from tilewright import compile, import_onnx, simulate
 from tilewright.driver import load_model
+from tilewright.errors import TilewrightError
+from tilewright.frontends.input_shapes import InputShapes
 from tilewright.interpreters.graph import run_graph
 
 from .mlir_networks import FOLDER, NETWORKS, Array, arguments, channels_first, values
@@ -47,6 +49,22 @@ def test_simulated(name: str, printer: str):
     program = compile(FOLDER / f"{name}.{printer}.mlir", "edge16")
     (result,) = simulate(program, given(name, printer)).outputs.values()
     check(name, result)
+
+
+def test_open_extents():
+    """What a text leaves open is given by name or as the batch, and what is missing is told by name."""
+    symbolic, given_arrays = FOLDER / "transformer.symbolic.mlir", given("transformer", "stablehlo")
+    with pytest.raises(TilewrightError, match="--dim b=1 --dim t=128"):
+        load_model(symbolic)
+    module = load_model(symbolic, InputShapes(dims={"b": 1, "t": 12}))
+    (result,) = run_graph(module, given_arrays).values()
+    check("transformer", result)
+    assert "tensor<2x5x32xf32>" in str(load_model(symbolic, InputShapes(2, dims={"t": 5})))
+    module = load_model(FOLDER / "mobilenet.open.mlir", InputShapes(2))
+    arrays = given("mobilenet", "linalg")
+    x = list(arrays)[-1]
+    (result,) = run_graph(module, arrays | {x: np.concatenate([arrays[x], arrays[x]])}).values()
+    check("mobilenet", result[1:])
 
 
 def test_convolutions_stay_in_the_order_of_the_graph():

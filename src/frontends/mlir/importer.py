@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from ...dialects.types import element_type_of
 from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
+from ..open_shapes import closed_shapes
 from .arithmetic import Arithmetic
 from .constants import dtype_of
 from .lexer import MAX_DEPTH
 from .source import Function, Op, Reference, Source, Type
-from .views import View, Views
+from .views import MAX_ELEMENTS, View, Views
 
 RETURNS = ("return", "func.return", "util.return", "stablehlo.return", "linalg.yield", "tensor.yield")
 CALLS = ("call", "func.call", "util.call")
@@ -123,9 +125,17 @@ class Importer:
 
     def run(self, function: Function) -> list[View]:
         """The results of the entry."""
-        for name, type_ in function.body.arguments:
-            if type_.shape is not None:
-                self._input(name, type_)
+        tensors = {name[1:]: type_ for name, type_ in function.body.arguments if type_.shape is not None}
+        names = extent_names(self.source, function)
+        declared = {
+            name: tuple(
+                (names.get((name, axis)) or f"{name}.{axis}") if extent is None else extent
+                for axis, extent in enumerate(type_.shape or ())
+            )
+            for name, type_ in tensors.items()
+        }
+        for name, shape in closed_shapes(declared, self.shapes).items():
+            self._input(f"%{name}", Type(tensors[name].element, shape))
         return self.block(function.body.ops)
 
     def _input(self, name: str, type_: Type) -> None:
@@ -134,7 +144,9 @@ class Importer:
         element = element_type_of(dtype_of("ui8" if type_.element == "i1" else type_.element, subject))
         shape = tuple(extent or 0 for extent in type_.shape or ())
         if any(extent < 1 for extent in shape):
-            raise TilewrightError("shape", subject, "a static shape", str(type_), "lower the model with static shapes")
+            raise TilewrightError("shape", subject, "extents of at least 1", str(type_), "leave the input out")
+        if prod(shape) > MAX_ELEMENTS:
+            raise TilewrightError("shape", subject, f"at most {MAX_ELEMENTS} elements", str(type_))
         argument = self.views.block.insert_arg(TensorType(element, shape), len(self.views.block.args))
         argument.name_hint = plain if not plain.isdigit() else None
         self.inputs.append(plain)
@@ -162,7 +174,7 @@ class Importer:
         elif op.name == "hal.tensor.import":
             self._input(op.operands[-1], op.type)
             made = [self.values[op.operands[-1]]]
-        elif op.name == "cf.assert":
+        elif op.name == "cf.assert" or "@shape_assertion" in op.words:
             made = self._assured(op)
         elif op.name in IDENTITIES:
             made = [self.value(op, name) for name in op.operands[: len(op.results)]]
@@ -175,7 +187,7 @@ class Importer:
 
     def _assured(self, op: Op) -> list[View]:
         """Nothing, for a condition that is known to hold."""
-        holds = self.views.number(self.operands(op, 1)[0])
+        holds = self.views.number(self.operands(op)[0])
         if not holds:
             found = "one that does not hold" if holds is not None else "one that depends on data"
             raise op.error("a condition that holds", f"{found}: {' '.join(op.words)[:80]}")
@@ -214,6 +226,19 @@ class Importer:
         self.values = before
         self.depth -= 1
         return results
+
+
+def extent_names(source: Source, entry: Function) -> dict[tuple[str, int], str]:
+    """The names of open extents by input and axis: JAX hands them on to a function whose arguments have them."""
+    sizes = {op.results[0][0]: op for op in entry.body.ops if op.name.endswith("get_dimension_size") and op.results}
+    found: dict[tuple[str, int], str] = {}
+    for op in entry.body.ops:
+        function = source.functions.get(op.words[0].strip('@"')) if op.name in CALLS and op.words else None
+        for name, attributes in zip(op.operands, function.attributes if function is not None else (), strict=False):
+            called, size = attributes.get("jax.global_constant"), sizes.get(name)
+            if size is not None and isinstance(called, str):
+                found[size.operands[0][1:], size.integer("dim")] = called
+    return found
 
 
 def entry_of(source: Source) -> Function:

@@ -76,15 +76,14 @@ class _Reader(ValueReader):
             private = self.advance().text == "private"
         name = self.need_kind("symbol", "a function's name")[1:].strip('"')
         self.need("(")
-        body = Region()
+        function = Function(name, line, body := Region(), private=private)
         while not self.take(")"):
             argument = self.need_kind("value", "an argument")
             self.need(":")
             body.arguments.append((argument, self.type()))
-            self.braces()
+            function.attributes.append(self.braces())
             self.location()
             self.take(",")
-        function = Function(name, line, body, private=private)
         if self.take("->"):
             self._results(function)
         if self.take("attributes"):

@@ -126,6 +126,8 @@ class Function:
     name: str
     line: int
     body: Region
+    attributes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Those of each argument."""
     results: list[Type] = field(default_factory=list[Type])
     result_names: list[str] = field(default_factory=list[str])
     private: bool = False

@@ -88,17 +88,49 @@ def remainder(importer: Importer, op: Op) -> View:
 
 
 def broadcast_in_dim(importer: Importer, op: Op) -> View:
-    """A tensor seen as one of more axes."""
+    """A tensor seen as one of more axes; a second operand is the shape."""
     x = importer.value(op, op.operands[0])
     dims = op.attributes.get("dims", op.attributes.get("broadcast_dimensions"))
-    shape = importer.type_shape(op, op.type)
-    return importer.views.broadcast(x, importer.integers(op, dims or []), shape)
+    return importer.views.broadcast(x, importer.integers(op, dims or []), shape_of(importer, op, op.operands[1:]))
 
 
 def reshape(importer: Importer, op: Op) -> View:
     """The same elements under another shape."""
+    x = importer.value(op, op.operands[0])
+    return importer.views.reshape(x, shape_of(importer, op, op.operands[1:]))
+
+
+def shape_of(importer: Importer, op: Op, given: Sequence[str]) -> Sequence[int]:
+    """The shape of the result: that of its type, or the elements of an operand."""
+    if given:
+        return importer.views.indices(importer.value(op, given[0]), "shape")
+    return importer.type_shape(op, op.type)
+
+
+def dimension_size(importer: Importer, op: Op) -> View:
+    """An extent."""
     (x,) = importer.operands(op, 1)
-    return importer.views.reshape(x, importer.type_shape(op, op.type))
+    axis = op.integer("dim", op.attributes.get("dimension"))
+    if not 0 <= axis < x.rank:
+        raise op.error(f"an axis below {x.rank}", str(axis), kind="shape")
+    return importer.views.splat(x.shape[axis], np.dtype(np.int32), ())
+
+
+def real_dynamic_slice(importer: Importer, op: Op) -> View:
+    """A slice whose starts, limits and steps are operands."""
+    x, *bounds = importer.operands(op, 4)
+    starts, limits, steps = (importer.views.indices(bound, "bounds") for bound in bounds)
+    return stepped(importer, op, x, starts, limits, steps)
+
+
+def stepped(
+    importer: Importer, op: Op, x: View, starts: Sequence[int], limits: Sequence[int], steps: Sequence[int]
+) -> View:
+    """Elements from starts to before limits."""
+    if not len(starts) == len(limits) == len(steps) or any(step < 1 for step in steps):
+        raise op.error("steps of at least 1, one for each axis", str(list(steps)), kind="shape")
+    sizes = [-(-(limit - start) // step) for start, limit, step in zip(starts, limits, steps, strict=True)]
+    return slice_(importer.views, x, starts, sizes, steps)
 
 
 def transpose(importer: Importer, op: Op) -> View:
@@ -118,10 +150,7 @@ def slice_of(importer: Importer, op: Op) -> View:
         steps = [r[2] if len(r) > 2 else 1 for r in ranges]
     else:
         starts, limits, steps = (op.integers(name) for name in ("start_indices", "limit_indices", "strides"))
-    if any(step < 1 for step in steps):
-        raise op.error("steps of at least 1", str(steps), kind="shape")
-    sizes = [-(-(limit - start) // step) for start, limit, step in zip(starts, limits, steps, strict=True)]
-    return slice_(importer.views, x, starts, sizes, steps)
+    return stepped(importer, op, x, starts, limits, steps)
 
 
 def dynamic_slice(importer: Importer, op: Op) -> View:
@@ -164,10 +193,10 @@ def padded(importer: Importer, op: Op) -> View:
 
 
 def iota(importer: Importer, op: Op) -> View:
-    """0, 1, ... along an axis."""
+    """0, 1, ... along an axis; an operand is the shape."""
     axis = op.integer("dim", op.attributes.get("iota_dimension"))
     dtype = importer.dtype(op, op.type.element)
-    return counting(importer.views, importer.type_shape(op, op.type), axis, dtype)
+    return counting(importer.views, shape_of(importer, op, op.operands), axis, dtype)
 
 
 def gathered(importer: Importer, op: Op) -> View:
@@ -267,6 +296,8 @@ OPERATIONS: dict[str, Callable[[Importer, Op], View]] = {
         "is_finite": is_finite,
         "select": select,
         "power": power,
+        **{"dynamic_broadcast_in_dim": broadcast_in_dim, "dynamic_reshape": reshape, "dynamic_iota": iota},
+        **{"get_dimension_size": dimension_size, "real_dynamic_slice": real_dynamic_slice},
     },
 }
 """Operations that are neither of one element alone nor of two, with their layers."""

@@ -20,8 +20,9 @@ from ...dialects.types import ElementType
 from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
+from ..open_shapes import Extent, shape_text
 from .constant_inputs import constant_names
-from .input_shapes import Extent, declared_shape, input_shapes, is_batch_open, shape_text
+from .input_shapes import declared_shape, input_shapes, is_batch_open
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
 from .nodes import Nodes
 from .scope import Scope, element_type, shape_of
