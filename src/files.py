@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import os
+import shutil
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -81,6 +82,14 @@ def replacing_all(folder: Path, names: Iterable[str]) -> Generator[dict[str, Pat
     """`replacing` for files of one folder, by name: all of them take their places, or none."""
     with ExitStack() as stack:
         yield {name: stack.enter_context(replacing(make_folder(folder) / name)) for name in names}
+
+
+def link_file(source: Path, place: Path) -> None:
+    """Another name for a file, or a copy of it where the file system has one name for each."""
+    try:
+        os.link(source, place)
+    except OSError:
+        shutil.copyfile(source, place)
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:

@@ -66,7 +66,7 @@ class Resources(MutableMapping[str, Array]):
     def add(self, name: str, array: Array) -> str:
         """Store `array` as `name`, or as `name.1`, `name.2`, ... where that holds other bytes; returns the name."""
         candidate, number = name, 0
-        while candidate in self._arrays and not _identical(self._arrays[candidate], array):
+        while candidate in self._arrays and not identical(self._arrays[candidate], array):
             number += 1
             candidate = f"{name}.{number}"
         if candidate not in self._arrays:
@@ -96,7 +96,8 @@ class Resources(MutableMapping[str, Array]):
         return Resources({_unescape(name): array for name, array in load_arrays(path).items()})
 
 
-def _identical(a: Array, b: Array) -> bool:
+def identical(a: Array, b: Array) -> bool:
+    """Whether two arrays have the same type, shape and bytes."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     one, other = _bytes(np.asarray(a, order="C")), _bytes(np.asarray(b, order="C"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from ..algebra.blocked import BlockedLayout
 from ..arrays import said
 from ..errors import TilewrightError
-from ..files import make_folder, read_table, replacing_all, sealed_table
+from ..files import link_file, make_folder, read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..machine.layer_table import LayerTable, layer_table_of
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 TARGET, WEIGHTS, TABLE = "target.acg", "weights.npz", "program.json"
 """Files of a compiled folder, beside the code."""
+
+SHARED = "shared.npz"
+"""Weights that several folders have in one file, beside those of the program alone."""
 
 ROLES = ("input", "output", "weight", "temp")
 
@@ -113,14 +116,20 @@ class Program:
 
         return simulate(self, functional=False, checks=False).layers
 
-    def save(self, folder: str | Path) -> Path:
-        """Writes the code, `target.acg`, `program.json`, `weights.npz` and `exports` into `folder`, which is made."""
+    def save(self, folder: str | Path, shared: Path | None = None, names: Collection[str] = ()) -> Path:
+        """Writes the code, `target.acg`, `program.json`, `weights.npz` and `exports` into `folder`, which is made.
+
+        The weights `names` are in the file `shared` already, which becomes one of the folder's by another name.
+        """
         folder = make_folder(folder)
-        files = (self.control.code_file, TARGET, WEIGHTS, *self.exports)
+        files = (self.control.code_file, TARGET, WEIGHTS, *([SHARED] if shared is not None else []), *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:
             places[self.control.code_file].write_bytes(self.code)
             places[TARGET].write_text(print_target(self.machine), encoding="utf-8")
-            self.constants.save(places[WEIGHTS])
+            own = {name: array for name, array in self.constants.items() if name not in names}
+            Resources(own).save(places[WEIGHTS])
+            if shared is not None:
+                link_file(shared, places[SHARED])
             for name, content in self.exports.items():
                 places[name].write_bytes(content)
                 places[name].chmod(0o755 if "." not in name else 0o644)
@@ -148,6 +157,10 @@ def load_program(folder: str | Path) -> Program:
     """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
     folder = Path(folder)
     if not (folder / TARGET).is_file():
+        points = sorted(path.parent.name for path in folder.glob(f"*/{TARGET}")) if folder.is_dir() else []
+        if points:
+            lever = f"name one of its folders: {', '.join(points[:5])}"
+            raise TilewrightError("file", str(folder), "a folder of one program", f"one of {len(points)}", lever)
         raise TilewrightError(
             "file", str(folder), "a folder written by compile", "no target.acg in it", "compile a model to it"
         )
@@ -158,6 +171,8 @@ def load_program(folder: str | Path) -> Program:
         raise TilewrightError("file", str(folder), ", ".join(files), ", ".join(table["files"]), "compile again")
     code = (folder / files[0]).read_bytes()
     constants = Resources.load(folder / WEIGHTS)
+    if SHARED in table["files"]:
+        constants = Resources({**Resources.load(folder / SHARED), **constants})
     try:
         tensors = tuple(_placement(entry) for entry in table["tensors"])
         predicted, bound = (

@@ -7,7 +7,7 @@ of packets packets.json is the binary; its assembly is program.s and, where tool
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .layer_table import add_layer_options, show_layers, write_layers
-from .model_options import add_model_options, model_shapes
+from .model_options import add_model_options, model_points
 from .options import add_effort, add_tiles
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
+    from ..backends.program import Program
     from ..driver import CompileOptions
+    from ..frontends.input_shapes import InputShapes
 
 
 NOT_SEARCHED = "auto", "schedule", "none"
@@ -107,6 +109,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     yield from unused_compile_options(arguments)
+    if any("," in text for text in arguments.dim):
+        yield Unused(("csv",), "with several points of --dim")
     if arguments.partition in NOT_SEARCHED:
         yield Unused(("seed",), "without --partition METHOD")
 
@@ -123,14 +127,22 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.groups import BEST
 
     folder = arguments.output or default_folder(arguments.model)
-    shapes = model_shapes(arguments, arguments.model)
+    points = model_points(arguments, arguments.model)
     options = compile_options(arguments)
+    if len(points) > 1:
+        return _compile_points(arguments, folder, points, options)
     if options.partition == BEST:
         answer_with_best()
     with progress_bar() as progress:
+        shapes = next(iter(points.values()))
         program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
     finish()
     program.save(folder)
+    return _about(program, folder)
+
+
+def _about(program: Program, folder: Path) -> dict[str, Any]:
+    """The answer about one program, which is in `folder`."""
     return {
         "dir": str(folder),
         **program.control.sizes(program),
@@ -143,7 +155,41 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def _compile_points(
+    arguments: argparse.Namespace, folder: Path, points: Mapping[str, InputShapes], options: CompileOptions
+) -> dict[str, Any]:
+    """One program for each point of `--dim`, each in a folder of its own."""
+    from ..driver.points import compile_points, save_points
+
+    with progress_bar() as progress:
+        programs = compile_points(arguments.model, arguments.target, points, options=options, progress=progress)
+    finish()
+    folders = save_points(programs, folder)
+    return {"dir": str(folder), "points": {name: _about(programs[name], folders[name]) for name in programs}}
+
+
+def _show_points(answer: dict[str, Any]) -> None:
+    """A row for each point."""
+    rows = [
+        [
+            name,
+            number(point["cycles"]),
+            f"{100 * point['gap']:.1f} %" if "gap" in point else "",
+            energy(point["energy_pj"]) if point["energy_pj"] is not None else "",
+            number(point["dram_bytes"], "B"),
+            number(point["binary_bytes"], "B") if point["binary_bytes"] is not None else "not linked",
+            Path(point["dir"]).name,
+        ]
+        for name, point in answer["points"].items()
+    ]
+    columns = ["point", "cycles", "over the least", "energy", "DRAM traffic", "binary", "folder"]
+    print_table(f"Compiled to {answer['dir']}", columns, rows)
+
+
 def show(answer: dict[str, Any]) -> None:
+    if "points" in answer:
+        _show_points(answer)
+        return
     rows = [
         ["instructions", number(answer["mnemonics"])],
         ["binary", number(answer["binary_bytes"], "B") if answer["binary_bytes"] is not None else "not linked"],

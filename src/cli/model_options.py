@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 SCALAR = "scalar"
 TOKENS = "tokens"
 """What `--dim` may name in a network of the zoo."""
+
+MAX_POINTS = 64
+"""How many points one command may compile."""
 
 MODEL_FILES = (".onnx", ".mlir")
 
@@ -29,7 +34,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--shape", action="append", default=[], metavar="NAME=1x3xHxW", help="the shape of an input; may be repeated"
     )
     group.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N", help="an extent that the file names; may be repeated"
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="an extent that the file names; may be repeated; compile takes several (NAME=128,512): a program for each",
     )
 
 
@@ -50,19 +59,37 @@ class Once(argparse.Action):
 
 def model_shapes(arguments: argparse.Namespace, model: str) -> InputShapes:
     """What `add_model_options` was given for `model`; wrong usage where that is no model with names."""
+    points = model_points(arguments, model)
+    if len(points) > 1:
+        raise UsageError("usage", "--dim", "one number for each extent", ", ".join(points), "compile takes several")
+    return next(iter(points.values()))
+
+
+def model_points(arguments: argparse.Namespace, model: str) -> dict[str, InputShapes]:
+    """The points that `add_model_options` was given: one for each choice of a number of each `--dim`, by what differs.
+
+    The only point of dims with one number is called "".
+    """
     from ..errors import TilewrightError
     from ..frontends.input_shapes import InputShapes
 
+    named = {name: text.split(",") for name, text in _named("--dim", arguments.dim)}
+    if prod(map(len, named.values())) > MAX_POINTS:
+        raise UsageError("usage", "--dim", f"at most {MAX_POINTS} points", " ".join(arguments.dim))
     try:
         shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
-        dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
-        found = InputShapes(arguments.batch, shapes, dims)
+        numbers = {name: [_extent("--dim", part, part) for part in parts] for name, parts in named.items()}
+        several = [name for name, extents in numbers.items() if len(extents) > 1]
+        points: dict[str, InputShapes] = {}
+        for extents in product(*numbers.values()):
+            dims = dict(zip(numbers, extents, strict=True))
+            points[",".join(f"{name}={dims[name]}" for name in several)] = InputShapes(arguments.batch, shapes, dims)
         if not is_model_file(model):
-            dims = {name: extent for name, extent in dims.items() if name != TOKENS or not is_network(model)}
-            InputShapes(shapes=shapes, dims=dims).refuse_names(model)
+            rest = {name: extents[0] for name, extents in numbers.items() if name != TOKENS or not is_network(model)}
+            InputShapes(shapes=shapes, dims=rest).refuse_names(model)
     except TilewrightError as error:
         raise UsageError(error.kind, error.subject, error.expected, error.found, error.lever) from error
-    return found
+    return points
 
 
 def is_model_file(model: str) -> bool:

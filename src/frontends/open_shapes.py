@@ -19,8 +19,8 @@ def closed_shapes(declared: Mapping[str, tuple[Extent, ...] | None], given: Inpu
     """The shape of each input, of which the file says what is `declared` (None where it says nothing).
 
     A named extent is the same in all inputs.  `given.batch` is for the leading extents that are open, and has to be
-    that of the first of them; where none is, that of the first input.  Where nothing is said, an open leading extent is 1, with a warning; any other is refused
-    with the options that would fix it.
+    that of the first of them; where none is, that of the first input.  Where nothing is said, an open leading extent
+    is 1, with a warning; any other is refused with the options that would fix it.
     """
     open_shapes = _OpenShapes(declared)
     for name, extent in given.dims.items():

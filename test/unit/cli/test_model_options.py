@@ -105,3 +105,19 @@ def test_kernels_and_programs_have_their_shapes(
 @pytest.mark.parametrize("option", ["--shape", "--dim"])
 def test_networks_by_name_have_no_names_inside(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "partition", "googlenet", option, "x=1", code=2)["error"]["subject"] == option
+
+
+def test_several_points(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--target", "tiny", "--no-prove", "-o", "out", "--batch", "1", "--dim", "h=4")
+    found = answer(capsys, "compile", model, *options, "--dim", "w=2,4")
+    assert list(found["points"]) == ["w=2", "w=4"]
+    assert [Path(point["dir"]).name for point in found["points"].values()] == ["w=2", "w=4"]
+    assert json.loads(Path("out/points.json").read_text()) == {"w=2": "w=2", "w=4": "w=4"}
+    both = answer(capsys, "compile", model, *options[:-2], "--dim", "w=2,4", "--dim", "h=2,4")
+    assert list(both["points"]) == ["w=2,h=2", "w=2,h=4", "w=4,h=2", "w=4,h=4"]
+    for extra in (("--dim", "w=2,"), ("--dim", "w=2,x"), ("--dim", f"w={','.join(map(str, range(1, 66)))}")):
+        assert answer(capsys, "compile", model, *options, *extra, code=2)["error"]["kind"] == "usage"
+    error = answer(capsys, "run", model, "--target", "tiny", "--dim", "h=4", "--dim", "w=2,4", code=2)["error"]
+    assert (error["found"], error["lever"]) == ("w=2, w=4", "compile takes several")
+    error = answer(capsys, "compile", model, *options, "--dim", "w=2,4", "--csv", "layers.csv", code=2)["error"]
+    assert "--csv" in error["subject"]

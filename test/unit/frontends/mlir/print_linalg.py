@@ -55,11 +55,13 @@ def linalg(model: onnx.ModelProto, folder: Path) -> str | None:
         [tools / "torch-mlir-import-onnx", start, "-o", middle],
         [tools / "torch-mlir-opt", middle, f"--pass-pipeline=builtin.module({TO_LINALG})"],
     )
+    printed = ""
     for command in commands:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         if ran.returncode:
             return None
-    return ran.stdout
+        printed = ran.stdout
+    return printed
 
 
 def arrays_of(case: Any) -> dict[str, list[NDArray[Any]]]:
@@ -77,7 +79,7 @@ def main() -> None:
     """Write the files."""
     cases = {case.name: case for case in load_model_tests(kind="node")}
     texts: dict[str, str] = {}
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Any] = {}
     with TemporaryDirectory() as folder:
         for name in NAMES:
             case: Any = cases.get(f"test_{name}")
