@@ -89,6 +89,19 @@ def _write(path: Path, text: str) -> None:
 
 
 @cache
+def foreign_texts() -> list[str]:
+    """Small functions as JAX and torch-mlir print them."""
+    files = [ROOT / f"test/data/mlir/{name}_operations.json" for name in ("jax", "linalg")]
+    return [text for path in files for text in json.loads(path.read_text()).values()]
+
+
+def foreign(random: Random, folder: Path) -> Case:
+    path = folder / "x.mlir"
+    _write(path, edit_text(random, random.choice(foreign_texts())))
+    return Case([str(path)], optimizer=True)
+
+
+@cache
 def stages() -> list[tuple[str, str, tuple[str, ...]]]:
     """(level, text, passes that follow) of small models after each pass."""
     found: list[tuple[str, str, tuple[str, ...]]] = []
@@ -359,6 +372,7 @@ KINDS: dict[str, Kind] = {
     "onnx-structure": onnx_structure,
     "acg": acg,
     **{f"mlir-{level}": mlir(level) for level in ("graph", "nest", "codelet", "dram", "mnemonic", "acg")},
+    "foreign": foreign,
     "timeloop": timeloop,
     "folders": folders,
     "binaries": binaries,

@@ -89,7 +89,8 @@ def dense(body: str, type_: Type, subject: str) -> Dense:
 def _typed(array: Array, dtype: np.dtype[Any]) -> Array:
     """The elements in their type; an `OverflowError` where one is none of it (a byte of 1 is true)."""
     if array.dtype == dtype or dtype.kind in "fb":
-        return array.astype(dtype)
+        with np.errstate(over="ignore"):
+            return array.astype(dtype)
     info = np.iinfo(dtype)
     if array.size and not (int(array.min()) >= info.min and int(array.max()) <= info.max):
         unsigned = np.iinfo(f"u{dtype.name}").max if dtype.kind == "i" else info.max

@@ -71,6 +71,13 @@ class Importer:
             raise op.error(f"{count} operands", str(len(op.operands)), kind="parse")
         return [self.value(op, name) for name in op.operands]
 
+    def operand(self, op: Op, index: int, group: str = "") -> View:
+        """An operand by its place, among all or those of a group."""
+        names = op.groups.get(group, []) if group else op.operands
+        if index >= len(names):
+            raise op.error(f"{index + 1} operands {group}".strip(), str(len(names)), kind="parse")
+        return self.value(op, names[index])
+
     def integers(self, op: Op, values: Sequence[object]) -> list[int]:
         """The numbers of a list, in which constants may be operands."""
         found: list[int] = []
@@ -172,8 +179,9 @@ class Importer:
         if op.name in CALLS:
             made = self._call(op)
         elif op.name == "hal.tensor.import":
-            self._input(op.operands[-1], op.type)
-            made = [self.values[op.operands[-1]]]
+            name = op.operands[-1] if op.operands else "%"
+            self._input(name, op.type)
+            made = [self.values[name]]
         elif op.name == "cf.assert" or "@shape_assertion" in op.words:
             made = self._assured(op)
         elif op.name in IDENTITIES:
@@ -236,7 +244,7 @@ def extent_names(source: Source, entry: Function) -> dict[tuple[str, int], str]:
         function = source.functions.get(op.words[0].strip('@"')) if op.name in CALLS and op.words else None
         for name, attributes in zip(op.operands, function.attributes if function is not None else (), strict=False):
             called, size = attributes.get("jax.global_constant"), sizes.get(name)
-            if size is not None and isinstance(called, str):
+            if size is not None and size.operands and isinstance(called, str):
                 found[size.operands[0][1:], size.integer("dim")] = called
     return found
 

@@ -48,7 +48,7 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
     if short == "transpose" and len(ins) == 1:
         return [importer.views.transpose(ins[0], op.integers("permutation"))]
     if short == "broadcast" and len(ins) == 1:
-        shape = importer.value(op, op.groups["outs"][0]).shape
+        shape = importer.operand(op, 0, "outs").shape
         added = op.integers("dimensions")
         return [importer.views.broadcast(ins[0], [i for i in range(len(shape)) if i not in added], shape)]
     if short == "softmax" and len(ins) == 1:
@@ -63,7 +63,7 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
 
 def fill(importer: Importer, op: Op, ins: list[View]) -> View:
     """A number everywhere."""
-    shape = importer.value(op, op.groups["outs"][0]).shape
+    shape = importer.operand(op, 0, "outs").shape
     number = ins[0] if ins else None
     if number is None or number.rank:
         raise op.error(
@@ -97,7 +97,7 @@ def collapse(importer: Importer, op: Op) -> View:
 
 def expand(importer: Importer, op: Op) -> View:
     """Axes split."""
-    x = importer.value(op, op.operands[0])
+    x = importer.operand(op, 0)
     if "output_shape" in op.attributes:
         return importer.views.reshape(x, importer.integers(op, op.attributes["output_shape"]))
     return importer.views.reshape(x, importer.type_shape(op, op.type))
@@ -133,7 +133,7 @@ def parts(importer: Importer, op: Op) -> tuple[list[int], list[int], list[int]]:
 
 def extract_slice(importer: Importer, op: Op) -> View:
     """A part, without the axes that its type leaves out."""
-    x = importer.value(op, op.operands[0])
+    x = importer.operand(op, 0)
     offsets, sizes, strides = parts(importer, op)
     part = slice_(importer.views, x, offsets, sizes, strides)
     shape = op.type.shape or ()
@@ -149,14 +149,14 @@ def extract_slice(importer: Importer, op: Op) -> View:
 
 def insert_slice(importer: Importer, op: Op) -> View:
     """A tensor with a part of it replaced."""
-    piece, into = importer.value(op, op.operands[0]), importer.value(op, op.operands[1])
+    piece, into = importer.operand(op, 0), importer.operand(op, 1)
     offsets, sizes, strides = parts(importer, op)
     return insert(importer.views, importer.views.reshape(piece, sizes), into, offsets, strides)
 
 
 def padded(importer: Importer, op: Op) -> View:
     """A border of a constant number."""
-    x, region = importer.value(op, op.operands[0]), op.region()
+    x, region = importer.operand(op, 0), op.region()
     views = importer.inlined(op, [], region.ops, [], outer=True)
     number = importer.views.number(views[0]) if len(views) == 1 else None
     if number is None:
@@ -175,7 +175,7 @@ def concatenated(importer: Importer, op: Op) -> View:
 
 def extract(importer: Importer, op: Op) -> View:
     """An element at constant indices."""
-    x, places = importer.value(op, op.operands[0]), importer.integers(op, op.lists[0] if op.lists else [])
+    x, places = importer.operand(op, 0), importer.integers(op, op.lists[0] if op.lists else [])
     element = slice_(importer.views, x, places, [1] * x.rank, [1] * x.rank)
     return importer.views.reshape(element, ())
 
@@ -189,7 +189,7 @@ def from_elements(importer: Importer, op: Op) -> View:
 
 def splat(importer: Importer, op: Op) -> View:
     """A scalar everywhere."""
-    return importer.views.broadcast(importer.value(op, op.operands[0]), (), importer.filled_shape(op, op.operands[1:]))
+    return importer.views.broadcast(importer.operand(op, 0), (), importer.filled_shape(op, op.operands[1:]))
 
 
 TENSOR: dict[str, Callable[[Importer, Op], View]] = {

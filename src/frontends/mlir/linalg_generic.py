@@ -15,6 +15,9 @@ from .views import View
 REDUCTIONS = {"add": "sum", "mul": "product", "max": "max", "min": "min", "or": "max", "and": "min"}
 """Operations of `arith`, less what says their type, that a reduction may consist of."""
 
+MAX_BODY = 200
+"""How many operations a body may have."""
+
 _LETTERS = ("imumf", "numf", "f", "si", "ui", "i")
 
 
@@ -51,7 +54,7 @@ def _extents(op: Op, maps: Sequence[AffineMap], views: Sequence[View]) -> list[i
             for dim, factor in row.items():
                 if dim == LINEAR_CONSTANT and len(row) == 1:
                     continue
-                if len(row) > 1 or factor != 1:
+                if len(row) > 1 or factor != 1 or dim >= row_map.dims:
                     lever = "windows are taken as named operations (conv_2d_nchw_fchw, pooling_nchw_max)"
                     raise op.error("one dim in each row of a map", str(row), lever)
                 if found.setdefault(dim, extent) != extent:
@@ -92,6 +95,8 @@ class _Space:
         names = [name for name, _ in region.arguments]
         if last is None or len(names) != len(given) + len(starts) or len(last.operands) != len(starts):
             raise self.op.error("a body that yields a value for each of outs", "another", kind="parse")
+        if len(region.ops) > MAX_BODY:
+            raise self.op.error(f"a body of at most {MAX_BODY} operations", str(len(region.ops)), kind="limit")
         own = dict(zip(names, given, strict=False))
         outs = dict(zip(names[len(given) :], starts, strict=True))
         body = _Body(self, region, own, outs)
@@ -122,7 +127,13 @@ class _Body:
     ) -> None:
         self.space = space
         self.importer = space.importer
-        self.made_by = {name: inner for inner in region.ops for name, _ in inner.results}
+        self.made_by: dict[str, Op] = {}
+        inside = {name for inner in region.ops for name, _ in inner.results}
+        for inner in region.ops:
+            later = next((name for name in inner.operands if name in inside and name not in self.made_by), None)
+            if later is not None:
+                raise inner.error("operands made before", later, kind="parse")
+            self.made_by |= {name: inner for name, _ in inner.results}
         self.own = own
         self.outs = outs
         self.depends: dict[str, bool] = {}
@@ -160,7 +171,7 @@ class _Body:
     def _rows(self, inner: Op) -> View:
         """Elements of a table, one of whose indices depends on data; the others are places in the space, or numbers."""
         views, extents = self.importer.views, self.space.extents
-        table, places = self.importer.value(inner, inner.operands[0]), inner.lists[0] if inner.lists else []
+        table, places = self.importer.operand(inner, 0), inner.lists[0] if inner.lists else []
         dims: list[int | View] = []
         for axis, place in enumerate(places):
             by = self.made_by.get(place.name) if isinstance(place, Reference) else None

@@ -91,18 +91,14 @@ def pooling(importer: Importer, op: Op, name: str) -> View:
         return [values[moving.index(axis)] if axis in moving else 1 for axis in range(x.rank)]
 
     window = Window(over(shape.shape), over(strides), [(0, 0)] * x.rank, over(dilations))
-    return begin_with(importer.make, match[2], pool(importer.make, match[2], x, window), _start(importer, op))
-
-
-def _start(importer: Importer, op: Op) -> View:
-    if not op.groups.get("outs"):
-        raise op.error("outs(...)", "none", kind="parse")
-    return importer.value(op, op.groups["outs"][0])
+    return begin_with(
+        importer.make, match[2], pool(importer.make, match[2], x, window), importer.operand(op, 0, "outs")
+    )
 
 
 def added(importer: Importer, op: Op, made: View) -> View:
     """A sum of products that begins with what `outs` holds."""
-    start = _start(importer, op)
+    start = importer.operand(op, 0, "outs")
     made = made if made.dtype == start.dtype else importer.make.cast(made, start.dtype)
     return begin_with(importer.make, "sum", made, start)
 

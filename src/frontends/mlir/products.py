@@ -103,6 +103,11 @@ def dot(
 ) -> View:
     """Sums of products over the axes `inner`: `[batch..., free of a..., free of b...]`."""
     views = make.views
+    for view, axes in ((a, (*batch[0], *inner[0])), (b, (*batch[1], *inner[1]))):
+        if any(not 0 <= axis < view.rank for axis in axes) or len(set(axes)) != len(axes):
+            raise views.error(f"different axes below {view.rank}", str(list(axes)), kind="shape")
+    if len(batch[0]) != len(batch[1]) or len(inner[0]) != len(inner[1]):
+        raise views.error("as many axes of both", f"{batch}, {inner}", kind="shape")
     pairs = [(a.shape[i], b.shape[j]) for (one, other) in (batch, inner) for i, j in zip(one, other, strict=True)]
     if any(m != n for m, n in pairs):
         raise views.error("equal extents of batch and inner axes", f"{list(a.shape)} and {list(b.shape)}", kind="shape")

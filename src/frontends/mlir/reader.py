@@ -139,7 +139,10 @@ class _Reader(ValueReader):
         while self.token.kind == "value":
             name, count = self.advance().text, 1
             if self.take(":"):
-                count = int(self.need_kind("number", "how many results"))
+                text = self.need_kind("number", "how many results")
+                count = int(text) if text.isdigit() and len(text) < 5 else 0
+                if not count:
+                    raise self.error("one to 9999 results", text)
             results.append((name, count))
             self.take(",")
         if results:

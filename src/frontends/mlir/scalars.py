@@ -69,7 +69,7 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
 
 def constant(importer: Importer, op: Op) -> View:
     """A number, or dense values."""
-    (value,) = op.values or [op.attributes.get("value")]
+    value = op.values[0] if op.values else op.attributes.get("value")
     if not isinstance(value, Dense):
         element = op.result_types[0].element if op.result_types else "i1" if isinstance(value, bool) else "i64"
         if element not in DTYPES or not isinstance(value, int | float):

@@ -89,14 +89,14 @@ def remainder(importer: Importer, op: Op) -> View:
 
 def broadcast_in_dim(importer: Importer, op: Op) -> View:
     """A tensor seen as one of more axes; a second operand is the shape."""
-    x = importer.value(op, op.operands[0])
+    x = importer.operand(op, 0)
     dims = op.attributes.get("dims", op.attributes.get("broadcast_dimensions"))
     return importer.views.broadcast(x, importer.integers(op, dims or []), shape_of(importer, op, op.operands[1:]))
 
 
 def reshape(importer: Importer, op: Op) -> View:
     """The same elements under another shape."""
-    x = importer.value(op, op.operands[0])
+    x = importer.operand(op, 0)
     return importer.views.reshape(x, shape_of(importer, op, op.operands[1:]))
 
 
@@ -218,6 +218,8 @@ def gathered(importer: Importer, op: Op) -> View:
     else:
         made = gather(importer.views, x, given.astype(np.int64), axes[0])
     offsets = numbers.get("offset_dims", [])
+    if sorted(set(offsets) & set(range(made.rank))) != sorted(offsets) or len(offsets) != made.rank - places.rank:
+        raise op.error(f"{made.rank - places.rank} axes as offset_dims", str(offsets), kind="parse")
     rest = iter(range(axes[0], axes[0] + places.rank))
     other = iter([*range(axes[0]), *range(axes[0] + places.rank, made.rank)])
     return importer.views.transpose(made, [next(other) if axis in offsets else next(rest) for axis in range(made.rank)])

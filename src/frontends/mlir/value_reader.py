@@ -9,6 +9,8 @@ from .constants import DTYPES, affine_map, dense, number, resources, tensor_type
 from .lexer import MAX_DEPTH, Lexer
 from .source import Dense, Reference, Type
 
+DAMAGED = "the text is damaged"
+
 
 class ValueReader(Lexer):
     """A lexer that takes types and values; names of either (`#map`, `!t`) stand for what `aliases` has."""
@@ -144,7 +146,10 @@ class ValueReader(Lexer):
                 raise TilewrightError("unsupported", subject, "a linear map", body[:80], lever)
             return found
         if kind == "array":
-            return [number(text.strip(), "i64") for text in body.partition(":")[2].split(",") if text.strip()]
+            try:
+                return [number(text.strip(), "i64") for text in body.partition(":")[2].split(",") if text.strip()]
+            except ValueError as error:
+                raise TilewrightError("parse", subject, "an array of numbers", repr(body[:60]), DAMAGED) from error
         self.need(":")
         type_ = self.type()
         if kind == "dense_resource":

@@ -134,7 +134,7 @@ class Views:
     def indices(self, view: View, what: str) -> list[int]:
         """The elements of a constant of integers."""
         array = self.array(view)
-        if array is None or array.size > 1 << 24:
+        if array is None or array.size > 1 << 24 or array.dtype.kind not in "iu":
             lever = "indices and shapes must be constant: lower the model with static shapes"
             raise self.error(f"constant {what}", "values that are known at run time", lever)
         return [int(value) for value in array.reshape(-1)]

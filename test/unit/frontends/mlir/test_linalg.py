@@ -209,6 +209,13 @@ def test_other_operations():
         ("%0 = linalg.winograd_filter_transform ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>)", "linalg.winograd"),
         ("%0 = linalg.matmul ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>)", "ranks 2 and 2"),
         ("%0 = linalg.conv_2d_nchw_fchw ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>)", "nchw"),
+        ("%0 = linalg.fill ins(%x : tensor<4xf32>) -> tensor<4xf32>", "1 operands outs"),
+        ("%0 = arith.constant : f32", "a number or dense values"),
+        (
+            '%0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} '
+            "outs(%x : tensor<4xf32>) {\n^bb0(%out: f32):\n %1 = arith.addf %1, %out : f32\n linalg.yield %1 : f32\n}",
+            "operands made before, found %1",
+        ),
         ("%0 = arith.maxui %x, %x : tensor<4xi32>", "signed integers"),
         ("%0 = memref.alloc() : memref<4xf32>", "memref.alloc"),
         ("%0 = scf.for %i = %c to %d step %e {\n}", "scf.for"),

@@ -108,6 +108,26 @@ def test_wrong_text(body: str, told: str):
     assert told in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [5] x [7] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "%0 = stablehlo.broadcast_in_dim dims = [0] : tensor<2x3xf32>",
+        "%0:99999999999 = stablehlo.tanh %arg0 : tensor<2x3xf32>",
+        "%0 = stablehlo.slice %arg0 [- 2:3] : tensor<2x3xf32>",
+        "%c = stablehlo.constant dense<1e999> : tensor<2xf32>\n%0 = stablehlo.dynamic_iota %c, dim = 0 : tensor<?xf32>",
+        '%0 = "stablehlo.reverse"(%arg0) <{dimensions = array<i64: - 2>}> : (tensor<2x3xf32>) -> tensor<2x3xf32>',
+        '%0 = "stablehlo.gather"(%arg0, %arg0) <{dimension_numbers = #stablehlo.gather<offset_dims = [9], '
+        "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 3>}> : "
+        "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3x3xf32>",
+    ],
+)
+def test_damaged_text(body: str):
+    """What random damage found."""
+    with pytest.raises(TilewrightError):
+        import_mlir(function(f"{body}\n  return %0 : tensor<2x3xf32>"))
+
+
 def test_nesting_is_bounded():
     deep = function(f"  %0 = stablehlo.add {'[' * 10_000}")
     with pytest.raises(TilewrightError, match="at most 50 levels"):
