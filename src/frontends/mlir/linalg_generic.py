@@ -8,7 +8,7 @@ import numpy as np
 
 from .importer import Importer
 from .movement import counting, gather, slice_
-from .products import begin_with, dot, reduce, rows_of
+from .products import begin_with, dot, first_place, reduce, rows_of
 from .source import LINEAR_CONSTANT, AffineMap, Op, Reference, Region
 from .views import View
 
@@ -104,6 +104,8 @@ class _Space:
         for (start, row_map), value in zip(starts, last.operands, strict=True):
             out = names[len(given) + len(results)]
             made = body.reduction(value, out, start, row_map) if self.reduced else body.spread(value, row_map)
+            if made is None and len(results) == 1:
+                made = body.place(last.operands[0], names[len(given)], value, out, row_map)
             if made is None and results:  # the place of a maximum, which softmax does not read
                 return results
             if made is None:
@@ -246,6 +248,29 @@ class _Body:
         result = self._result(made, row_map, kept)
         result = result if result.dtype == start.dtype else self.importer.make.cast(result, start.dtype)
         return begin_with(self.importer.make, kind, result, start)
+
+    def place(self, extreme: str, most: str, name: str, out: str, row_map: AffineMap) -> View | None:
+        """The place of a maximum or minimum: `select(compare(value, most), index, out)`; None for another body."""
+        best, chosen = self.made_by.get(extreme), self.made_by.get(name)
+        kind = _kind(best) if best is not None else None
+        if best is None or chosen is None or kind not in ("max", "min") or len(self.space.reduced) != 1:
+            return None
+        if chosen.name != "arith.select" or len(chosen.operands) != 3 or chosen.operands[2] != out:
+            return None
+        better, index = (self.made_by.get(operand) for operand in chosen.operands[:2])
+        while index is not None and index.name == "arith.index_cast" and len(index.operands) == 1:
+            index = self.made_by.get(index.operands[0])
+        counted = index is not None and index.name == "linalg.index" and index.values[:1] == self.space.reduced[:1]
+        direction = {"max": "gt", "min": "lt"}[kind]
+        (value,) = [operand for operand in best.operands if operand != most] or [""]
+        if better is None or better.operands != [value, most] or not counted or self.reads_outs(value):
+            return None
+        if not better.words or better.words[0] not in (f"o{direction}", f"s{direction}", f"u{direction}"):
+            return None
+        view, axis = self.value(value), self.space.reduced[0]
+        dtype = self.importer.value(self.space.op, self.space.op.groups["outs"][1]).dtype
+        kept = [dim for dim in range(len(self.space.extents)) if dim != axis]
+        return self._result(first_place(self.importer.make, kind, view, axis, dtype), row_map, kept)
 
     def _product(self, name: str, row_map: AffineMap) -> View | None:
         """The sum of products of two operands that share all that is summed; over the axes that stay, in order."""

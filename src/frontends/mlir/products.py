@@ -68,6 +68,15 @@ def reduce(make: Arithmetic, kind: str, x: View, axes: Sequence[int]) -> View:
     return x
 
 
+def first_place(make: Arithmetic, kind: str, x: View, axis: int, dtype: np.dtype[Any]) -> View:
+    """The place of the first maximum or minimum along an axis, which goes."""
+    views, others = make.views, [i for i in range(x.rank) if i != axis]
+    most = views.broadcast(reduce(make, kind, x, [axis]), others, x.shape)
+    places = counting(views, x.shape, axis, dtype)
+    last = views.splat(x.shape[axis] - 1, dtype, x.shape)
+    return reduce(make, "min", make.select(make.binary("eq", x, most), places, last), [axis])
+
+
 def _made_along(views: Views, x: View, axes: Sequence[int]) -> View:
     """The view with what is repeated along axes made."""
     if all(x.extent(axis) == x.shape[axis] for axis in axes):

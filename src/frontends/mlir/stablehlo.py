@@ -11,7 +11,7 @@ from .importer import Importer
 from .movement import backwards, concat, counting, gather, insert, pad, slice_
 from .products import rows_of
 from .source import Dense, Op, Type
-from .stablehlo_products import convolution, dot_general, dot_of, reduce_window, reduced
+from .stablehlo_products import convolution, dot_general, dot_of, extreme, reduce_window, reduced
 from .views import View
 
 UNARY = {
@@ -39,6 +39,8 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
         return None if result is None else [result]
     if short in BINARY:
         return [make.binary(BINARY[short], *importer.operands(op, 2))]
+    if short == "reduce" and (found := extreme(importer, op)) is not None:
+        return found
     if short in CONTROL:
         return CONTROL[short](importer, op)
     made = OPERATIONS.get(short)

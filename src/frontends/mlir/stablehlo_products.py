@@ -8,7 +8,7 @@ import numpy as np
 
 from .importer import Importer
 from .movement import backwards, pad
-from .products import Window, begin_with, conv, dot, pool, reduce
+from .products import Window, begin_with, conv, dot, first_place, pool, reduce
 from .source import Dense, Op, Region
 from .views import View
 
@@ -25,16 +25,42 @@ def reduction_of(op: Op, region: Region | None) -> str:
         words = [body[0].name.rpartition(".")[2]] if alone else []
     if len(words) != 1 or words[0] not in REDUCTIONS:
         found = " ".join(words) or "another computation"
-        lever = "reductions of two values at once (argmax) and of other functions have no layer"
+        lever = "reductions of other functions have no layer"
         raise op.error(f"a reduction by {', '.join(REDUCTIONS)}", found, lever)
     return REDUCTIONS[words[0]]
+
+
+PLACE = ("compare", "compare NE", "or", "compare EQ", "compare LT", "and", "or", "select", "select", "return")
+"""The body with which JAX looks for the place of a maximum (GT) or minimum (LT), the first of equals."""
+
+
+def extreme(importer: Importer, op: Op) -> list[View] | None:
+    """Maximum or minimum and its place, where that is what a reduction of two tensors looks for."""
+    if len(op.operands) != 4 or len(op.regions) != 1:
+        return None
+    x, y, *_ = (importer.operands(op)[place] for place in ((0, 2) if "across" in op.words else (0, 1)))
+    names: list[str] = []
+    for inner in op.regions[0].ops:
+        direction = next((word for word in inner.words if word in ("GT", "LT", "NE", "EQ")), "")
+        names.append(f"{inner.name.rpartition('.')[2]} {direction}".strip())
+    axes, numbers = op.integers("dimensions"), importer.views.array(y)
+    kind = {"compare GT": "max", "compare LT": "min"}.get(names[0] if names else "")
+    if kind is None or ("compare", *names[1:]) != PLACE or len(axes) != 1 or not 0 <= axes[0] < x.rank:
+        return None
+    if numbers is None or numbers.size > 1 << 24 or y.shape != x.shape:
+        return None
+    line = np.arange(x.shape[axes[0]]).reshape([-1 if axis == axes[0] else 1 for axis in range(x.rank)])
+    if not np.array_equal(numbers, np.broadcast_to(line, numbers.shape)):
+        return None
+    place = first_place(importer.make, kind, x, axes[0], y.dtype)
+    return [reduce(importer.make, kind, x, axes), place]
 
 
 def reduced(importer: Importer, op: Op) -> View:
     """Sums, products, maxima and minima along axes."""
     region = op.regions[0] if op.regions else None
     if len(op.operands) != 2:
-        lever = "reductions of two values at once (argmax) have no layer"
+        lever = "of two values at once the place of a maximum or minimum is taken (jnp.argmax)"
         raise op.error("one tensor and where it begins", f"{len(op.operands)} operands", lever)
     kind = reduction_of(op, region)
     x, start = importer.operands(op)

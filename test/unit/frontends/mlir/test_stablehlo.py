@@ -12,7 +12,6 @@ TEXTS = texts("jax_operations")
 
 REFUSED = {
     "upd": "stablehlo.scatter (line 7)",
-    "argmax": "two values at once (argmax)",
     "sort": "stablehlo.sort",
     "topk": "chlo.top_k",
     "bf16": "lower the model with f32",
@@ -80,6 +79,15 @@ def test_what_is_repeated_is_not_made():
     (result,) = compute(text, [np.arange(512, dtype=np.float32)])
     np.testing.assert_array_equal(result, 2 * np.arange(512))
     assert "512x512" not in str(import_mlir(text))
+
+
+def test_another_search_for_a_place():
+    """What is not quite the body of arg max is not taken for it."""
+    text = TEXTS["argmax"]
+    with pytest.raises(TilewrightError, match="the place of a maximum or minimum is taken"):
+        import_mlir(text.replace("stablehlo.compare LT, %arg2, %arg4", "stablehlo.compare GT, %arg2, %arg4"))
+    with pytest.raises(TilewrightError, match="the place of a maximum or minimum is taken"):
+        import_mlir(text.replace("iota dim = 1", "iota dim = 0"))
 
 
 @pytest.mark.parametrize(
