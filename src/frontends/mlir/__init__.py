@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..input_shapes import InputShapes
 from ..mlir_text import check_strings
 
-_DIALECTS = r"(?:stablehlo|chlo|linalg)"
+_DIALECTS = r"(?:stablehlo|chlo|linalg|tensor)"
 _FOREIGN = re.compile(rf'(?:^|=)[ \t]*(?:{_DIALECTS}\.\w|"{_DIALECTS}\.\w+"\()', re.MULTILINE)
 
 

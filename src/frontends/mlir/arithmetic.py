@@ -13,6 +13,14 @@ from .views import View, Views
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
+WIDER = {
+    np.dtype(np.float16): np.dtype(np.float32),
+    np.dtype(np.int16): np.dtype(np.int32),
+    np.dtype(np.uint16): np.dtype(np.int32),
+    np.dtype(np.uint32): np.dtype(np.int64),
+}
+"""Types without arithmetic of their own -> the type that holds all their values."""
+
 OF_TRUTH = {"add": "bor", "max": "bor", "mul": "band", "min": "band", "sub": "bxor"}
 """What arithmetic is on false and true."""
 
@@ -24,7 +32,7 @@ UNARY = {
 
 
 class Arithmetic:
-    """Layers of single elements; f16 is computed in f32 and each result rounded."""
+    """Layers of single elements; of types without arithmetic in wider ones, each result rounded or wrapped."""
 
     def __init__(self, views: Views) -> None:
         self.views = views
@@ -34,9 +42,10 @@ class Arithmetic:
         return self.views.splat(value, like.dtype, like.shape)
 
     def _computed(self, layer: Callable[..., graph.LayerOp], operands: list[View], truth: bool = False) -> View:
-        if any(view.dtype == np.float16 for view in operands):
-            wide = [self.cast(v, np.dtype(np.float32)) if v.dtype == np.float16 else v for v in operands]
-            return self.cast(self.views.elementwise(layer, wide), np.dtype(np.float16))
+        narrow = next((view.dtype for view in operands if view.dtype in WIDER), None)
+        if narrow is not None:
+            wide = [self.cast(view, WIDER.get(view.dtype, view.dtype)) for view in operands]
+            return self.cast(self.views.elementwise(layer, wide), narrow)
         return self.views.elementwise(layer, operands, truth)
 
     def product(self, a: SSAValue, b: SSAValue, layer: Callable[[SSAValue, SSAValue], graph.LayerOp]) -> SSAValue:

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from tilewright import CompileOptions, compile, simulate
 from tilewright.errors import TilewrightError
 from tilewright.frontends.mlir import import_mlir, is_foreign
 
-from .operations import check, compute, texts
+from .operations import arrays, check, compute, texts
 
 TEXTS = texts("jax_operations")
 
@@ -24,6 +25,15 @@ REFUSED = {
 @pytest.mark.parametrize("name", [name for name in TEXTS if name not in REFUSED])
 def test_operations(name: str):
     check("jax_operations", name, TEXTS[name])
+
+
+@pytest.mark.parametrize("name", ["mha", "argmax", "rtake", "f16", "i8dot", "scan"])
+def test_operations_on_a_machine(name: str):
+    program = compile(import_mlir(TEXTS[name], name), "edge16", options=CompileOptions(prove=False, partition=""))
+    given = {f"arg{i}": array for i, array in enumerate(arrays("jax_operations", name, "in"))}
+    results = simulate(program, given).outputs.values()
+    for result, one in zip(results, arrays("jax_operations", name, "out"), strict=True):
+        np.testing.assert_allclose(result, one, rtol=2e-3 if one.dtype == np.float16 else 2e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", REFUSED)
