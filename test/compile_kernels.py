@@ -4,25 +4,24 @@ Left to the tests, each of their workers compiles all of it for itself.  Nothing
 code.  What fails here fails in tests, too, and they say why.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
-CONV = "O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]; k=8 c=8 p=8 q=8 r=3 s=3"
-DECODE = ("gpt2_small_decode", "--tokens", "17", "--rounds", "2")
-FIRST = (
-    ("map", GEMM, "--target", "conventional", "--model", "timeloop"),
-    ("map", CONV, "--target", "eyeriss_like", "--factors", "perfect", "--time-limit", "1"),
-)
+from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT
+
+(PERFECT, IMPERFECT, REFINED), *OTHERS = (search.commands for search in SEARCHES.values())
+DECODE = ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2")
+FIRST = (PERFECT, REFINED)
 SECOND = (
-    ("partition", "randwire_small", "--time-limit", "1"),
+    *(command for commands in OTHERS for command in commands),
     ("explore", "vgg16"),
-    ("schedule", *DECODE),
-    ("schedule", *DECODE, "--method", "soma", "--model", "soma"),
+    DECODE,
+    (*DECODE, "--method", "soma", "--model", "soma"),
     ("run", GEMM, "--target", "hvx"),
-    ("map", CONV, "--target", "eyeriss_like", "--time-limit", "1"),
+    IMPERFECT,
 )
 
 
@@ -41,6 +40,7 @@ def start(name: str, folder: str) -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
+    os.environ[WAIT] = "wait"
     if sys.argv[1:]:
         run({"first": FIRST, "second": SECOND}[sys.argv[1]])
         sys.exit()

@@ -1,6 +1,10 @@
 """Property tests draw the same examples on every run; `pytest --hypothesis-profile=search` draws new ones."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+os.environ["TILEWRIGHT_KERNELS"] = "wait"  # for commands that tests start: the same answers in any order
 
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much)
 

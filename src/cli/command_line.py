@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from ..errors import INTERNAL, TilewrightError, internal_error, shorten
 from ..files import file_error
 from ..interruption import finish, requested, stop_if_cause_of
+from .kernel_cache import FIRST_ANSWER_S, interpret_first
 
 COMMANDS = (
     "compile",
@@ -53,7 +54,8 @@ class Unused(NamedTuple):
 class Command(Protocol):
     """What each module of a command offers; its docstring's first line is the help text.
 
-    One with options that it does not always heed also has `unused_options(arguments) -> Iterator[Unused]`.
+    One with options that it does not always heed also has `unused_options(arguments) -> Iterator[Unused]`; one whose
+    kernels take long to compile names its search, `kernels(arguments) -> str | None` (`kernel_cache.SEARCHES`).
     """
 
     __doc__: str | None
@@ -186,6 +188,7 @@ def answer_command(arguments: Sequence[str]) -> int:
     logger.addHandler(warned)
     unused: Callable[[argparse.Namespace], Iterable[Unused]] = getattr(command, "unused_options", lambda _: ())
     try:
+        interpret_uncompiled(command, namespace)
         refuse_unused(parsers[namespace.command].given(arguments), unused(namespace))
         start_cpu, start_wall = time.process_time(), time.perf_counter()
         answer = command.execute(namespace)
@@ -214,8 +217,21 @@ def answer_command(arguments: Sequence[str]) -> int:
     return 1 if answer.get("agrees") is False else 0
 
 
+def interpret_uncompiled(command: Command, namespace: argparse.Namespace) -> None:
+    """A quick first answer where the command's kernels are not compiled yet."""
+    kernels: Callable[[argparse.Namespace], str | None] = getattr(command, "kernels", lambda _: None)
+    search = kernels(namespace)
+    told = None if search is None else interpret_first(search)
+    if told is None:
+        return
+    logging.getLogger(PACKAGE).warning(told)
+    if namespace.time_limit is None:
+        namespace.time_limit, namespace.first_answer = FIRST_ANSWER_S, True
+
+
 def finite(value: Any) -> Any:
-    """The value with numbers that JSON cannot say (infinite, NaN) as null."""
+    """The value as JSON can say it: infinite numbers and NaN as null, those of NumPy as plain ones."""
+    value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,14 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(("gap",), f"with --method {arguments.method}")
 
 
+def kernels(arguments: argparse.Namespace) -> str | None:
+    """The search whose kernels are called."""
+    if arguments.cases is not None or arguments.model == "timeloop":
+        known = {"exact": "exact mapper of Timeloop's model", "refine": "refine mapper"}
+        return known.get(arguments.method)
+    return {"exact": "exact mapper", "refine": "refine mapper"}.get(arguments.method, "cost model")
+
+
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.cases is not None:
         return _cases(arguments)
@@ -117,6 +126,8 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     options = _options(arguments)
     layers = find_layers(arguments.kernel, options.shapes, options.types)
     several = len(layers) > 1
+    if several and hasattr(arguments, "first_answer"):
+        options = replace(options, time_limit_s=arguments.time_limit / len(layers))
     pictures, texts = _files(arguments)
     if several and (pictures or texts or arguments.write_timeloop):
         found = f"{len(layers)} layers"

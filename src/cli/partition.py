@@ -102,6 +102,11 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(("state",), f"with --method {arguments.method}")
 
 
+def kernels(_: argparse.Namespace) -> str:
+    """The search whose kernels are called."""
+    return "search for partitions"
+
+
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..costs.fusion.pricer import SubgraphPricer
     from ..driver.partitions import find_work, partition_work, program_partition

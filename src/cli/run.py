@@ -76,7 +76,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..driver import is_kernel
     from ..frontends.acg import load_target
-    from ..mapping.machines import is_map_only
+    from ..frontends.machine_files import is_map_only
     from ..zoo.schedule_networks.tables import TRANSFORMERS
 
     if arguments.binary is not None:
@@ -109,6 +109,14 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if not control_model(machine := load_target(arguments.target)).traced:
         yield Unused(("no_trace",), f"on a machine of {machine.control}")
     yield from unused_compile_options(arguments)
+
+
+def kernels(arguments: argparse.Namespace) -> str | None:
+    """The search whose kernels are called, that for a mapping to run."""
+    from ..frontends.machine_files import is_map_only
+
+    named = arguments.binary is None and arguments.model is not None and arguments.schedule is None
+    return "exact mapper" if named and is_map_only(arguments.target) else None
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

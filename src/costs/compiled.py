@@ -7,9 +7,16 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core import config
 from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+INTERPRETED = bool(vars(config)["DISABLE_JIT"])
+"""Whether functions stay plain Python (`kernel_cache`); integers of NumPy wrap around as compiled ones do."""
+
+if INTERPRETED:
+    np.seterr(all="ignore")
 
 FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a function that only compiled code calls: no wrapper is made that takes Python objects."""
@@ -21,6 +28,8 @@ def compile_with(**options: Any) -> Callable[[F], F]:
     Kept code holds that of the functions it calls, and is made anew only if its own file changes: after editing another
     one, delete `__pycache__/*.nbi`.
     """
+    if INTERPRETED:
+        return lambda function: function
     return lambda function: cast(F, _once_for_all_constants(njit(cache=True, **options)(function)))
 
 

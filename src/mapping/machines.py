@@ -7,23 +7,7 @@ from pathlib import Path
 from ..costs.hierarchy import Architecture, parse_architecture
 from ..costs.json_fields import read_json
 from ..errors import check_type
-
-YAML = (".yaml", ".yml")
-
-
-def is_architecture(target: str | Path) -> bool:
-    """Whether a target is a file that tells memories and units alone, without a machine's own language."""
-    return Path(target).suffix in (*YAML, ".json")
-
-
-def is_map_only(target: str | Path) -> bool:
-    """Whether a target has memories and units, but no instructions."""
-    from ..frontends.acg import load_target
-
-    if is_architecture(target):
-        return True
-    machine = load_target(target)
-    return not machine.mnemonics and machine.packets is None
+from ..frontends.machine_files import YAML
 
 
 def find_architecture(target: str | Path) -> Architecture:

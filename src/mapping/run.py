@@ -29,12 +29,13 @@ from ..files import make_folder
 from ..frontends.acg import load_target
 from ..frontends.einsum import einsum_module
 from ..frontends.input_shapes import InputShapes
+from ..frontends.machine_files import is_architecture, is_map_only
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..passes.nest.hierarchy import price
 from ..passes.nest.problems import only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
 from .kernels import Layer, find_layers
-from .machines import find_architecture, is_architecture, is_map_only
+from .machines import find_architecture
 from .pipeline import MapOptions, map_layers
 
 Words = dict[str, dict[str, dict[str, Any]]]

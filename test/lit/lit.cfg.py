@@ -13,6 +13,7 @@ config.test_format = lit.formats.ShTest()
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = root / "build" / "lit"
 config.environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+config.environment["TILEWRIGHT_KERNELS"] = "wait"
 if "WARM_COMMANDS" in os.environ:
     config.environment["PATH"] = os.pathsep.join([os.environ["WARM_COMMANDS"], config.environment["PATH"]])
 config.substitutions += [

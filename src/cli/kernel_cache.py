@@ -1,0 +1,108 @@
+"""First answers where the kernels of a search are not compiled yet.
+
+numba compiles the kernels of `map` in two to three minutes of processor time and keeps the code beside the source, or
+in its folder of the user.  Until that is there a command runs the same functions as plain Python: some hundred times
+slower, with the same prices, bounds and proofs, so what differs is how far a search comes in its time.  Meanwhile a
+process of low priority compiles what the command would call.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+FIRST_ANSWER_S = 6.0
+"""Processor seconds of a search by interpreted kernels where no limit is given."""
+
+WAIT = "TILEWRIGHT_KERNELS"
+"""An environment variable: `wait` compiles kernels before the first answer."""
+
+GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
+CONV = "O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]; k=8 c=8 p=8 q=8 r=3 s=3"
+SMALL = ("map", CONV, "--target", "eyeriss_like", "--time-limit", "1")
+PRICES, ANNEAL = "costs/exact/batch_kernel.price_all", "search/mapping/refine/anneal.anneal"
+
+
+class Search(NamedTuple):
+    """A search: the `kernels` that take long to compile, and `commands` that call, and so compile, all that it does."""
+
+    kernels: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+
+
+SEARCHES: dict[str, Search] = {
+    "exact mapper": Search(
+        ("search/mapping/bounded/descend.walk", PRICES, ANNEAL),
+        ((*SMALL, "--factors", "perfect"), SMALL, (*SMALL, "--method", "refine")),
+    ),
+    "exact mapper of Timeloop's model": Search(
+        ("search/mapping/exact/scan.scan",),
+        (("map", GEMM, "--target", "conventional", "--model", "timeloop"),),
+    ),
+    "refine mapper": Search((PRICES, ANNEAL), ((*SMALL, "--method", "refine"),)),
+    "cost model": Search((PRICES,), ((*SMALL, "--method", "sunstone"),)),
+    "search for partitions": Search(
+        ("costs/fusion/price.price_groups",), (("partition", "randwire_small", "--time-limit", "1"),)
+    ),
+}
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def is_compiled(kernel: str) -> bool:
+    """Whether code of a kernel, `search/mapping/bounded/descend.walk`, was kept after its file was last edited."""
+    name, function = kernel.rsplit(".", 1)
+    source = PACKAGE / f"{name}.py"
+    found = source.parent.glob(f"__pycache__/{source.stem}.{function}-*.nbi")
+    given, user = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    for folder in (*([Path(given)] if given else []), Path(user) / "numba"):
+        found = (*found, *folder.glob(f"*/{source.stem}.{function}-*.nbi"))
+    edited = source.stat().st_mtime
+    return any(path.stat().st_mtime >= edited for path in found)
+
+
+def interpret_first(search: str) -> str | None:
+    """Have a search interpreted by this process, and compiled by another, unless that is done; what to tell.
+
+    Nothing is done where numba is at work already, or where the environment says so.
+    """
+    if all(map(is_compiled, SEARCHES[search].kernels)) or "numba" in sys.modules or os.environ.get(WAIT) == "wait":
+        return None
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # for the processes that this one starts, too
+    environment = {**os.environ, WAIT: "wait"}
+    del environment["NUMBA_DISABLE_JIT"]
+    with suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, search],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+    return f"a first answer: the {search} is being compiled (minutes, once), and comes further when that is done"
+
+
+def compile_kernels(search: str) -> None:
+    """Compile the kernels of a search, unless another process is at it."""
+    import fcntl
+
+    from . import main
+
+    name = f"tilewright-{os.getuid()}-{list(SEARCHES).index(search)}.lock"
+    flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    lock = os.open(Path(tempfile.gettempdir()) / name, flags, 0o600)
+    with suppress(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.nice(10)
+        for arguments in SEARCHES[search].commands:
+            main([*arguments, "--json"])
+
+
+if __name__ == "__main__":
+    compile_kernels(sys.argv[1])

@@ -1,0 +1,22 @@
+"""What kind of machine a file or the name of a shipped target describes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+YAML = (".yaml", ".yml")
+
+
+def is_architecture(target: str | Path) -> bool:
+    """Whether a target is a file that tells memories and units alone, without a machine's own language."""
+    return Path(target).suffix in (*YAML, ".json")
+
+
+def is_map_only(target: str | Path) -> bool:
+    """Whether a target has memories and units, but no instructions."""
+    from .acg import load_target
+
+    if is_architecture(target):
+        return True
+    machine = load_target(target)
+    return not machine.mnemonics and machine.packets is None

@@ -1,0 +1,74 @@
+"""First answers by interpreted kernels."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tilewright.cli import kernel_cache
+from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT, interpret_first, is_compiled
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_kernels_have_these_names(search: str) -> None:
+    for kernel in SEARCHES[search].kernels:
+        name, function = kernel.rsplit(".", 1)
+        assert f"\ndef {function}(" in (kernel_cache.PACKAGE / f"{name}.py").read_text()
+
+
+@pytest.mark.parametrize("folder", ["package/a/__pycache__", "given/a_1234", "home/numba/a_1234"])
+def test_code_that_is_older_than_its_source_does_not_count(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path / "package")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    source, code = tmp_path / "package/a/b.py", tmp_path / folder / "b.walk-7.py311.nbi"
+    for path in (source, code):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    os.utime(source, (1, 5))
+    os.utime(code, (1, 6))
+    assert is_compiled("a/b.walk")
+    assert not is_compiled("a/b.start")
+    os.utime(source, (1, 7))
+    assert not is_compiled("a/b.walk")
+
+
+def test_another_process_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[list[str], str | None]] = []
+
+    def start(command: list[str], *, env: dict[str, str], **_: object) -> None:
+        started.append((command, env.get("NUMBA_DISABLE_JIT")))
+
+    monkeypatch.setattr(kernel_cache, "is_compiled", lambda _: False)
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    monkeypatch.setenv(WAIT, "wait")
+    assert interpret_first("exact mapper") is None
+    monkeypatch.delenv(WAIT)
+    monkeypatch.setitem(sys.modules, "numba", sys)
+    assert interpret_first("exact mapper") is None
+    assert not started
+    monkeypatch.delitem(sys.modules, "numba")
+    told = interpret_first("exact mapper")
+    assert told is not None
+    assert told.startswith("a first answer: the exact mapper is being compiled")
+    assert os.environ["NUMBA_DISABLE_JIT"] == "1"
+    ((command, told),) = started
+    assert command == [sys.executable, "-m", "tilewright.cli.kernel_cache", "exact mapper"]
+    assert told is None
+
+
+def test_interpreted_kernels_find_the_same() -> None:
+    command = ["map", GEMM, "--target", "conventional", "--factors", "perfect", "--json"]
+    program = f"from tilewright.cli import main; main({command!r})"
+    answers = [
+        json.loads(subprocess.check_output([sys.executable, "-c", program], env={**os.environ, **how}))
+        for how in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    ]
+    assert all(answer["proven"] for answer in answers)
+    assert answers[0]["edp"] == answers[1]["edp"]
