@@ -30,6 +30,7 @@ COMMANDS = (
     "disassemble",
     "targets",
     "map",
+    "check",
     "price",
     "price-schedule",
     "networks",

@@ -80,6 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw the mapping to FILE (.svg), or write the mapped kernel as IR of the nest dialect (.mlir); may be "
         "repeated",
     )
+    output.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="write a proof that no mapping is better (.json, for `tilewright check`); perfect factors and small "
+        "kernels only",
+    )
     for old in ("--svg", "--mlir"):
         output.add_argument(old, type=Path, help=argparse.SUPPRESS)
     output.add_argument(
@@ -94,7 +101,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..driver import is_kernel
 
     if arguments.cases is not None:
-        output = "output", "svg", "mlir", "write_timeloop"
+        output = "output", "svg", "mlir", "write_timeloop", "certificate"
         searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "types"
         yield Unused((*output, *searched), "with --cases")
     elif arguments.kernel is not None and is_kernel(arguments.kernel):
@@ -129,9 +136,9 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     if several and hasattr(arguments, "first_answer"):
         options = replace(options, time_limit_s=arguments.time_limit / len(layers))
     pictures, texts = _files(arguments)
-    if several and (pictures or texts or arguments.write_timeloop):
+    if several and (pictures or texts or arguments.write_timeloop or arguments.certificate):
         found = f"{len(layers)} layers"
-        raise UsageError("usage", "--output, --write-timeloop", "one kernel", found, "name one of them")
+        raise UsageError("usage", "--output, --write-timeloop, --certificate", "one kernel", found, "name one of them")
     answer_with_best()
     with progress_bar() as progress:
         mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)
@@ -147,6 +154,9 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     written.extend((*pictures, *texts))
     if arguments.write_timeloop is not None:
         written.extend(layer.write_timeloop(arguments.write_timeloop))
+    if arguments.certificate is not None:
+        write_file(arguments.certificate, layer.certificate())
+        written.append(arguments.certificate)
     answer["files"] = [str(path) for path in written]
     answer["loops"] = layer.loops
     answer["traffic"] = [row.__dict__ for row in layer.traffic]

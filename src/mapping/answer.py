@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,12 @@ class LayerMapping:
         stream = StringIO()
         Printer(stream).print_op(module)
         return stream.getvalue() + "\n"
+
+    def certificate(self) -> str:
+        """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md."""
+        from ..search.mapping.certify import certify
+
+        return dumps(certify(self.arch, self.layer.problem, self.mapping, self.request).as_json()) + "\n"
 
     def write_timeloop(self, folder: Path) -> list[Path]:
         """Writes problem, architecture and mapping as Timeloop reads them; the files."""

@@ -50,6 +50,34 @@ def parse_architecture(data: object, where: str = "arch") -> Architecture:
     return found
 
 
+def architecture_as_json(arch: Architecture) -> Json:
+    """The JSON form of a machine; `parse_architecture` reads it back."""
+    mac: Json = {"name": arch.mac_name, "instances": arch.mac_instances, "meshX": arch.mac_mesh_x}
+    levels: list[Json] = [
+        {
+            "name": level.name,
+            "entries": level.entries,
+            "instances": level.instances,
+            "meshX": level.mesh_x,
+            "block_size": level.block_size,
+            "energy": level.energy_pj,
+            "read_bandwidth": level.read_bandwidth,
+            "write_bandwidth": level.write_bandwidth,
+            "shared_bandwidth": level.shared_bandwidth,
+            "energy_per_hop": level.hop_energy_pj,
+            "multiple_buffering": level.multiple_buffering,
+            "word_bits": level.word_bits,
+            "write_energy": level.write_energy_pj,
+            "network_bandwidth": level.network_bandwidth,
+            "latency": level.latency_cycles,
+            "keep": None if level.holds is None else list(level.holds),
+        }
+        for level in arch.levels
+    ]
+    mac["energy"] = arch.mac_energy_pj
+    return {"name": arch.name, "operands": list(arch.operands), "mac": mac, "levels": levels}
+
+
 def _level(data: object, operands: tuple[str, ...], where: str) -> Level:
     level = object_of(data, where)
     buffering = number(level, "multiple_buffering", where, 1.0)
@@ -116,6 +144,21 @@ def parse_problem(data: object, where: str = "problem") -> Problem:
     if len(outputs) != 1 or len({tensor.name for tensor in tensors}) != len(tensors):
         raise bad(f"{where}.tensors", "distinct names and exactly one tensor with write: true", f"outputs {outputs}")
     return Problem(text(problem, "name", where) if "name" in problem else "problem", names, bounds, tensors)
+
+
+def problem_as_json(problem: Problem) -> Json:
+    """The JSON form of an operation; `parse_problem` reads it back."""
+    tensors: list[Json] = [
+        {
+            "name": tensor.name,
+            "write": tensor.is_output,
+            "proj": [[[dim, c] for dim, c in zip(problem.dims, row, strict=True) if c] for row in tensor.coefficients],
+            "word_bits": tensor.word_bits,
+            **({"role": tensor.role} if tensor.role else {}),
+        }
+        for tensor in problem.tensors
+    ]
+    return {"name": problem.name, "dims": dict(zip(problem.dims, problem.bounds, strict=True)), "tensors": tensors}
 
 
 def _tensor(data: object, dims: tuple[str, ...], coefficients: Json, where: str) -> Tensor:

@@ -15,6 +15,7 @@ LAYERS = (
     {"machine"},
     {"zoo"},
     {"costs"},
+    {"certificates"},
     {"search"},
     {"dialects"},
     {"arrays"},

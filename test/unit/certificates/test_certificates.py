@@ -1,0 +1,226 @@
+"""Certificates: statements hold on enumerated spaces, and what is wrong is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.certificates.bounds import Bounds
+from tilewright.certificates.check import FORMAT, Certificate, Follower, parse_certificate
+from tilewright.certificates.space import Region
+from tilewright.cli import main
+from tilewright.errors import TilewrightError
+from tilewright.mapping import MapOptions, map_kernel
+from tilewright.search.mapping.certify import certify
+
+from .pairs import Pair, pair_of, regions_of
+
+SEEDS = range(90)
+ROUNDING = 1 + 1e-9
+
+
+@cache
+def pairs() -> list[Pair]:
+    return [found for seed in SEEDS if (found := pair_of(seed, 500)) is not None]
+
+
+@cache
+def certificates() -> list[Certificate]:
+    return [certify(p.question.arch, p.question.problem, p.priced[0][1], p.request) for p in pairs()]
+
+
+def follow(certificate: Certificate, sample: int | None = None) -> Follower:
+    follower = Follower(certificate, "certificate", sample, 0)
+    follower.follow(0.0)
+    return follower
+
+
+def wrongly_closed(pair: Pair) -> int:
+    """Regions that a statement closes although a mapping in them fits and costs less."""
+    bounds, found = Bounds(pair.question), 0
+    for value, mapping in pair.priced:
+        for region in regions_of(pair.question, mapping):
+            empty = region.exceeds_array() or region.exceeds_memory()
+            found += empty or float(bounds.least(region)) > value * ROUNDING
+    return found
+
+
+def test_statements_hold_of_every_mapping() -> None:
+    assert len(pairs()) > 25
+    assert [wrongly_closed(pair) for pair in pairs()] == [0] * len(pairs())
+
+
+def test_regions_split_into_all_mappings() -> None:
+    for pair in pairs():
+        for _, mapping in pair.priced:
+            regions = [Region(pair.question), *regions_of(pair.question, mapping)]
+            assert all(inner in outer.parts() for outer, inner in pairwise(regions))
+
+
+def scaled(method: str, by: Fraction) -> Callable[[pytest.MonkeyPatch], None]:
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        right = getattr(Bounds, method)
+        monkeypatch.setattr(Bounds, method, lambda *given, **named: right(*given, **named) * by)
+
+    return patch
+
+
+def one_more(method: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        right = getattr(Bounds, method)
+        monkeypatch.setattr(Bounds, method, lambda *given, **named: right(*given, **named) + 1)
+
+    return patch
+
+
+def doubled(method: str) -> Callable[[pytest.MonkeyPatch], None]:
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        right = getattr(Bounds, method)
+        monkeypatch.setattr(Bounds, method, lambda *given: [2 * count for count in right(*given)])
+
+    return patch
+
+
+SLIGHTLY = Fraction(1001, 1000)
+FAULTS = {
+    "least": scaled("least", SLIGHTLY),
+    "energy": scaled("energy", SLIGHTLY),
+    "cycles": scaled("cycles", SLIGHTLY),
+    "copies": doubled("_copies"),
+    "moves": doubled("_moves"),
+    "operands": one_more("_operands"),
+    "first tiles": one_more("_first"),
+    "beginning": one_more("_begin"),
+    "latency": one_more("_latency"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_sweep_catches_wrong_bounds(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault](monkeypatch)
+    assert any(wrongly_closed(pair) for pair in pairs())
+
+
+def test_certificates_are_accepted() -> None:
+    for certificate in certificates():
+        again = parse_certificate(json.loads(json.dumps(certificate.as_json())), "text")
+        assert again == certificate
+        follower = follow(again)
+        assert follower.followed == sum(follower.closed.values()) == sum(step != "s" for step in again.steps)
+        assert follow(again, 3).followed <= follower.followed
+
+
+def test_worse_mappings_have_no_certificate() -> None:
+    tried = 0
+    for pair, certificate in zip(pairs(), certificates(), strict=True):
+        worse = next((mapping for value, mapping in pair.priced if value > pair.priced[0][0] * (1 + 1e-6)), None)
+        if worse is None:
+            continue
+        tried += 1
+        with pytest.raises(TilewrightError, match="expected"):
+            follow(replace(certificate, mapping=worse))
+        with pytest.raises(TilewrightError, match="no better mapping"):
+            certify(pair.question.arch, pair.question.problem, worse, pair.request)
+    assert tried > 10
+
+
+def test_corrupted_steps_are_refused() -> None:
+    refused = 0
+    for certificate in certificates():
+        steps = certificate.steps
+        places = [place for place, step in enumerate(steps) if step in "bp"][:4]
+        broken = [steps[:-1], steps + "b", "b" + steps[1:], steps.replace("s", "x", 1)]
+        broken += [steps[:place] + letter + steps[place + 1 :] for place in places for letter in "ac"]
+        for wrong in broken:
+            with pytest.raises(TilewrightError):
+                follow(replace(certificate, steps=wrong))
+            refused += 1
+    assert refused > 200
+
+
+def test_other_machines_are_refused() -> None:
+    refused = 0
+    for certificate in certificates():
+        levels = certificate.question.arch.levels
+        for n, level in enumerate(levels):
+            cheaper = replace(level, energy_pj=level.energy_pj / 100, write_energy_pj=None)
+            other = replace(certificate.question.arch, levels=(*levels[:n], cheaper, *levels[n + 1 :]))
+            try:
+                follow(replace(certificate, question=replace(certificate.question, arch=other)))
+            except TilewrightError:
+                refused += 1
+    assert refused > 10
+
+
+def fields(**changed: Any) -> dict[str, Any]:
+    return {**certificates()[0].as_json(), **changed}
+
+
+@pytest.mark.parametrize(
+    ("data", "subject"),
+    [
+        ([], "an object"),
+        (fields(format="other"), FORMAT),
+        (fields(factors="imperfect"), "perfect"),
+        (fields(objective="area"), "edp, energy, latency, dram"),
+        (fields(dims=["m", "m"]), "once"),
+        (fields(bypass=1), "true or false"),
+        (fields(steps=3), "steps"),
+    ],
+)
+def test_other_forms_are_refused(data: object, subject: str) -> None:
+    with pytest.raises(TilewrightError, match=subject):
+        parse_certificate(data, "text")
+
+
+def test_large_spaces_are_refused_soon() -> None:
+    question = certificates()[0].question
+    huge = replace(question.problem, bounds=(2**10 * 3**10 * 5**5,) * len(question.problem.dims))
+    with pytest.raises(TilewrightError, match="factors of a dimension"):
+        _ = replace(question, problem=huge).factors
+
+
+GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=4 k=4"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "kind", "expected"),
+    [
+        (GEMM, MapOptions(factors="imperfect", time_limit_s=1), "unsupported", "perfect factors in the exact model"),
+        (GEMM, MapOptions(model="timeloop", time_limit_s=1), "unsupported", "perfect factors in the exact model"),
+        (
+            "O[p+r] += A[p] * W[r]; p=4 r=3",
+            MapOptions(factors="perfect", time_limit_s=1),
+            "unsupported",
+            "indices are no sums",
+        ),
+    ],
+)
+def test_what_has_no_statements_is_refused_by_name(kernel: str, options: MapOptions, kind: str, expected: str) -> None:
+    with pytest.raises(TilewrightError, match=expected) as error:
+        map_kernel(kernel, "conventional", options).certificate()
+    assert error.value.kind == kind
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "best.json"
+    command = ["map", GEMM, "--target", "tpu_like", "--factors", "perfect", "--certificate", str(path), "--json"]
+    assert main(command) == 0
+    mapped = json.loads(capsys.readouterr().out)
+    assert main(["check", str(path), "--json"]) == 0
+    checked = json.loads(capsys.readouterr().out)
+    assert checked["edp"] == mapped["edp"]
+    assert checked["proven"]
+    assert main(["check", str(path)]) == 0
+    assert "accepted: no mapping" in capsys.readouterr().out
+    path.write_text(path.read_text().replace('"steps": "s', '"steps": "b'))
+    assert main(["check", str(path)]) == 1
+    assert "refuted" in capsys.readouterr().err
