@@ -12,7 +12,7 @@ from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
 from .values import Request
 
-MOST_REGIONS = 200_000
+MOST_REGIONS = 100_000
 """Regions of a certificate at most."""
 
 
