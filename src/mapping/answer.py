@@ -20,6 +20,7 @@ from ..costs.mapping.levels import canonical
 from ..costs.model import evaluate_with
 from ..costs.timeloop import Prices
 from ..dialects.nest import GroupOp
+from ..errors import TilewrightError
 from ..search.mapping.mappers import counting_words
 from ..search.mapping.values import Mapped, Request
 from .kernels import Layer
@@ -144,6 +145,9 @@ class LayerMapping:
         """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md."""
         from ..search.mapping.certify import certify
 
+        if not self.mapped.proven:
+            subject, lever = f"certificate of {self.layer.name} on {self.arch.name}", "search longer, by --method exact"
+            raise TilewrightError("unsupported", subject, "a mapping that is proven best", "one that is not", lever)
         return dumps(certify(self.arch, self.layer.problem, self.mapping, self.request).as_json()) + "\n"
 
     def write_timeloop(self, folder: Path) -> list[Path]:

@@ -189,16 +189,18 @@ def test_large_spaces_are_refused_soon() -> None:
 
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=4 k=4"
+LARGE = "O[m,n] += A[m,k] * B[k,n]; m=512 n=512 k=512"
 
 
 @pytest.mark.parametrize(
     ("kernel", "options", "kind", "expected"),
     [
-        (GEMM, MapOptions(factors="imperfect", time_limit_s=1), "unsupported", "perfect factors in the exact model"),
-        (GEMM, MapOptions(model="timeloop", time_limit_s=1), "unsupported", "perfect factors in the exact model"),
+        (GEMM, MapOptions(factors="imperfect", time_limit_s=20), "unsupported", "perfect factors in the exact model"),
+        (GEMM, MapOptions(model="timeloop", time_limit_s=20), "unsupported", "perfect factors in the exact model"),
+        (LARGE, MapOptions(factors="perfect", mapper="random", time_limit_s=0.1), "unsupported", "proven best"),
         (
             "O[p+r] += A[p] * W[r]; p=4 r=3",
-            MapOptions(factors="perfect", time_limit_s=1),
+            MapOptions(factors="perfect", time_limit_s=20),
             "unsupported",
             "indices are no sums",
         ),
