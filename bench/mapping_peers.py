@@ -28,13 +28,13 @@ from typing import Any
 import peers
 import rows
 
+from tilewright.algebra.factors import primes_of
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Problem
 from tilewright.costs.model import evaluate_with
 from tilewright.errors import TilewrightError
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.factors import primes_of
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Mapped, Request, Space
 

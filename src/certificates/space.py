@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, permutations, product
-from math import factorial, isqrt, prod
+from math import factorial, prod
 from typing import Literal
 
+from ..algebra.factors import divisors_of
 from ..costs.exact.axes import axes_of, tile_words
 from ..costs.exact.validity import bits_of_word
 from ..costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
@@ -25,13 +26,6 @@ Kept = tuple[tuple[bool, ...], ...]
 
 Factors = tuple[int, ...]
 """Of one dimension, by slot."""
-
-
-@lru_cache(maxsize=4096)
-def divisors(number: int) -> tuple[int, ...]:
-    """All divisors of a number, ascending."""
-    small = [n for n in range(1, isqrt(number) + 1) if number % n == 0]
-    return tuple(sorted({*small, *(number // n for n in small)}))
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,7 @@ class Question:
         if place == len(self.slots):
             yield from [()] if rest == 1 else []
             return
-        for factor in divisors(rest):
+        for factor in divisors_of(rest):
             if factor <= self.slots[place][2]:
                 yield from ((factor, *more) for more in self._factors(rest // factor, place + 1))
 

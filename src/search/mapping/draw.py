@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
+from ...algebra.factors import primes_of
 from ...costs.hierarchy import Architecture, MappingBatch, Problem
-from .factors import primes_of
 from .pricing import Bools, Ints, kept_tensors
 from .values import Space
 

@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from ...algebra.factors import divisors_of
 from ...costs.mapping.matching import matches
 from ...costs.mapping.place import memory_path, offchip, place
 from ...costs.mapping.problem import Group
@@ -41,9 +42,9 @@ class TilingProblem:
     moves: tuple[Move, ...]
     capacity_bits: Mapping[str, int]
 
-    def factors(self) -> list[list[int]]:
+    def factors(self) -> list[tuple[int, ...]]:
         """The factors of each loop's iterations, ascending; `TilewrightError` where there are too many combinations."""
-        found = [divisors(extent) for _, extent in self.loops]
+        found = [divisors_of(extent) for _, extent in self.loops]
         if (count := prod(map(len, found))) > MAX_TILINGS:
             raise TilewrightError(
                 "unsupported", "tilings", f"at most {MAX_TILINGS} combinations of factors", f"{count}"
@@ -60,12 +61,6 @@ class TilingProblem:
             if size % move.source_bits or stored[move.destination] > self.capacity_bits[move.destination]:
                 return False
         return True
-
-
-def divisors(number: int) -> list[int]:
-    """All factors of a number, ascending."""
-    small = [n for n in range(1, int(number**0.5) + 1) if number % n == 0]
-    return sorted({*small, *(number // n for n in small)})
 
 
 def valid_tilings(problem: TilingProblem) -> Iterator[Tiling]:

@@ -8,8 +8,8 @@ from math import factorial, prod
 
 import numpy as np
 
+from ....algebra.factors import divisors_of
 from ....costs.hierarchy import Problem
-from ..factors import divisors_of
 from .model import UNRELATED, WINDOW, Ints, Model
 from .spreads import layout_of
 

@@ -11,8 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ....algebra.factors import divisors_of
 from ....costs.compiled import bare_entry
-from ..factors import divisors_of
 from .model import Bools, Floats, Ints
 from .walk import Grid
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....algebra.factors import divisors_of
 from ....costs.compiled import bare
-from ..exact.lattice import divisors
 from .model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 
 Columns = tuple[int, int]
@@ -51,7 +51,7 @@ def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: b
     """
     most = max(columns * rows for columns, rows in meshes)
     if perfect:
-        return [factor for factor in divisors(bound) if factor <= most]
+        return [factor for factor in divisors_of(bound) if factor <= most]
     found = {n for n in range(1, min(bound, most) + 1) if every or n == bound or n <= (bound + 1) // 2}
     for columns, rows in meshes:
         if split and min(columns, rows) > 1:

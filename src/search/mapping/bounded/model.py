@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....algebra.factors import divisors_of
 from ....costs.compiled import bare_entry
 from ....costs.exact.axes import axes_of, tile_words
 from ....costs.hierarchy import Architecture, Level, Problem, Tensor
-from ..factors import divisors_of
 from ..values import Space
 
 Ints = NDArray[np.int64]

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from ..exact.lattice import divisors
+from ....algebra.factors import divisors_of
 from .meshes import Fitting, Mesh
 from .model import Floats, Ints, Model
 from .prefixes import Ways, hunt, new_trail
@@ -45,7 +45,7 @@ def layouts_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Itera
             yield along, tuple(factor // part for factor, part in zip(factors, along, strict=True))
             return
         d = looping[i]
-        for part in divisors(factors[d]) if split else (1, factors[d]):
+        for part in divisors_of(factors[d]) if split else (1, factors[d]):
             yield from go(i + 1, x | {d: part}, width * part, height * (factors[d] // part))
 
     if prod(factors) <= columns * rows:

@@ -9,8 +9,8 @@ from math import log2, prod
 
 import numpy as np
 
+from ....algebra.factors import divisors_of, primes_of
 from ....costs.hierarchy import Architecture, Problem
-from ..factors import divisors_of, primes_of
 from ..pricing import Ints
 from ..room import Room
 from ..values import Space

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....algebra.factors import divisors_of
 from ....costs.exact.compiled import bare, bare_entry, part
 from ....errors import TilewrightError
 from .model import Floats, Ints, Model
@@ -37,15 +38,9 @@ class Lattice(NamedTuple):
     times: Ints
 
 
-def divisors(number: int) -> list[int]:
-    """All divisors, in ascending order."""
-    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
-    return sorted({*small, *(number // d for d in small)})
-
-
 def lattice_of(model: Model) -> Lattice:
     """The lattice of divisors of the bounds."""
-    lists = [divisors(int(bound)) for bound in model.bounds]
+    lists = [divisors_of(int(bound)) for bound in model.bounds]
     if prod(len(found) for found in lists) > MAX_TILES:
         raise TilewrightError("mapping", "tiles", f"at most {MAX_TILES}", str(prod(len(found) for found in lists)))
     most = max(len(found) for found in lists)

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from .lattice import divisors
+from ....algebra.factors import divisors_of
 from .model import Ints
 
 Factors = tuple[int, ...]
@@ -28,10 +28,10 @@ def layouts_by_product(bounds: Factors, columns: int, rows: int, split: bool) ->
             both = tuple(x * y for x, y in zip(xs, ys, strict=True))
             found.setdefault(both, []).append((xs, ys))
             return
-        for x in divisors(bounds[d]):
+        for x in divisors_of(bounds[d]):
             if prod(xs) * x > columns:
                 break
-            for y in divisors(bounds[d] // x):
+            for y in divisors_of(bounds[d] // x):
                 if prod(ys) * y > rows or (not split and x > 1 and y > 1):
                     break
                 extend(d + 1, (*xs, x), (*ys, y))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....algebra.factors import primes_of
 from ....costs.exact.batch_kernel import Batch, Machine
 from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
-from ..factors import primes_of
 from ..objective import value_of
 from ..pricing import kept_tensors
 from ..values import OBJECTIVES, Request

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....algebra.factors import primes_of
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..draw import fits_arrays, joined
-from ..factors import primes_of
 from ..pricing import Bools, Ints, kept_tensors
 from ..values import Request
 

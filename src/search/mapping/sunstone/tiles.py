@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from ..factors import divisors_of
+from ....algebra.factors import divisors_of
 from ..pricing import Bools, Ints
 
 Fits = Callable[[Ints], Bools]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
 
-from ..factors import divisors_of
+from ....algebra.factors import divisors_of
 from .orders import Reuse
 
 Factors = tuple[int, ...]

@@ -10,10 +10,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from tilewright.algebra.factors import divisors_of
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import InfeasibleError
-from tilewright.search.mapping.factors import divisors_of
 from tilewright.search.mapping.room import Room
 from tilewright.search.mapping.sunstone import Direction, IntraLevel, orders_of, reuse_of, solve
 from tilewright.search.mapping.sunstone.stages import stages_of
