@@ -111,8 +111,10 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
 
 def kernels(arguments: argparse.Namespace) -> str | None:
-    """The search whose kernels are called."""
-    if arguments.cases is not None or arguments.model == "timeloop":
+    """The search whose kernels are called; cases are many, and compiling is worth it at once."""
+    if arguments.cases is not None:
+        return None
+    if arguments.model == "timeloop":
         known = {"exact": "exact mapper of Timeloop's model", "refine": "refine mapper"}
         return known.get(arguments.method)
     return {"exact": "exact mapper", "refine": "refine mapper"}.get(arguments.method, "cost model")

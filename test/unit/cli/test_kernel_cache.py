@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tilewright.cli import kernel_cache
+from tilewright.cli.command_line import load_command, make_parser
 from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT, interpret_first, is_compiled
 
 
@@ -61,6 +64,24 @@ def test_another_process_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch) -> 
     ((command, told),) = started
     assert command == [sys.executable, "-m", "tilewright.cli.kernel_cache", "exact mapper"]
     assert told is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "search"),
+    [
+        (["map", GEMM, "--target", "conventional"], "exact mapper"),
+        (["map", GEMM, "--target", "conventional", "--model", "timeloop"], "exact mapper of Timeloop's model"),
+        (["map", GEMM, "--target", "conventional", "--method", "cosa"], "cost model"),
+        (["map", "--cases", "cases.json"], None),
+        (["partition", "resnet50"], "search for partitions"),
+        (["run", GEMM, "--target", "conventional"], "exact mapper"),
+        (["run", GEMM, "--target", "tiny"], None),
+    ],
+)
+def test_commands_name_their_search(arguments: list[str], search: str | None) -> None:
+    kernels: Callable[[Namespace], str | None] = vars(load_command(arguments[0]))["kernels"]
+    assert kernels(make_parser()[0].parse_args(arguments)) == search
+    assert search is None or search in SEARCHES
 
 
 def test_interpreted_kernels_find_the_same() -> None:
