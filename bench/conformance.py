@@ -75,7 +75,7 @@ WHY: dict[str, str] = {
     **dict.fromkeys(
         ("DeformConv", "MaxRoiPool", "RoiAlign"), "elements are read at places that are known at run time only"
     ),
-    **dict.fromkeys(("MaxUnpool", "TensorScatter"), "elements are written to places that are known at run time only"),
+    "MaxUnpool": "elements are written to places that are known at run time only",
     "Det": "elimination with a choice of pivots",
     "MelWeightMatrix": "computed where its inputs are constant",
 }

@@ -62,6 +62,10 @@ class Formulas:
         result = self.scope.emit(graph.BinaryOp(kind, left, right))
         return self.cast(result, np.uint8) if kind in COMPARISONS else result
 
+    def indicator(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """1 where two tensors are equal and 0 elsewhere, in their own type."""
+        return self.scope.emit(graph.BinaryOp("eq", a, b))
+
     @staticmethod
     def _tensor(operand: Operand) -> SSAValue:
         assert isinstance(operand, SSAValue)

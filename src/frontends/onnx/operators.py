@@ -14,6 +14,7 @@ from . import (
     indexing,
     integers,
     logic,
+    lookup,
     losses,
     matrix,
     movement,
@@ -47,6 +48,11 @@ class Operator:
     make: Maker | None
     constant_inputs: tuple[int, ...] = ()
     moves: bool = False
+
+
+def _by_index(constant: Maker, run_time: Maker) -> Maker:
+    """One maker where the indices (input 1) are constant, another where they are known at run time only."""
+    return lambda scope, node: (constant if scope.is_constant(node, 1) else run_time)(scope, node)
 
 
 OPERATORS: dict[str, Operator] = {
@@ -91,9 +97,9 @@ OPERATORS: dict[str, Operator] = {
     "Expand": Operator(movement.expand, (1,), moves=True),
     "EyeLike": Operator(indexing.eye_like, moves=True),
     "Flatten": Operator(movement.reshape, moves=True),
-    "Gather": Operator(movement.gather, (1,), moves=True),
-    "GatherElements": Operator(indexing.gather_elements, (1,), moves=True),
-    "GatherND": Operator(indexing.gather_nd, (1,), moves=True),
+    "Gather": Operator(_by_index(movement.gather, lookup.gather), moves=True),
+    "GatherElements": Operator(_by_index(indexing.gather_elements, lookup.gather_elements), moves=True),
+    "GatherND": Operator(_by_index(indexing.gather_nd, lookup.gather_nd), moves=True),
     "Gelu": Operator(elementwise.gelu),
     "Gemm": Operator(matrix.gemm),
     "GlobalAveragePool": Operator(windows.global_pool),
@@ -131,9 +137,9 @@ OPERATORS: dict[str, Operator] = {
     "ReverseSequence": Operator(indexing.reverse_sequence, (1,), moves=True),
     "RotaryEmbedding": Operator(None, (3,)),
     "STFT": Operator(spectral.stft, (1, 3)),
-    "Scatter": Operator(indexing.scatter_elements, (1,)),
-    "ScatterElements": Operator(indexing.scatter_elements, (1,)),
-    "ScatterND": Operator(indexing.scatter_nd, (1,)),
+    "Scatter": Operator(_by_index(indexing.scatter_elements, lookup.scatter_elements)),
+    "ScatterElements": Operator(_by_index(indexing.scatter_elements, lookup.scatter_elements)),
+    "ScatterND": Operator(_by_index(indexing.scatter_nd, lookup.scatter_nd)),
     "Selu": Operator(elementwise.selu),
     "Shape": Operator(None),
     "Size": Operator(None),
@@ -143,6 +149,7 @@ OPERATORS: dict[str, Operator] = {
     "SpaceToDepth": Operator(movement.space_to_depth, moves=True),
     "Split": Operator(movement.split, (1,), moves=True),
     "Squeeze": Operator(movement.reshape, (1,), moves=True),
+    "TensorScatter": Operator(lookup.tensor_scatter),
     "Tile": Operator(indexing.tile, (1, 2), moves=True),
     "TopK": Operator(indexing.top_k, (1,)),
     "Transpose": Operator(movement.transpose, moves=True),

@@ -54,7 +54,7 @@ def _reduced(make: Formulas, kind: str, x: SSAValue, axes: Sequence[int]) -> SSA
             return make.reduce(kind.lower(), x, axes)
         case "Prod":
             for axis in axes:
-                x = _product(make, x, axis)
+                x = product(make, x, axis)
             return x
         case "L1":
             return make.reduce("sum", make.unary("abs", x), axes)
@@ -70,7 +70,7 @@ def _reduced(make: Formulas, kind: str, x: SSAValue, axes: Sequence[int]) -> SSA
             return make.add(make.unary("log", total), most)
 
 
-def _product(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
+def product(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
     """The product along an axis: halves of it multiplied until one element is left."""
     while (extent := shape_of(x)[axis]) > 1:
         half = extent // 2

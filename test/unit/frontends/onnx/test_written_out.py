@@ -10,7 +10,7 @@ from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
 
-from .by_onnxruntime import X, build, check, floats, ints
+from .by_onnxruntime import X, build, by_onnxruntime, check, floats, ints
 
 RANDOM = np.random.default_rng(1)
 
@@ -194,3 +194,45 @@ def test_constants_that_would_be_too_large(op: str, shape: Any, constants: Any, 
     with pytest.raises(TilewrightError) as caught:
         import_onnx(model)
     assert caught.value.kind in ("limit", "shape")
+
+
+INDICES: dict[str, tuple[Any, Any, dict[str, Any], Any]] = {
+    "Gather": ((5, 6, 7), (2, 3), {"axis": 1}, ()),
+    "GatherND": ((5, 6, 7), (5, 3, 1), {"batch_dims": 1}, ()),
+    "GatherElements": ((5, 6, 7), (5, 2, 7), {"axis": 1}, ()),
+    "ScatterElements": ((5, 6, 7), (5, 1, 7), {"axis": 1}, (5, 1, 7)),
+    "ScatterND": ((5, 6, 7), (1, 2), {}, (1, 7)),
+}
+"""By operator the shapes of data and indices, attributes, and the shape of updates."""
+
+
+@pytest.mark.parametrize("op", INDICES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.int64])
+def test_indices_known_at_run_time(op: str, dtype: Any) -> None:
+    shape, places, attributes, updates = INDICES[op]
+    data = (RANDOM.standard_normal(shape, np.float32) * 20).astype(dtype)
+    if op.startswith("Gather") and data.dtype.kind == "f":
+        data.reshape(-1)[3] = -np.inf
+    given = [data] + ([(RANDOM.standard_normal(updates, np.float32) * 20).astype(dtype)] if updates else [])
+    index = RANDOM.integers(-5, 5, places)
+    names = ["d", "x", *("u" for _ in updates[:1])]
+    stored = [numpy_helper.from_array(a, n) for a, n in zip(given, ["d", "u"], strict=False)]
+    value = helper.make_tensor_value_info("x", TensorProto.INT64, places)
+    node = helper.make_node(op, names, ["y0"], **attributes)
+    graph = helper.make_graph([node], "g", [value], [helper.make_empty_tensor_value_info("y0")], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    (expected,) = by_onnxruntime(model, index)
+    found = run_graph(import_onnx(model), {"x": index})["y0"]
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+
+
+def test_rows_of_a_table_are_exact() -> None:
+    table = RANDOM.standard_normal((1000, 3), np.float32)
+    index = RANDOM.integers(0, 1000, 7)
+    value = helper.make_tensor_value_info("x", TensorProto.INT64, (7,))
+    node = helper.make_node("Gather", ["t", "x"], ["y"])
+    stored = [numpy_helper.from_array(table, "t")]
+    graph = helper.make_graph([node], "g", [value], [helper.make_empty_tensor_value_info("y")], stored)
+    found = run_graph(import_onnx(helper.make_model(graph)), {"x": index})["y"]
+    np.testing.assert_array_equal(found, table[index])

@@ -1,0 +1,199 @@
+"""Operators that pick and replace elements at places that are known at run time only.
+
+An index is compared with all places along its axis.  What it picks of a table of finite constants is a row of a
+product, exact because all other terms are 0; of other tensors it is the greatest of the element and least values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...dialects.types import dtype_of, element_of, shape_of
+from . import arguments
+from .formulas import Formulas
+from .node import Node
+from .reductions import product
+from .scope import Scope, Value
+from .types import wider
+
+EXACT_PLACES = 1 << 24
+"""Places below this are exact in f32."""
+
+MAX_COMPARED = 1 << 27
+"""How many elements may be looked at one by one."""
+
+
+def _least(like: SSAValue) -> float:
+    dtype = dtype_of(element_of(like))
+    return float("-inf") if dtype.kind == "f" else int(np.iinfo(dtype.name).min)
+
+
+def _check_compared(node: Node, *extents: int) -> None:
+    if prod(extents) > MAX_COMPARED:
+        found = " by ".join(map(str, extents))
+        raise node.error(f"at most {MAX_COMPARED} elements to be looked at for run-time indices", found, kind="limit")
+
+
+def _places(make: Formulas, index: SSAValue, extent: int) -> SSAValue:
+    """Indices along an axis as f32, negative ones counted from the back."""
+    if extent >= EXACT_PLACES:
+        raise make.node.error(f"fewer than {EXACT_PLACES} places", str(extent), kind="limit")
+    place = make.cast(make.cast(index, np.int32), np.float32)
+    return make.select(make.binary("lt", place, 0), make.add(place, extent), place)
+
+
+def _wide(make: Formulas, x: SSAValue) -> SSAValue:
+    """A tensor in a type that can be chosen from."""
+    wide = wider(dtype_of(element_of(x)), make.node.op)
+    return x if wide is None else make.cast(x, wide)
+
+
+def _rows(make: Formulas, table: SSAValue, places: SSAValue, constant: bool) -> SSAValue:
+    """Row `places[k]` of a table `[n, d]` for each k; of a `constant` one, whose numbers are finite, by a product."""
+    (count,), (extent, width) = shape_of(places), shape_of(table)
+    column, counting = make.reshape(places, (count, 1)), make.counting(extent, 1, 2, np.float32)
+    if constant:
+        return make.matmul(make.indicator(column, counting), table)
+    _check_compared(make.node, count, extent, width)
+    found = make.reshape(make.binary("eq", column, counting), (count, extent, 1))
+    wide = _wide(make, table)
+    kept = make.select(found, make.reshape(wide, (1, extent, width)), _least(wide))
+    return make.cast(make.reduce("max", kept, [1], keepdims=False), dtype_of(element_of(table)))
+
+
+def _is_finite(value: Value) -> bool:
+    return not isinstance(value, SSAValue) and value.dtype == np.float32 and bool(np.all(np.isfinite(value)))
+
+
+def gather(scope: Scope, node: Node) -> Sequence[Value]:
+    """Gather: the rows of the table that the axis' elements are."""
+    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, chosen = shape_of(x), shape_of(index)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    rest = [i for i in range(len(shape)) if i != axis]
+    others = [shape[i] for i in rest]
+    table = make.reshape(make.transpose(x, [axis, *rest]), (shape[axis], prod(others)))
+    places = make.reshape(_places(make, index, shape[axis]), (prod(chosen),))
+    rows = make.reshape(_rows(make, table, places, _is_finite(scope.value(node, 0))), (*chosen, *others))
+    count = len(chosen)
+    order = [*range(count, count + axis), *range(count), *range(count + axis, count + len(rest))]
+    return (make.transpose(rows, order),)
+
+
+def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
+    """GatherND: rows of a table of all places that an index can mean."""
+    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    batch = node.integer("batch_dims", 0)
+    shape, given = shape_of(x), shape_of(index)
+    depth = given[-1] if given else 0
+    if not 0 <= batch < len(given) or not 1 <= depth <= len(shape) - batch:
+        raise node.error("indices that fit the input's rank", f"shape {list(given)}", kind="shape")
+    places = _linear(make, index, shape[batch : batch + depth])
+    if batch:
+        own = np.arange(prod(given[:batch])) * prod(shape[batch : batch + depth])
+        starts = own.astype(np.float32).reshape(*given[:batch], *(1 for _ in given[batch:-1]))
+        places = make.add(places, make.constant(starts))
+    rest = shape[batch + depth :]
+    table = make.reshape(x, (prod(shape[: batch + depth]), prod(rest)))
+    flat = make.reshape(places, (prod(given[:-1]),))
+    return (make.reshape(_rows(make, table, flat, _is_finite(scope.value(node, 0))), (*given[:-1], *rest)),)
+
+
+def _linear(make: Formulas, index: SSAValue, extents: Sequence[int]) -> SSAValue:
+    """The place in row-major order that the last axis of an index means, as f32."""
+    if prod(extents) >= EXACT_PLACES:
+        raise make.node.error(f"fewer than {EXACT_PLACES} places", str(prod(extents)), kind="limit")
+    given, total = shape_of(index), None
+    for i, extent in enumerate(extents):
+        place = _places(make, make.reshape(make.part(index, len(given) - 1, i, 1), given[:-1]), extent)
+        total = place if total is None else make.add(make.mul(total, extent), place)
+    assert total is not None
+    return total
+
+
+def gather_elements(scope: Scope, node: Node) -> Sequence[Value]:
+    """GatherElements: along the axis each index with its own line."""
+    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, given = shape_of(x), shape_of(index)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    for i, extent in enumerate(given):
+        x = x if i == axis else make.part(x, i, 0, extent)
+    found = _found(make, index, axis, shape[axis])
+    wide = _wide(make, make.reshape(x, (*given[:axis], 1, shape[axis], *given[axis + 1 :])))
+    kept = make.reduce("max", make.select(found, wide, _least(wide)), [axis + 1], keepdims=False)
+    return (make.cast(kept, dtype_of(element_of(x))),)
+
+
+def _found(make: Formulas, index: SSAValue, axis: int, extent: int) -> SSAValue:
+    """Whether an index is a place (a new axis behind `axis`)."""
+    given = shape_of(index)
+    _check_compared(make.node, *given, extent)
+    places = make.reshape(_places(make, index, extent), (*given[: axis + 1], 1, *given[axis + 1 :]))
+    return make.binary("eq", places, make.counting(extent, axis + 1, len(given) + 1, np.float32))
+
+
+def scatter_elements(scope: Scope, node: Node) -> Sequence[Value]:
+    """ScatterElements (and Scatter): each place looks for its updates along the axis."""
+    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, given = shape_of(x), shape_of(index)
+    axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
+    if any(given[i] != shape[i] for i in range(len(shape)) if i != axis):
+        raise node.error("run-time indices for all lines of the axis", f"{list(given)} for {list(shape)}")
+    updates = make.reshape(scope.tensor(node, 2), (*given[: axis + 1], 1, *given[axis + 1 :]))
+    return (_combined(make, x, _found(make, index, axis, shape[axis]), updates, axis),)
+
+
+def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
+    """ScatterND: each row of the table of places looks for its updates."""
+    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, given = shape_of(x), shape_of(index)
+    depth = given[-1] if given else 0
+    if not 1 <= depth <= len(shape):
+        raise node.error("indices that fit the input's rank", f"shape {list(given)}", kind="shape")
+    extent, width, count = prod(shape[:depth]), prod(shape[depth:]), prod(given[:-1])
+    _check_compared(node, extent, width, count)
+    places = make.reshape(_linear(make, index, shape[:depth]), (count, 1, 1))
+    found = make.binary("eq", places, make.counting(extent, 1, 3, np.float32))
+    updates = make.reshape(scope.tensor(node, 2), (count, 1, width))
+    return (make.reshape(_combined(make, make.reshape(x, (extent, width)), found, updates, 0), shape),)
+
+
+def tensor_scatter(scope: Scope, node: Node) -> Sequence[Value]:
+    """TensorScatter: steps of a sequence put into a cache, from a place of each sample on."""
+    make, x, updates = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    shape, given, rank = shape_of(x), shape_of(updates), len(shape_of(x))
+    axis = arguments.axis_of(node, node.integer("axis", -2), rank)
+    if axis == 0 or given != (*shape[:axis], given[axis], *shape[axis + 1 :]) or given[axis] > shape[axis]:
+        raise node.error(f"updates for {list(shape)}, shorter along axis {axis}", str(list(given)), kind="shape")
+    _check_compared(node, *given, shape[axis])
+    places = make.counting(given[axis], axis, rank + 1, np.float32)
+    if node.has_input(2):
+        start = make.cast(make.cast(scope.tensor(node, 2), np.int32), np.float32)
+        places = make.add(make.reshape(start, (shape[0], *(1,) * rank)), places)
+    if node.text("mode", "linear") == "circular":
+        places = make.binary("mod", places, shape[axis])
+    found = make.binary("eq", places, make.counting(shape[axis], axis + 1, rank + 1, np.float32))
+    return (_combined(make, x, found, make.reshape(updates, (*given[: axis + 1], 1, *given[axis + 1 :])), axis),)
+
+
+def _combined(make: Formulas, x: SSAValue, found: SSAValue, updates: SSAValue, axis: int) -> SSAValue:
+    """x with the updates that are found along `axis`; one of several for a place is the greatest of them."""
+    reduction = make.node.text("reduction", "none")
+    if reduction == "add":
+        return make.add(x, make.reduce("sum", make.select(found, updates, 0), [axis], keepdims=False))
+    if reduction == "mul":
+        factors = product(make, make.select(found, updates, 1), axis)
+        return make.mul(x, make.reshape(factors, shape_of(x)))
+    if reduction not in ("none", "max", "min"):
+        raise make.node.error("reduction none, add, mul, max or min", reduction)
+    if reduction == "min":
+        kept = make.select(found, updates, -1 - _least(updates) if _least(updates) > -1e30 else float("inf"))
+        return make.binary("min", x, make.reduce("min", kept, [axis], keepdims=False))
+    kept = make.reduce("max", make.select(found, updates, _least(updates)), [axis], keepdims=False)
+    if reduction == "max":
+        return make.binary("max", x, kept)
+    return make.select(make.reduce("max", found, [axis], keepdims=False), kept, x)
