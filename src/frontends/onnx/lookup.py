@@ -42,6 +42,8 @@ def _places(make: Formulas, index: SSAValue, extent: int) -> SSAValue:
     """Indices along an axis as f32, negative ones counted from the back."""
     if extent >= EXACT_PLACES:
         raise make.node.error(f"fewer than {EXACT_PLACES} places", str(extent), kind="limit")
+    if dtype_of(element_of(index)).kind not in "iu":
+        raise make.node.error("indices that are integers", str(element_of(index)))
     place = make.cast(make.cast(index, np.int32), np.float32)
     return make.select(make.binary("lt", place, 0), make.add(place, extent), place)
 
