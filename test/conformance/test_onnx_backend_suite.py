@@ -7,27 +7,14 @@ sample here finds that list exact.  No test gives wrong numbers.
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from ..bench_scripts import bench
 
-
-@cache
-def conformance() -> Any:
-    """The script as a module."""
-    spec = spec_from_file_location("onnx_conformance", ROOT / "bench/conformance.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # where its dataclasses look for their types
-    spec.loader.exec_module(module)
-    return module
+conformance = bench("conformance")
 
 
 NOT_PASSING: dict[str, str] = json.loads((Path(__file__).parent / "not_passing.json").read_text())
@@ -44,8 +31,8 @@ REQUIRED = 1400
 def sample() -> tuple[str, ...]:
     """The first test of each operator that passes, and the first that does not."""
     chosen: dict[tuple[str, bool], str] = {}
-    for name, case in conformance().cases().items():
-        operator = conformance().operator_of(case)
+    for name, case in conformance.cases().items():
+        operator = conformance.operator_of(case)
         passes = name not in NOT_PASSING
         if not passes or operator not in SLOW:
             chosen.setdefault((operator, passes), name)
@@ -54,29 +41,29 @@ def sample() -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", sample())
 def test_simulated(name: str) -> None:
-    outcome = conformance().run_case(name)
+    outcome = conformance.run_case(name)
     assert outcome.kind == ("refused" if name in NOT_PASSING else "pass"), outcome.reason
 
 
 @pytest.mark.parametrize("name", [n for n in sample() if n not in NOT_PASSING])
 def test_interpreted(name: str) -> None:
-    outcome = conformance().run_case(name, interpret=True)
+    outcome = conformance.run_case(name, interpret=True)
     assert outcome.kind == "pass", outcome.reason
 
 
 def test_the_list_has_reasons_and_known_names() -> None:
-    assert set(NOT_PASSING) <= set(conformance().cases())
+    assert set(NOT_PASSING) <= set(conformance.cases())
     assert all(len(reason) > 10 for reason in NOT_PASSING.values())
 
 
 def test_enough_pass() -> None:
-    assert len(conformance().cases()) - len(NOT_PASSING) >= REQUIRED
+    assert len(conformance.cases()) - len(NOT_PASSING) >= REQUIRED
 
 
 def test_the_document_says_what_stays_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = tmp_path / "onnx.md"
-    document = conformance().DOCUMENT.read_text()
+    document = conformance.DOCUMENT.read_text()
     written.write_text(document)
-    monkeypatch.setattr(conformance(), "DOCUMENT", written)
-    conformance().write_document()
+    monkeypatch.setattr(conformance, "DOCUMENT", written)
+    conformance.write_document()
     assert written.read_text() == document

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,20 +13,11 @@ from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.sunstone import solve
 from tilewright.search.mapping.values import Request, Space
 
+from ....bench_scripts import bench
+
 ROOT = Path(__file__).parents[4]
 OWN = ROOT / "test/data/peer_mappings.json"
 FULL = ROOT.parent / "shared/data"
-
-
-def bench(name: str) -> ModuleType:
-    """A script of bench/ as a module."""
-    spec = spec_from_file_location(name, ROOT / f"bench/{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 peers: Any = bench("peers")
