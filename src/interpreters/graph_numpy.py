@@ -26,8 +26,8 @@ def wide(array: Array) -> Array:
 
 
 def narrow(array: Array, like: Array) -> Array:
-    """A sum of products in the type that it is stored in: f32, or i32 for products of integers (wrapping)."""
-    return array if like.dtype.kind == "f" else array.astype(np.int64).astype(np.int32)
+    """A sum of products in the type that it is stored in: f32, or i32 for products of integers, which wrap."""
+    return array.astype(np.float32, copy=False) if like.dtype.kind == "f" else array.astype(np.int64).astype(np.int32)
 
 
 def windows(

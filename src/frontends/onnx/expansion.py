@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, helper
 
 from ...errors import TilewrightError
+from . import contributed
 from .node import Node
 from .types import DType, schema_of
 
@@ -36,8 +37,8 @@ class Functions:
         self.local = {(f.domain, f.name, f.overload): f for f in model.functions}
 
     def of_model(self, proto: NodeProto) -> FunctionProto | None:
-        """The function of the model that a node calls."""
-        return self.local.get((proto.domain, proto.op_type, proto.overload))
+        """The function of the model that a node calls, or the body of an operator of onnxruntime's."""
+        return self.local.get((proto.domain, proto.op_type, proto.overload)) or contributed.body_of(proto)
 
     def of_schema(self, node: Node, types: Sequence[tuple[DType, tuple[int, ...]] | None]) -> FunctionProto | None:
         """The body that ONNX gives an operator, for inputs of these types and shapes."""

@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
 from .formulas import Formulas
@@ -67,20 +68,28 @@ def _rows(make: Formulas, table: SSAValue, places: SSAValue, constant: bool) -> 
     return make.cast(make.reduce("max", kept, [1], keepdims=False), dtype_of(element_of(table)))
 
 
-def _is_finite(value: Value) -> bool:
-    return not isinstance(value, SSAValue) and value.dtype == np.float32 and bool(np.all(np.isfinite(value)))
+def _table(make: Formulas) -> tuple[SSAValue, bool]:
+    """What is picked from, and whether it is a constant of finite numbers: stored, or dequantised integers."""
+    value, x = make.scope.value(make.node, 0), make.scope.tensor(make.node, 0)
+    if isinstance(value, SSAValue):
+        owner = value.owner
+        return x, isinstance(owner, graph.DequantizeOp) and isinstance(owner.x.owner, graph.WeightOp)
+    if value.dtype.name == "float16" and np.all(np.isfinite(value)):
+        return make.constant(value.astype(np.float32)), True
+    return x, value.dtype.name == "float32" and bool(np.all(np.isfinite(value)))
 
 
 def gather(scope: Scope, node: Node) -> Sequence[Value]:
     """Gather: the rows of the table that the axis' elements are."""
-    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    make, index = Formulas(scope, node), scope.tensor(node, 1)
+    x, constant = _table(make)
     shape, chosen = shape_of(x), shape_of(index)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
     rest = [i for i in range(len(shape)) if i != axis]
     others = [shape[i] for i in rest]
     table = make.reshape(make.transpose(x, [axis, *rest]), (shape[axis], prod(others)))
     places = make.reshape(_places(make, index, shape[axis]), (prod(chosen),))
-    rows = make.reshape(_rows(make, table, places, _is_finite(scope.value(node, 0))), (*chosen, *others))
+    rows = make.reshape(_rows(make, table, places, constant), (*chosen, *others))
     count = len(chosen)
     order = [*range(count, count + axis), *range(count), *range(count + axis, count + len(rest))]
     return (make.transpose(rows, order),)
@@ -88,7 +97,8 @@ def gather(scope: Scope, node: Node) -> Sequence[Value]:
 
 def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     """GatherND: rows of a table of all places that an index can mean."""
-    make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
+    make, index = Formulas(scope, node), scope.tensor(node, 1)
+    x, constant = _table(make)
     batch = node.integer("batch_dims", 0)
     shape, given = shape_of(x), shape_of(index)
     depth = given[-1] if given else 0
@@ -102,7 +112,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     rest = shape[batch + depth :]
     table = make.reshape(x, (prod(shape[: batch + depth]), prod(rest)))
     flat = make.reshape(places, (prod(given[:-1]),))
-    return (make.reshape(_rows(make, table, flat, _is_finite(scope.value(node, 0))), (*given[:-1], *rest)),)
+    return (make.reshape(_rows(make, table, flat, constant), (*given[:-1], *rest)),)
 
 
 def _linear(make: Formulas, index: SSAValue, extents: Sequence[int]) -> SSAValue:

@@ -14,7 +14,7 @@ from ...dialects import graph
 from ...dialects.graph.base import set_name
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
-from . import control, reference, sequences
+from . import contributed, control, reference, sequences
 from .expansion import Body, Functions, Limits, function_body
 from .folder import COMPUTED, VIEWS, Folder, shape_slice
 from .load import Array
@@ -60,7 +60,8 @@ class Nodes:
         default = proto.domain in ("", "ai.onnx")
         op = proto.op_type if default else f"{proto.domain}::{proto.op_type}"
         if self.functions.of_model(proto) is None and schema_of(proto.op_type, version, proto.domain) is None:
-            if not default or (op not in OPERATORS and op not in COMPUTED):
+            made = proto.domain == contributed.DOMAIN and proto.op_type in contributed.MAKERS
+            if not made and (not default or (op not in OPERATORS and op not in COMPUTED)):
                 raise TilewrightError("unsupported", node_label(proto, position), KNOWN, op, OUT_LEVER)
         return decode(proto, position, version, self.values)
 
@@ -83,6 +84,8 @@ class Nodes:
         if function is not None:
             return self._call(node, function)
         _check_count(node)
+        if node.proto.domain == contributed.DOMAIN and node.op in contributed.MAKERS:
+            return contributed.MAKERS[node.op](self.scope, node)
         if node.proto.domain not in ("", "ai.onnx"):
             return self._call(node, self._schema_function(node))
         if node.op in control.CONTROL:

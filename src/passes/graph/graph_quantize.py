@@ -14,9 +14,11 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from ...interpreters.constants import Constants
+from ...dialects.acg import GraphOp, machine_of
+from .constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
+from .narrow_weights import narrow_weights
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers
 from .quantized_products import accumulate
 from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
@@ -132,7 +134,9 @@ class GraphQuantizePass(ModulePass):
         %y = graph.quantize %c, ...
 
     Scales, zero points and weights must be constants with bytes at hand; what has others stays.  Weights with a zero
-    point are centred, and stay in f32 where the centred ones leave 8 bits.  Run `graph-normalize` before.  At the end
+    point are centred, and stay in f32 where the centred ones leave 8 bits.  Where the target in the module multiplies
+    f32 by si8 or f16, weights of such products are kept so: dequantised ones with their scale applied to the product,
+    and those that f16 holds exactly.  Run `graph-normalize` before.  At the end
     no constant is dequantised at run time.
     """
 
@@ -145,6 +149,9 @@ class GraphQuantizePass(ModulePass):
                 for block in function.body.blocks:
                     for layer in list(block.ops):
                         visit(layer, constants)
+        if any(isinstance(part, GraphOp) for part in op.ops):
+            products = [layer for layer in op.walk() if isinstance(layer, PRODUCTS)]
+            narrow_weights(products, machine_of(op), constants)
         patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
         constants.tidy()

@@ -35,7 +35,7 @@ def accumulate(builder: Builder, op: Product) -> Accumulator | None:
     return _matmul(builder, op)
 
 
-def _signed_weights(builder: Builder, value: SSAValue, axis: int) -> tuple[Array, Array] | None:
+def signed_weights(builder: Builder, value: SSAValue, axis: int) -> tuple[Array, Array] | None:
     """Constant weights as int8 without zero point and their scale (a scalar or along `axis`), if they fit."""
     weights = quantised(value, builder.constants)
     if weights is None or not (weights.is_uniform or weights.axis == axis):
@@ -76,7 +76,7 @@ def _largest(x: Quantised) -> int:
 
 
 def _conv(builder: Builder, op: graph.ConvOp) -> Accumulator | None:
-    x, given = quantised(op.x, builder.constants), _signed_weights(builder, op.w, 0)
+    x, given = quantised(op.x, builder.constants), signed_weights(builder, op.w, 0)
     if not uniform_8_bits(x) or given is None or op.pad_value.value.data != 0.0:
         return None
     weights, scale = given[0], given[1] * x.scale
@@ -105,7 +105,7 @@ def _gemm(builder: Builder, op: graph.GemmOp) -> Accumulator | None:
     if (op.alpha.value.data, op.beta.value.data) != (1.0, 1.0):
         return None
     transposed = op.trans_b is not None
-    a, given = quantised(op.a, builder.constants), _signed_weights(builder, op.b, 0 if transposed else 1)
+    a, given = quantised(op.a, builder.constants), signed_weights(builder, op.b, 0 if transposed else 1)
     if not uniform_8_bits(a) or given is None:
         return None
     weights, scale = given[0], given[1] * a.scale
@@ -128,7 +128,7 @@ def _gemm(builder: Builder, op: graph.GemmOp) -> Accumulator | None:
 
 def _matmul(builder: Builder, op: graph.MatmulOp) -> Accumulator | None:
     rank_b, axis = len(shape_of(op.b)), len(shape_of(op.result)) - 1
-    a, given = quantised(op.a, builder.constants), _signed_weights(builder, op.b, rank_b - 1)
+    a, given = quantised(op.a, builder.constants), signed_weights(builder, op.b, rank_b - 1)
     if not uniform_8_bits(a):
         return None
     if given is None:

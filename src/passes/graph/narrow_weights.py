@@ -1,0 +1,116 @@
+"""Weights of f32 products in fewer bytes: si8 with a scale, or f16 where that holds them exactly.
+
+A machine that multiplies f32 by such weights loads half or a quarter of the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import graph
+from ...dialects.types import element_of, shape_of
+from ...machine import Machine
+from .constants import Array, Constants
+from .identities import renamed
+from .quantized_products import Product, signed_weights
+from .quantized_values import Builder
+
+SAMPLE = 1 << 12
+"""So many elements are looked at before all are."""
+
+
+def multiplies(machine: Machine, weights: str) -> bool:
+    """Whether a node of the machine sums products of f32 by `weights`."""
+    capabilities = [capability for node in machine.computes for capability in node.capabilities]
+    return any(c.statement.reduce == "+=" and ("f32", "f32", weights) in c.types for c in capabilities)
+
+
+def narrow_weights(products: Sequence[Product], machine: Machine, constants: Constants) -> None:
+    """Give products the narrowest weights that the machine multiplies f32 by."""
+    if multiplies(machine, "i8"):
+        products = [op for op in products if not _scale_after(op, constants)]
+    if multiplies(machine, "f16"):
+        weights = {op.operands[1].owner: None for op in products}
+        for weight in weights:
+            if isinstance(weight, graph.WeightOp):
+                _halve(weight, constants)
+
+
+def _scale_after(op: Product, constants: Constants) -> bool:
+    """`x * (scale * w)` is `scale * (x * w)`, where the scale is a number or has one for each output channel."""
+    builder, (x, w, *bias) = Builder.of(constants, op), op.operands
+    if element_of(x) != f32 or not isinstance(w.owner, graph.DequantizeOp):
+        return False
+    rows = isinstance(op, graph.ConvOp) or (isinstance(op, graph.GemmOp) and op.trans_b is not None)
+    given = signed_weights(builder, w, 0 if rows else len(shape_of(w)) - 1)
+    if given is None or (isinstance(op, graph.GemmOp) and (op.alpha.value.data, op.beta.value.data) != (1.0, 1.0)):
+        return False
+    scale, shape = given[1].astype(np.float32), shape_of(op.result)
+    along = (shape[1], *(1,) * (len(shape) - 2)) if isinstance(op, graph.ConvOp) else shape[-1:]
+    product = _product(op, [x, builder.weight("weight", given[0])])
+    value = builder.emit(product, "product")
+    if np.any(scale != 1):
+        value = builder.emit(graph.BinaryOp("mul", value, builder.weight("scale", _spread(scale, along))))
+    if bias:
+        term = bias[0] if not isinstance(op, graph.ConvOp) else builder.emit(graph.ReshapeOp(bias[0], along))
+        value = builder.emit(graph.BinaryOp("add", value, term))
+    Rewriter.insert_op(builder.made, InsertPoint.before(op))
+    renamed(builder.made[-1], op)
+    op.result.replace_all_uses_with(value)
+    Rewriter.erase_op(op)
+    return True
+
+
+def _spread(scale: Array, along: tuple[int, ...]) -> Array:
+    return scale if scale.size == 1 else scale.reshape(along)
+
+
+def _product(op: Product, operands: Sequence[SSAValue]) -> Operation:
+    """The product of other operands, without a bias."""
+    a, b = operands
+    match op:
+        case graph.ConvOp():
+            return graph.ConvOp(
+                a,
+                b,
+                strides=op.strides.get_values(),
+                pads=op.pads.get_values(),
+                dilations=op.dilations.get_values(),
+                groups=op.groups.value.data,
+                pad_value=op.pad_value.value.data,
+            )
+        case graph.GemmOp():
+            return graph.GemmOp(a, b, trans_a=op.trans_a is not None, trans_b=op.trans_b is not None)
+        case graph.MatmulOp():
+            return graph.MatmulOp(a, b)
+
+
+def _halve(weight: graph.WeightOp, constants: Constants) -> None:
+    """A weight that products alone read as such, in f16 if that changes no number."""
+    products = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+    array = constants.array(weight.result) if element_of(weight.result) == f32 else None
+    if array is None or any(use.index != 1 or not isinstance(use.operation, products) for use in weight.result.uses):
+        return
+    if any(element_of(use.operation.operands[0]) != f32 for use in weight.result.uses):
+        return
+    half = _as_f16(array)
+    if half is not None:
+        made = constants.weight(f"{weight.resource}.f16", half)
+        Rewriter.insert_op(made, InsertPoint.before(weight))
+        weight.result.replace_all_uses_with(made.result)
+        Rewriter.erase_op(weight)
+
+
+def _as_f16(array: Array) -> Array | None:
+    sample = array[(slice(0, 1),) * (array.ndim - 1)].reshape(-1)[:SAMPLE]
+    for part in (sample, array):
+        with np.errstate(over="ignore"):
+            half = part.astype(np.float16)
+        if not np.array_equal(half.astype(np.float32), part):
+            return None
+    return array.astype(np.float16)
