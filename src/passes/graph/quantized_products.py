@@ -43,6 +43,8 @@ def signed_weights(builder: Builder, value: SSAValue, axis: int) -> tuple[Array,
     array = builder.constants.array(weights.value)
     if array is None or array.dtype.itemsize != 1:
         return None
+    if array.dtype == np.int8 and not np.any(weights.zero):
+        return array, weights.scale
     zero = weights.zero if weights.is_uniform else weights.zero.reshape(-1, *(1,) * (array.ndim - axis - 1))
     centred = array.astype(np.int64) - zero
     if centred.min() < -128 or centred.max() > 127:
@@ -76,8 +78,9 @@ def _largest(x: Quantised) -> int:
 
 
 def _conv(builder: Builder, op: graph.ConvOp) -> Accumulator | None:
-    x, given = quantised(op.x, builder.constants), signed_weights(builder, op.w, 0)
-    if not uniform_8_bits(x) or given is None or op.pad_value.value.data != 0.0:
+    x = quantised(op.x, builder.constants)
+    given = signed_weights(builder, op.w, 0) if uniform_8_bits(x) else None
+    if x is None or given is None or op.pad_value.value.data != 0.0:
         return None
     weights, scale = given[0], given[1] * x.scale
     channels = weights.shape[0]
@@ -105,8 +108,9 @@ def _gemm(builder: Builder, op: graph.GemmOp) -> Accumulator | None:
     if (op.alpha.value.data, op.beta.value.data) != (1.0, 1.0):
         return None
     transposed = op.trans_b is not None
-    a, given = quantised(op.a, builder.constants), signed_weights(builder, op.b, 0 if transposed else 1)
-    if not uniform_8_bits(a) or given is None:
+    a = quantised(op.a, builder.constants)
+    given = signed_weights(builder, op.b, 0 if transposed else 1) if uniform_8_bits(a) else None
+    if a is None or given is None:
         return None
     weights, scale = given[0], given[1] * a.scale
     columns = (weights.T if transposed else weights).astype(np.int64)
@@ -128,9 +132,10 @@ def _gemm(builder: Builder, op: graph.GemmOp) -> Accumulator | None:
 
 def _matmul(builder: Builder, op: graph.MatmulOp) -> Accumulator | None:
     rank_b, axis = len(shape_of(op.b)), len(shape_of(op.result)) - 1
-    a, given = quantised(op.a, builder.constants), signed_weights(builder, op.b, rank_b - 1)
+    a = quantised(op.a, builder.constants)
     if not uniform_8_bits(a):
         return None
+    given = signed_weights(builder, op.b, rank_b - 1)
     if given is None:
         return _matmul_of_activations(builder, op, a)
     weights, scale = given[0], given[1] * a.scale
