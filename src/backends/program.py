@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from ..errors import TilewrightError
 from ..files import link_file, make_folder, read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
+from ..machine.layer_source import LayerSource, layer_source_of
 from ..machine.layer_table import LayerTable, layer_table_of
 from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
@@ -25,7 +27,7 @@ from .region import Region, check_regions, region_of
 if TYPE_CHECKING:
     from .simulator.layers import LayerFigures
 
-TARGET, WEIGHTS, TABLE = "target.acg", "weights.npz", "program.json"
+TARGET, WEIGHTS, SOURCES, TABLE = "target.acg", "weights.npz", "sources.json", "program.json"
 """Files of a compiled folder, beside the code."""
 
 SHARED = "shared.npz"
@@ -56,7 +58,8 @@ class Program:
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
     those of fused groups; `layer_table` says which instructions are of which layer; `candidates` what the program was
     chosen from, where there was a choice; `lower_bound` has the figures `cycles`, `energy_pj` and `dram_bytes` that no
-    program of the network goes below, where they are known, and `bound_by` the argument for the cycles.
+    program of the network goes below, where they are known, and `bound_by` the argument for the cycles; `sources` is what
+    layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options.
     """
 
     machine: Machine
@@ -70,6 +73,8 @@ class Program:
     candidates: tuple[Candidate, ...] = ()
     lower_bound: Mapping[str, float] = field(default_factory=dict[str, float])
     bound_by: str = ""
+    sources: tuple[LayerSource, ...] = field(default=(), repr=False)
+    origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __repr__(self) -> str:
         count = sum(count for _, count in self.layer_table.runs)
@@ -122,14 +127,13 @@ class Program:
         The weights `names` are in the file `shared` already, which becomes one of the folder's by another name.
         """
         folder = make_folder(folder)
-        files = (self.control.code_file, TARGET, WEIGHTS, *([SHARED] if shared is not None else []), *self.exports)
+        files = (self.control.code_file, TARGET, WEIGHTS, SOURCES, *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:
             places[self.control.code_file].write_bytes(self.code)
             places[TARGET].write_text(print_target(self.machine), encoding="utf-8")
-            own = {name: array for name, array in self.constants.items() if name not in names}
-            Resources(own).save(places[WEIGHTS])
-            if shared is not None:
-                link_file(shared, places[SHARED])
+            self.constants.save(places[WEIGHTS])
+            sources = [source.as_dict() for source in self.sources]
+            places[SOURCES].write_text(json.dumps(sources, indent=1), encoding="utf-8")
             for name, content in self.exports.items():
                 places[name].write_bytes(content)
                 places[name].chmod(0o755 if "." not in name else 0o644)
@@ -138,6 +142,7 @@ class Program:
                 "predicted": dict(self.predicted),
                 "lower_bound": dict(self.lower_bound),
                 "bound_by": self.bound_by,
+                "origin": dict(self.origin),
                 "ops_max": self.ops_max,
                 "regions": [asdict(region) for region in self.regions],
                 **self.layer_table.as_dict(),
@@ -166,7 +171,7 @@ def load_program(folder: str | Path) -> Program:
         )
     table = read_table(folder, TABLE)
     machine = load_target(folder / TARGET)
-    files = control_model(machine).code_file, TARGET, WEIGHTS
+    files = control_model(machine).code_file, TARGET, WEIGHTS, SOURCES
     if not set(files) <= set(table["files"]):
         raise TilewrightError("file", str(folder), ", ".join(files), ", ".join(table["files"]), "compile again")
     code = (folder / files[0]).read_bytes()
@@ -174,6 +179,7 @@ def load_program(folder: str | Path) -> Program:
     if SHARED in table["files"]:
         constants = Resources({**Resources.load(folder / SHARED), **constants})
     try:
+        sources = tuple(layer_source_of(entry) for entry in json.loads((folder / SOURCES).read_text(encoding="utf-8")))
         tensors = tuple(_placement(entry) for entry in table["tensors"])
         predicted, bound = (
             {str(key): float(value) for key, value in table.get(name, {}).items()}
@@ -182,7 +188,8 @@ def load_program(folder: str | Path) -> Program:
         regions = tuple(region_of(entry) for entry in table.get("regions", ()))
         layers = layer_table_of(table)
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
-        program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")))
+        program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")), sources=sources)
+        program = replace(program, origin=dict(table.get("origin", {})))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"

@@ -34,7 +34,7 @@ def write_layers(path: Path, layers: Layers) -> None:
         raise TilewrightError("usage", "--csv", "a program that knows its layers", "one that does not", "leave it out")
     total = max(sum(layer["cycles"] for layer in layers), 1)
     with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
         writer.writeheader()
         for layer in layers:
             writer.writerow({**layer, "nodes": " ".join(layer["nodes"]), "share": layer["cycles"] / total})

@@ -154,7 +154,19 @@ def compile(
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
     lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
-    return compile_module(lowered, str(target), options or CompileOptions(), progress, _name_of(model))
+    options = options or CompileOptions()
+    program = compile_module(lowered, str(target), options, progress, _name_of(model))
+    return replace(program, origin=_origin(model, shapes, options))
+
+
+def _origin(
+    model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None, options: CompileOptions
+) -> dict[str, Any]:
+    """What a model was compiled from, as plain data: nothing for one that has no name."""
+    if not isinstance(model, str | Path):
+        return {}
+    given = {key: value for key, value in asdict(options).items() if key != "dump"}
+    return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": given}
 
 
 def _name_of(model: str | Path | bytes | ModelProto | ModuleOp) -> str:
@@ -183,7 +195,7 @@ def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progre
 
     watch = Watch(name, options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
-    program = link(module, watch.ops_max)
+    program = replace(link(module, watch.ops_max), sources=watch.recorder.sources)
     if watch.bound is None:
         return program
     return replace(program, lower_bound=watch.bound.figures, bound_by=watch.bound.bound_by)

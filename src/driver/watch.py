@@ -13,6 +13,7 @@ from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
+from .layer_sources import SourceRecorder
 
 if TYPE_CHECKING:
     from ..costs.bounds.program import ProgramBound
@@ -27,7 +28,8 @@ Loops stay rolled, so a layer becomes a few dozen operations at most, whatever i
 
 
 class Watch:
-    """Between passes: verify, count ops, write the IR, tell the progress; `bound` is known when kernels are.
+    """Between passes: verify, count ops, write the IR, tell the progress, and record what layers were compiled from;
+    `bound` is known when kernels are.
 
     Raises `TilewrightError` (kind `limit`) for `subject` after a pass that makes more operations than `OPS_BASE` and
     `OPS_PER_OP` allow.
@@ -42,6 +44,7 @@ class Watch:
         self.ops_max = 0
         self.ops_limit = 0
         self.bound: ProgramBound | None = None
+        self.recorder = SourceRecorder()
 
     def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
         if requested():  # a search in a pass ended early
@@ -49,6 +52,8 @@ class Watch:
         self._count(module, previous)
         if previous is not None and previous.name == "convert-graph-to-nest":
             self._bound(module)
+        if following is not None:
+            self.recorder.record(module, following.name)
         if self.options.verify_each:
             module.verify()
         if self.options.dump is not None:

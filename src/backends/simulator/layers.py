@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...machine import Machine
@@ -27,7 +27,9 @@ class LayerFigures:
 
     `cycles` is the time by which its instructions advance the end of the program, each after those before it in the
     program; so the cycles of all layers add up to the program's, and what is hidden behind earlier layers counts 0.
-    `dram_bytes` are read and written off chip.  `utilization` is the share of its peak that the compute array did in
+    `dram_bytes` are read and written off chip, `memory_bytes` in each memory; `ops` are those of the compute array.
+    `busy_cycles` says for what does one thing at a time, `dram` among it, how long it works for the layer; no time in
+    which these alone run is shorter than the largest.  `utilization` is the share of its peak that the compute array did in
     these cycles (in the array's busy cycles, where those are more).  `bound_by` is `dram`, or the compute node,
     link or unit that is busy longest in the layer's instructions, if at least for half of its cycles; else `waiting`.
     """
@@ -41,10 +43,14 @@ class LayerFigures:
     energy_pj: float
     utilization: float
     bound_by: str
+    ops: int
+    memory_bytes: Mapping[str, int]
+    busy_cycles: Mapping[str, int]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return asdict(self) | {"nodes": list(self.nodes)}
+        plain = {"nodes": list(self.nodes), "memory_bytes": dict(self.memory_bytes)}
+        return vars(self) | plain | {"busy_cycles": dict(self.busy_cycles)}
 
 
 def layer_figures(
@@ -57,6 +63,7 @@ def layer_figures(
     for layer, count in table.runs:
         sizes[layer] += count
     array = compute_array(machine)
+    works = [_busy(machine, count) for count in counts]
     return tuple(
         LayerFigures(
             layer.name,
@@ -67,9 +74,12 @@ def layer_figures(
             count.dram_bytes(machine),
             count.energy_pj,
             _utilization(count, array, own),
-            _bound(_busy(machine, count), own),
+            _bound(busy, own),
+            count.computes[array].ops if array else 0,
+            {name: one.read_bytes + one.write_bytes for name, one in count.memories.items()},
+            busy,
         )
-        for layer, size, own, count in zip(table.layers, sizes, cycles, counts, strict=True)
+        for layer, size, own, count, busy in zip(table.layers, sizes, cycles, counts, works, strict=True)
     )
 
 
@@ -87,8 +97,16 @@ def _utilization(counts: Counts, array: str, cycles: int) -> float:
     return node.full_cycles / max(cycles, node.busy_cycles, 1) if node is not None else 0.0
 
 
-def _busy(machine: Machine, counts: Counts) -> Iterator[tuple[str, int]]:
-    """Busy cycles of what does one thing at a time: compute nodes, channels of links, units."""
+def _busy(machine: Machine, counts: Counts) -> dict[str, int]:
+    """Busy cycles of what does one thing at a time, of several with one name the most."""
+    found: dict[str, int] = {}
+    for name, cycles in _works(machine, counts):
+        found[name] = max(found.get(name, 0), cycles)
+    return {name: cycles for name, cycles in found.items() if cycles}
+
+
+def _works(machine: Machine, counts: Counts) -> Iterator[tuple[str, int]]:
+    """Busy cycles of compute nodes, channels of links, units."""
     yield from ((name, count.busy_cycles) for name, count in counts.computes.items())
     channels: dict[str, int] = {}
     for link in machine.links:
@@ -108,6 +126,6 @@ def offchip_links(machine: Machine) -> set[str]:
     return {link.name for link in machine.links if {link.src, link.dst} & offchip}
 
 
-def _bound(busy: Iterable[tuple[str, int]], cycles: int) -> str:
-    name, most = max(busy, key=lambda item: item[1], default=("", 0))
+def _bound(busy: Mapping[str, int], cycles: int) -> str:
+    name, most = max(busy.items(), key=lambda item: item[1], default=("", 0))
     return name if most and most >= BINDING_SHARE * cycles else WAITING

@@ -15,6 +15,7 @@ from .layers import LayerFigures
 from .memory import Storage
 from .region_peaks import RegionUse
 from .schedule import Issue
+from .stream import Stream
 
 if TYPE_CHECKING:
     from ...machine.tensor_placement import TensorPlacement
@@ -27,7 +28,8 @@ class SimulationResult:
     `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
     and mnemonic; `issues` are the instructions in the order in which they start; `regions` says how much of each region
-    of fused groups was used; `layers` is what each layer took, of a program that knows its layers.
+    of fused groups was used; `layers` is what each layer took, of a program that knows its layers; `stream` has what the
+    instructions are, on machines of control model `queues`.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -43,6 +45,7 @@ class SimulationResult:
     storages: Mapping[str, Storage] = field(repr=False)
     regions: tuple[RegionUse, ...] = ()
     layers: tuple[LayerFigures, ...] = ()
+    stream: Stream | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in self.outputs.items())

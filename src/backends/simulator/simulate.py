@@ -86,6 +86,7 @@ def simulate_queues(program: Program, inputs: Inputs, options: SimulationOptions
         storages=by_name,
         regions=region_uses(stream, program.regions),
         layers=_layers(stream, program.layer_table, stretches),
+        stream=stream,
     )
 
 
