@@ -58,8 +58,8 @@ class Program:
     `dram_bytes`, ...); `ops_max` is the largest number of IR operations that there were at any time; `regions` are
     those of fused groups; `layer_table` says which instructions are of which layer; `candidates` what the program was
     chosen from, where there was a choice; `lower_bound` has the figures `cycles`, `energy_pj` and `dram_bytes` that no
-    program of the network goes below, where they are known, and `bound_by` the argument for the cycles; `sources` is what
-    layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options.
+    program of the network goes below, where they are known, and `bound_by` the argument for the cycles; `sources` is
+    what layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options.
     """
 
     machine: Machine
@@ -82,6 +82,12 @@ class Program:
         layers = f"{known} layer{'s' * (known != 1)}, {count} instructions, " if self.layer_table.known else ""
         cycles = f", {self.predicted['cycles']:.0f} cycles predicted" if "cycles" in self.predicted else ""
         return f"<Program for {self.machine.name}: {layers}{len(self.code)} bytes{cycles}>"
+
+    @property
+    def title(self) -> str:
+        """What was compiled, as far as it has a name: that of a file without its folder."""
+        model = str(self.origin.get("model", ""))
+        return Path(model).name if Path(model).suffix in (".onnx", ".mlir") else model
 
     @property
     def control(self) -> ControlModel:

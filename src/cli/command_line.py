@@ -26,6 +26,7 @@ from .kernel_cache import FIRST_ANSWER_S, interpret_first
 COMMANDS = (
     "compile",
     "run",
+    "report",
     "assemble",
     "disassemble",
     "targets",

@@ -62,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-check", action="store_true", help="compare with nothing when --expect is not given")
     parser.add_argument("--no-trace", action="store_true", help="write no trace")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write a page about the run (see `tilewright report`)"
+    )
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser, "of made inputs, and of random choices")
@@ -81,7 +84,9 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
     if arguments.binary is not None:
         searched = "schedule", "tokens", "rounds", "time_limit", "seed", "batch", "shape", "dim"
-        yield Unused((*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv"), "with --binary")
+        yield Unused(
+            (*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv", "report"), "with --binary"
+        )
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:
@@ -89,7 +94,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.model is None:
         return
     if arguments.schedule is not None:
-        yield Unused((*WAYS_TO_COMPILE, "expect"), "with --schedule, whose weights are made")
+        yield Unused((*WAYS_TO_COMPILE, "expect", "report"), "with --schedule, whose weights are made")
         if arguments.schedule != "ours":
             searched = "rounds", "tokens", "time_limit", "batch", "shape", "dim"
             yield Unused(searched, "with a schedule from a file")
@@ -102,7 +107,9 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
     if is_map_only(arguments.target):
-        yield Unused((*WAYS_TO_COMPILE, "no_trace", "csv"), "on a target without instructions, whose mappings run")
+        yield Unused(
+            (*WAYS_TO_COMPILE, "no_trace", "csv", "report"), "on a target without instructions, whose mappings run"
+        )
         if is_kernel(arguments.model):
             yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
         return
@@ -139,6 +146,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         not arguments.no_check,
         not arguments.no_trace,
         arguments.tolerance,
+        arguments.report,
     )
     folder = arguments.output or default_folder(arguments.model)
     if arguments.schedule is not None:
@@ -182,6 +190,7 @@ def show(answer: dict[str, Any]) -> None:
         *_independent_rows(answer),
         ["outputs", answer["outputs"]],
         *([["trace", answer["trace"]]] if answer["trace"] else []),
+        *([["page", answer["report"]]] if "report" in answer else []),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table("Run", ["what", "value"], rows)

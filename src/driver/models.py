@@ -207,7 +207,7 @@ class RunOptions:
 
     `inputs` and `expect` are files of arrays; inputs that no file gives are made from `seed`.  `check` compares the
     outputs of a model with NumPy where nothing is expected by file.  They agree within the relative error `tolerance`,
-    or that of their element type (`arrays.TOLERANCES`).
+    or that of their element type (`arrays.TOLERANCES`).  `report` is a page to write about the run.
     """
 
     inputs: Path | None = None
@@ -216,6 +216,7 @@ class RunOptions:
     check: bool = True
     trace: bool = True
     tolerance: float | None = None
+    report: Path | None = None
 
     def __post_init__(self) -> None:
         check_fields(self, seed=0, tolerance=0)
@@ -240,6 +241,7 @@ class RunResult:
     candidates: tuple[Candidate, ...] = ()
     independent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    report: Path | None = None
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -272,6 +274,7 @@ class RunResult:
             **self.bounds,
             "outputs": str(self.outputs),
             "trace": str(self.trace) if self.trace is not None else None,
+            **({"report": str(self.report)} if self.report is not None else {}),
             "compared_with": self.compared_with,
             **verdict(self.comparison),
             "agrees": self.agrees,
@@ -297,6 +300,7 @@ def run(
     Writes `outputs.npz` and, on machines that have traces, `trace.json` to `folder`.
     """
     from ..backends.program import load_program
+    from ..backends.report.page import write_report
     from ..backends.simulator import simulate
 
     check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
@@ -322,12 +326,14 @@ def run(
     result = simulate(program, inputs, trace=trace, progress=progress)
     outputs = folder / "outputs.npz"
     write_arrays(outputs, result.outputs)
+    if options.report is not None:
+        write_report(options.report, program, result, program.title or Path(model).name)
     compared_with, expected = expected_outputs(module, inputs, given, options)
     comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
     independent = _run_independently(program, inputs, result, expected)
     spent = time.process_time() - start
     known = program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates
-    return RunResult(result, *known, independent, program.bounds(result.cycles))
+    return RunResult(result, *known, independent, program.bounds(result.cycles), options.report)
 
 
 def _run_independently(

@@ -28,10 +28,10 @@ class LayerFigures:
     `cycles` is the time by which its instructions advance the end of the program, each after those before it in the
     program; so the cycles of all layers add up to the program's, and what is hidden behind earlier layers counts 0.
     `dram_bytes` are read and written off chip, `memory_bytes` in each memory; `ops` are those of the compute array.
-    `busy_cycles` says for what does one thing at a time, `dram` among it, how long it works for the layer; no time in
-    which these alone run is shorter than the largest.  `utilization` is the share of its peak that the compute array did in
-    these cycles (in the array's busy cycles, where those are more).  `bound_by` is `dram`, or the compute node,
-    link or unit that is busy longest in the layer's instructions, if at least for half of its cycles; else `waiting`.
+    `busy_cycles` says of all that does one thing at a time, `dram` among it, how long it works for the layer: alone,
+    its instructions take no less than the largest.  `utilization` is the share of its peak that the compute array did
+    in these cycles (in the array's busy cycles, where those are more).  `bound_by` is `dram`, or the compute node, link
+    or unit that is busy longest in the layer's instructions, if at least for half of its cycles; else `waiting`.
     """
 
     name: str

@@ -28,8 +28,8 @@ class SimulationResult:
     `peak_bytes` is one past the highest address used, per memory; `utilization` the share of its peak that a compute
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
     and mnemonic; `issues` are the instructions in the order in which they start; `regions` says how much of each region
-    of fused groups was used; `layers` is what each layer took, of a program that knows its layers; `stream` has what the
-    instructions are, on machines of control model `queues`.
+    of fused groups was used; `layers` is what each layer took, of a program that knows its layers; `stream` has the
+    decoded instructions, on machines of control model `queues`.
     """
 
     outputs: dict[str, NDArray[Any]]

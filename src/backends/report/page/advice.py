@@ -1,0 +1,129 @@
+"""What stands out in a run, in words, with what would change it: estimates, which `tilewright explain` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+MOST = 8
+"""Layers that are spoken of."""
+
+WORTH = 0.01
+"""Cycles of the whole run, as a share, that a layer must lose to be spoken of."""
+
+NEAR = 0.02
+"""A program this near to its bound is not made faster by another schedule."""
+
+IDLE_ARRAY = 0.5
+"""An array that does less of its peak while it is busy leaves lanes idle."""
+
+
+def advice_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Remarks, weightiest first: the layer that each is about (None: the whole), text, lever, and cycles lost."""
+    whole = [*_about_bound(answer), *_about_room(answer)]
+    layers = sorted(_about_layers(answer), key=lambda remark: -remark["cycles"])
+    return whole + layers[:MOST]
+
+
+def _remark(layer: int | None, cycles: float, text: str, lever: str) -> dict[str, Any]:
+    return {"layer": layer, "cycles": cycles, "text": text, "lever": lever}
+
+
+def _about_bound(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if "gap" not in answer:
+        return
+    gap, bound = answer["gap"], answer["bound_by"]
+    lost = answer["cycles"] - answer["lower_bound"]["cycles"]
+    if gap <= NEAR:
+        text = f"The program takes {_share(gap)} more cycles than any program must, by {bound}."
+        lever = "Another target or network helps, no other schedule: `tilewright explain` doubles each resource."
+    else:
+        text = f"The program takes {_share(gap)} more cycles than the bound of all programs, which {bound} sets."
+        lever = "`tilewright compile --partition best` compares more ways to group layers."
+    yield _remark(None, lost, text, lever)
+
+
+def _about_room(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Bytes that cross DRAM although no program must move them."""
+    least = answer.get("lower_bound", {}).get("dram_bytes", 0)
+    more = answer["dram_bytes"] - least
+    if not least or more <= NEAR * least:
+        return
+    bandwidth = max((link["bytes_per_cycle"] for link in answer["target"]["links"] if link["offchip"]), default=0)
+    text = f"{_bytes(more)} more than any program must cross DRAM ({_share(more / least)}): not all stays on chip."
+    lever = "A larger buffer keeps more; `tilewright explain` says what twice as much is worth."
+    yield _remark(None, more / bandwidth if bandwidth else 0, text, lever)
+
+
+def _about_layers(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    units = {unit["name"]: unit for unit in answer["target"]["units"]}
+    for number, layer in enumerate(answer["layers"]):
+        if layer["cycles"] < WORTH * answer["cycles"]:
+            continue
+        waits = _waits_of_main(layer, units)
+        lost = sum(wait["cycles"] for wait in waits)
+        if waits and lost >= WORTH * answer["cycles"]:
+            yield _about_wait(answer, number, layer, waits, units)
+        yield from _about_lanes(answer, number, layer)
+
+
+def _waits_of_main(layer: Mapping[str, Any], units: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What the unit of most work waits for, those of DRAM aside, longest first."""
+    nodes = {node: name for name, unit in units.items() for node in unit["nodes"]}
+    busy = {node: cycles for node, cycles in layer["busy_cycles"].items() if node in nodes and "->" not in node}
+    if not busy:
+        return ()
+    main = nodes[max(busy, key=lambda node: busy[node])]
+    return [wait for wait in layer.get("waits", ()) if wait["unit"] == main and wait["for_unit"]]
+
+
+def _about_wait(
+    answer: Mapping[str, Any],
+    number: int,
+    layer: Mapping[str, Any],
+    waits: Sequence[Mapping[str, Any]],
+    units: Mapping[str, Any],
+) -> dict[str, Any]:
+    by_unit: dict[str, int] = {}
+    for wait in waits:
+        by_unit[wait["for_unit"]] = by_unit.get(wait["for_unit"], 0) + wait["cycles"]
+    other = max(by_unit, key=lambda key: by_unit[key])
+    lost = by_unit[other]
+    speeds = {link["name"]: link["bytes_per_cycle"] for link in answer["target"]["links"] if link["offchip"]}
+    links = [node for node in units[other]["nodes"] if node in speeds]
+    text = f"{layer['name']}: {_work_of(units[waits[0]['unit']])} waits {lost:,} cycles for"
+    if not links:
+        return _remark(number, lost, f"{text} {_work_of(units[other])}.", "Smaller tiles let both work side by side.")
+    speed = speeds[links[0]]
+    work = max((c for key, c in layer["busy_cycles"].items() if key not in ("dram", *units)), default=0)
+    moved = layer["dram_bytes"]
+    lever = "Other layers' transfers fill the link: a larger buffer lets this layer's begin earlier."
+    if work and moved / work > (1 + NEAR) * speed:
+        lever = f"It moves {_bytes(moved)} in {work:,} cycles of work: {moved / work:.0f} B/cycle would keep step."
+    return _remark(number, lost, f"{text} {links[0]} ({speed:g} B/cycle).", lever)
+
+
+def _work_of(unit: Mapping[str, Any]) -> str:
+    """What a unit is called: the node or link that it serves, if that is one."""
+    return unit["nodes"][0] if len(unit["nodes"]) == 1 else unit["name"]
+
+
+def _about_lanes(answer: Mapping[str, Any], number: int, layer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    array = answer["target"]["array"]
+    busy, share = layer["busy_cycles"].get(array, 0), layer["utilization"]
+    if layer["bound_by"] == array and share < IDLE_ARRAY and busy:
+        lost = round(busy * (1 - share))
+        text = f"{layer['name']}: {array} works at {_share(share)} of its peak: lanes are idle or wait for operands."
+        yield _remark(number, lost, text, f"Other lanes of {array}, more bandwidth to it, or a larger batch.")
+
+
+def _share(part: float) -> str:
+    return f"{100 * part:.1f} %"
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000:
+            break
+        count /= 1000
+    return f"{count:.3g} {unit}"

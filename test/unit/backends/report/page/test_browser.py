@@ -1,0 +1,180 @@
+"""The page in a browser at three sizes of its window: what it shows, and what clicks and keys do.
+
+Skipped where Playwright or a Chromium (`apt-get install chromium`, or `playwright install chromium`) is missing.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (pip install playwright)")
+
+SIZES = [(1920, 1080), (1366, 768), (640, 900)]
+
+ROOT_ARGUMENTS = ["--no-sandbox"]  # containers run as root
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as tools:
+        path = shutil.which("chromium") or shutil.which("chromium-browser") or tools.chromium.executable_path
+        if not Path(path).exists():
+            pytest.skip("no Chromium is installed")
+        found = tools.chromium.launch(executable_path=path, args=ROOT_ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def page(browser: Any, report: Report, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report, opened; errors and requests to anywhere else fail the test."""
+    width, height = request.param
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    opened.on("request", lambda asked: faults.append(asked.url) if not asked.url.startswith("file:") else None)
+    opened.goto(report.page.as_uri())
+    opened.wait_for_selector("html[data-ready]", state="attached")
+    yield opened
+    opened.close()
+    assert faults == []
+
+
+def whole(text: str) -> int:
+    return int(re.sub(r"[^\d]", "", text))
+
+
+def test_cards_tell_the_numbers(page: Any, report: Report):
+    cards = {card.locator("h3").inner_text(): card for card in page.locator(".card").all()}
+    assert whole(cards["Latency"].locator(".value").inner_text()) == report.answer["cycles"]
+    assert whole(cards["Least of any program"].locator(".value").inner_text()) == report.answer["lower_bound"]["cycles"]
+    told = cards["Least of any program"].locator("p").first.inner_text()
+    assert told.startswith(f"{100 * report.answer['gap']:.1f} % above it, bound by {report.answer['bound_by']}")
+
+
+def test_nothing_is_wider_than_the_window(page: Any):
+    page.locator("#table tbody tr").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    outside = """() => [...document.querySelectorAll('h1, h2, h3, .value, .card p, .legend, .buttons, #advice li')]
+        .filter((item) => item.offsetParent && item.getBoundingClientRect().right > innerWidth + 1)
+        .map((item) => item.textContent)"""
+    assert page.evaluate(outside) == []
+
+
+def test_the_table_is_that_of_the_layers(page: Any, report: Report):
+    layers = report.answer["layers"]
+    rows = page.locator("#table tbody tr")
+    assert rows.count() == len(layers)
+    names = page.locator("#table tbody td.name").all_inner_texts()
+    assert names == [layer["name"] for layer in layers]
+    keys = page.locator("#table thead th").evaluate_all("cells => cells.map((cell) => cell.dataset.key)")
+    for key in ("cycles", "instructions"):
+        shown = page.locator(f"#table tbody td:nth-child({keys.index(key) + 1})").all_inner_texts()
+        assert [whole(text) for text in shown] == [layer[key] for layer in layers]
+        total = page.locator(f"#table tfoot td:nth-child({keys.index(key) + 1})").inner_text()
+        assert whole(total) == report.answer[key]
+
+
+def test_sorting_and_filtering(page: Any, report: Report):
+    page.locator("th[data-key=cycles] button").click()
+    names = page.locator("#table tbody td.name").all_inner_texts()
+    longest = sorted(report.answer["layers"], key=lambda layer: -layer["cycles"])
+    assert names[0] == longest[0]["name"]
+    assert page.locator("th[data-key=cycles]").get_attribute("aria-sort") == "descending"
+    page.fill("#filter", names[0])
+    found = page.locator("#table tbody td.name").all_inner_texts()
+    assert names[0] in found
+    assert len(found) < len(names)
+
+
+def test_a_click_on_a_row_shows_the_layer_everywhere(page: Any, report: Report):
+    layer = report.answer["layers"][1]
+    page.locator("#table tbody tr").nth(1).click()
+    inspector = page.locator("#inspector")
+    assert inspector.locator("h2").inner_text() == layer["name"]
+    told = dict(zip(inspector.locator("dt").all_inner_texts(), inspector.locator("dd").all_inner_texts(), strict=True))
+    assert told["cycles"].startswith(f"{layer['cycles']:,} ")
+    assert told["bound by"] == layer["bound_by"]
+    assert page.locator(".box.selected").count() == 1
+    assert "nest.group" in page.locator("#code").inner_text()
+    inspector.get_by_role("tab", name="assembly").click()
+    lines = page.locator("#code").inner_text().strip().splitlines()
+    assert len(lines) == layer["instructions"]
+    assert page.evaluate("location.hash") == f"#layer={layer['name']}"
+    page.keyboard.press("Escape")
+    assert inspector.is_hidden()
+
+
+def shown_range(page: Any) -> tuple[int, int]:
+    first, last = re.findall(r"[\d,]+", page.locator("#range").inner_text())[:2]
+    return whole(first), whole(last)
+
+
+def test_zoom_from_the_run_to_an_instruction(page: Any, report: Report):
+    cycles = report.answer["cycles"]
+    page.locator("#lanes").scroll_into_view_if_needed()
+    assert shown_range(page) == (0, cycles)
+    page.locator("#zoom-in").click()
+    page.wait_for_function("document.getElementById('range').textContent.split(' ')[0] !== '0'")
+    first, last = shown_range(page)
+    assert abs((last - first) - cycles / 2) <= 1
+    page.locator("#lanes").focus()
+    for _ in range(30):
+        page.keyboard.press("+")
+    page.wait_for_timeout(100)
+    first, last = shown_range(page)
+    assert last - first <= 9
+    page.keyboard.press("0")
+    page.wait_for_timeout(100)
+    assert shown_range(page) == (0, cycles)
+
+
+def test_a_click_on_the_timeline_opens_the_instruction(page: Any, report: Report):
+    """The first load starts at once: the left end of the first unit's row."""
+    lanes = page.locator("#lanes")
+    lanes.scroll_into_view_if_needed()
+    lanes.click(position={"x": 108, "y": 24 + 27 + 8})
+    facts = page.locator("#inspector dl").first
+    facts.wait_for()
+    assert facts.locator("dd").first.inner_text() == "LOAD #0"
+    marked = page.locator("#code mark").inner_text()
+    assert marked.split()[:2] == ["0", "LOAD"]
+    assert page.locator("#inspector h2").inner_text() == report.answer["layers"][0]["name"]
+
+
+def test_search_finds_a_layer_in_the_network(page: Any, report: Report):
+    name = report.answer["layers"][-1]["name"]
+    page.keyboard.press("/")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    assert page.locator(".box.selected").count() == 1
+    assert page.locator("#inspector h2").inner_text() == name
+    box, place = page.locator(".box.selected").bounding_box(), page.locator("#graph").bounding_box()
+    assert place["x"] <= box["x"] + box["width"] / 2 <= place["x"] + place["width"]
+    assert place["y"] <= box["y"] + box["height"] / 2 <= place["y"] + place["height"]
+
+
+def test_keys_walk_the_layers_and_change_the_theme(page: Any, report: Report):
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.locator("#inspector h2").inner_text() == report.answer["layers"][1]["name"]
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.keyboard.press("d")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != ground
+
+
+def test_a_link_opens_its_layer(page: Any, report: Report):
+    name = report.answer["layers"][2]["name"]
+    page.goto(f"{report.page.as_uri()}#layer={name}")
+    page.reload()
+    page.wait_for_selector("#inspector h2")
+    assert page.locator("#inspector h2").inner_text() == name
