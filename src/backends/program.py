@@ -59,7 +59,8 @@ class Program:
     those of fused groups; `layer_table` says which instructions are of which layer; `candidates` what the program was
     chosen from, where there was a choice; `lower_bound` has the figures `cycles`, `energy_pj` and `dram_bytes` that no
     program of the network goes below, where they are known, and `bound_by` the argument for the cycles; `sources` is
-    what layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options.
+    what layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options;
+    `refused` says which ways to compile were tried before this one, and what they lacked.
     """
 
     machine: Machine
@@ -75,6 +76,7 @@ class Program:
     bound_by: str = ""
     sources: tuple[LayerSource, ...] = field(default=(), repr=False)
     origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    refused: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         count = sum(count for _, count in self.layer_table.runs)
@@ -149,6 +151,7 @@ class Program:
                 "lower_bound": dict(self.lower_bound),
                 "bound_by": self.bound_by,
                 "origin": dict(self.origin),
+                "refused": list(self.refused),
                 "ops_max": self.ops_max,
                 "regions": [asdict(region) for region in self.regions],
                 **self.layer_table.as_dict(),
@@ -195,7 +198,8 @@ def load_program(folder: str | Path) -> Program:
         layers = layer_table_of(table)
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
         program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")), sources=sources)
-        program = replace(program, origin=dict(table.get("origin", {})))
+        refused = tuple(map(str, table.get("refused", ())))
+        program = replace(program, origin=dict(table.get("origin", {})), refused=refused)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"

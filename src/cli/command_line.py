@@ -27,6 +27,8 @@ COMMANDS = (
     "compile",
     "run",
     "report",
+    "explain",
+    "diff",
     "assemble",
     "disassemble",
     "targets",

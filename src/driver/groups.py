@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -52,13 +52,14 @@ def default_program(
     if options.keep_intermediates or load_target(target).control != "queues" or not _has_layers(module):
         return compile_module(module, target, alone, progress, name)
     scheduled: Program | None = None
+    refused: tuple[str, ...] = ()
     try:
         tried = replace(options, partition=SCHEDULE)
         scheduled = compile_module(load_model(module), target, tried, progress, name)
-    except TilewrightError:
-        pass
+    except TilewrightError as error:
+        refused = _why([error])
     if scheduled is None:
-        return compile_module(module, target, alone, progress, name)
+        return replace(compile_module(module, target, alone, progress, name), refused=refused)
     cycles = scheduled.predicted["cycles"]
     if scheduled.lower_bound and cycles <= (1 + NEAR) * scheduled.lower_bound["cycles"]:
         return scheduled
@@ -90,10 +91,17 @@ def lower_groups(
     errors: list[InfeasibleError] = []
     for text in texts:
         try:
-            return lower(load_model(module), text, options, progress, name)
+            program = lower(load_model(module), text, options, progress, name)
         except InfeasibleError as error:
             errors.append(error)
+        else:
+            return replace(program, refused=_why(errors))
     raise errors[0]
+
+
+def _why(errors: Iterable[TilewrightError]) -> tuple[str, ...]:
+    """What errors lacked, each once."""
+    return tuple(dict.fromkeys(error.paragraph() for error in errors))
 
 
 def best_groups(

@@ -1,100 +1,40 @@
-"""One model at several points of its open extents: a program for each, with the weights that they share."""
+"""A network on a machine given as text, compiled and told in numbers: a point of a study, in any process."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
-
-from xdsl.dialects.builtin import ModuleOp
+from typing import Any
 
 from ..errors import TilewrightError
-from ..files import file_error, make_folder, write_file
 from ..frontends.input_shapes import InputShapes
-from ..resources import Resources, identical
-from .models import Progress, compile
+from .models import compile
 from .pipelines import CompileOptions
 
-if TYPE_CHECKING:
-    from onnx import ModelProto
 
-    from ..backends.program import Program
+@dataclass(frozen=True)
+class Point:
+    """What is compiled: a model by name, for the machine that `target` (text of an `.acg` file) describes."""
 
-POINTS = "points.json"
-"""The table of a folder of points: what each of its folders is for."""
+    model: str
+    target: str
+    shapes: InputShapes = field(default_factory=InputShapes)
+    options: CompileOptions = field(default_factory=CompileOptions)
 
 
-def compile_points(
-    model: str | Path | bytes | ModelProto | ModuleOp,
-    target: str | Path,
-    points: Mapping[str, InputShapes],
-    *,
-    options: CompileOptions | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Program]:
-    """A program for each of `points`, by name; weights that are the same are one array.
-
-    Errors are those of `compile`, with the point in their subject.
-    """
-    options = options or CompileOptions()
-    held = Resources()
-    programs: dict[str, Program] = {}
-    for name, shapes in points.items():
-
-        def report(what: str, done: int, total: int, point: str = name) -> None:
-            if progress is not None:
-                progress(f"{point}: {what}", done, total)
-
-        dump = options.dump / folder_name(name) if options.dump is not None else None
+def evaluate(point: Point) -> dict[str, Any]:
+    """Predicted figures, bounds and layers of a point; where there is no program, `error` as `--json` tells it."""
+    start = time.process_time()
+    with TemporaryDirectory(prefix="tilewright-") as folder:
+        target = Path(folder) / "target.acg"
+        target.write_text(point.target, encoding="utf-8")
         try:
-            program = compile(model, target, shapes=shapes, options=replace(options, dump=dump), progress=report)
+            program = compile(point.model, target, shapes=point.shapes, options=point.options)
         except TilewrightError as error:
-            error.subject = f"{name}: {error.subject}"
-            raise
-        programs[name] = replace(program, constants=_interned(program.constants, held))
-    return programs
-
-
-def _interned(constants: Resources, held: Resources) -> Resources:
-    """The constants, each as the equal one of its name in `held`, to which new names are added."""
-    kept = Resources()
-    for name, array in constants.items():
-        if name not in held:
-            held[name] = array
-        kept[name] = held[name] if identical(held[name], array) else array
-    return kept
-
-
-def save_points(programs: Mapping[str, Program], folder: str | Path) -> dict[str, Path]:
-    """Writes each program to a folder of its own in `folder`, and a table of them; their folders by name.
-
-    Each can be moved and run by itself.  What all have is one file with several names (`shared.npz`), where the file
-    system has that.
-    """
-    folder = make_folder(folder)
-    first, *others = programs.values()
-    common = [
-        name
-        for name, array in first.constants.items()
-        if all(name in other.constants and identical(other.constants[name], array) for other in others)
-    ]
-    folders = {name: folder / folder_name(name) for name in programs}
-    try:
-        with TemporaryDirectory(dir=folder, prefix=".tilewright-") as place:
-            shared = Path(place) / "shared"
-            Resources({name: first.constants[name] for name in common}).save(shared)
-            for name, program in programs.items():
-                program.save(folders[name], shared, common)
-    except OSError as error:
-        raise file_error(error, folder) from error
-    write_file(folder / POINTS, json.dumps({name: path.name for name, path in folders.items()}, indent=1) + "\n")
-    return folders
-
-
-def folder_name(point: str) -> str:
-    """A point's name as that of a folder: `tokens=128`."""
-    return re.sub(r"[^\w=,.-]", "_", point) or "point"
+            return {"error": error.as_dict(), "cpu_s": time.process_time() - start}
+    figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
+    layers = [layer.as_dict() for layer in program.layers]
+    spent = time.process_time() - start
+    return {**figures, **program.bounds(figures["cycles"]), "layers": layers, "cpu_s": spent}

@@ -20,6 +20,30 @@ if TYPE_CHECKING:
 
 Numbers = Mapping[str, int | float]
 
+MEMORY_FIELDS = {
+    "data_width": "data_width_bits",
+    "banks": "banks",
+    "depth": "depth",
+    "align": "align_bytes",
+    "read_energy": "read_energy_pj_per_byte",
+    "write_energy": "write_energy_pj_per_byte",
+    "buffering": "buffering",
+}
+"""Attributes of a memory in the language, and its fields in `Memory`."""
+
+PORT_FIELDS = {
+    "block": "block_words",
+    "latency": "latency_cycles",
+    "access_energy": "read_energy_pj",
+    "write_access_energy": "write_energy_pj",
+    "read_bandwidth": "read_bandwidth",
+    "write_bandwidth": "write_bandwidth",
+    "shared_bandwidth": "shared_bandwidth",
+    "network_bandwidth": "network_bandwidth",
+    "hop_energy": "hop_energy_pj",
+}
+"""Attributes of a memory in the language, and its fields in `Ports`."""
+
 
 def resolved(machine: Machine) -> tuple[tuple[Compute, ...], tuple[Link, ...]]:
     """Nodes and links whose capabilities' formulas have numbers for the attributes that they name."""
@@ -76,25 +100,8 @@ def _paths(machine: Machine) -> dict[str, int | float]:
 
 
 def _of_memory(memory: Memory) -> dict[str, int | float | None]:
-    ports = memory.ports
-    return {
-        "data_width": memory.data_width_bits,
-        "banks": memory.banks,
-        "depth": memory.depth,
-        "align": memory.align_bytes,
-        "read_energy": memory.read_energy_pj_per_byte,
-        "write_energy": memory.write_energy_pj_per_byte,
-        "buffering": memory.buffering,
-        "block": ports.block_words,
-        "latency": ports.latency_cycles,
-        "access_energy": ports.read_energy_pj,
-        "write_access_energy": ports.write_energy_pj,
-        "read_bandwidth": ports.read_bandwidth,
-        "write_bandwidth": ports.write_bandwidth,
-        "shared_bandwidth": ports.shared_bandwidth,
-        "network_bandwidth": ports.network_bandwidth,
-        "hop_energy": ports.hop_energy_pj,
-    }
+    own = {word: getattr(memory, field) for word, field in MEMORY_FIELDS.items()}
+    return own | {word: getattr(memory.ports, field) for word, field in PORT_FIELDS.items()}
 
 
 def _number(value: float) -> int | float:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....files import write_file
 from .occupancy import occupancies
 from .summary import layer_texts, summary
+from .template import filled
 from .timeline import assembly, pack_lives, pack_timeline, packed, packed_json
 from .waiting import waits_of
 
@@ -19,20 +16,16 @@ if TYPE_CHECKING:
     from ...program import Program
     from ...simulator import SimulationResult
 
-HERE = Path(__file__).parent
-
 SCRIPTS = ("base.js", "timeline.js", "graph.js", "layers.js", "charts.js", "page.js")
 """The page's scripts, in the order in which they run."""
 
 
 def report_of(program: Program, result: SimulationResult, name: str) -> tuple[dict[str, Any], str]:
     """The answer about a run as plain data, and the page that shows it."""
-    stream = result.stream
-    waits = waits_of(stream, result.issues) if stream is not None else []
-    answer = summary(program, result, name, waits)
+    stream, answer = result.stream, summary(program, result, name)
     packs: dict[str, str] = {"texts": packed_json(layer_texts(program.sources, answer["layers"]))}
     if stream is not None:
-        packs["columns"], plans = pack_timeline(stream, result.issues, waits)
+        packs["columns"], plans = pack_timeline(stream, result.issues, waits_of(stream, result.issues))
         lives = occupancies(stream, result.issues, program.layer_table.numbers())
         packs["lives"] = pack_lives(lives)
         memories = [{"memory": one.memory, "block": one.block, "count": len(one.lives)} for one in lives]
@@ -50,23 +43,5 @@ def write_report(path: str | Path, program: Program, result: SimulationResult, n
 
 
 def page_of(answer: dict[str, Any], packs: dict[str, str]) -> str:
-    """The page: its answer as JSON, and `packs`, each unpacked when it is first needed."""
-    text = (HERE / "page.html").read_text(encoding="utf-8")
-    data = json.dumps(answer, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    parts = {
-        "TITLE": escape(f"{answer['name']} on {answer['target']['name']}"),
-        "STYLE": (HERE / "page.css").read_text(encoding="utf-8"),
-        "ANSWER": data,
-        "PACKS": "\n".join(_pack(name, text) for name, text in packs.items()),
-        "SCRIPT": "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
-    }
-    return _filled(text, parts.__getitem__)
-
-
-def _pack(name: str, text: str) -> str:
-    return f'<script type="application/x-pack" id="pack-{name}">{text}</script>'
-
-
-def _filled(text: str, part: Callable[[str], str]) -> str:
-    """The template with `{{NAME}}` replaced once, whatever the parts hold."""
-    return re.sub(r"\{\{([A-Z]+)\}\}", lambda match: part(match[1]), text)
+    """The page of an answer."""
+    return filled("page.html", f"{answer['name']} on {answer['target']['name']}", answer, SCRIPTS, packs)

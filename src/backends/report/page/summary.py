@@ -12,18 +12,19 @@ from ...simulator.layers import compute_array, offchip_links
 from ...simulator.result import SimulationResult
 from .advice import advice_of
 from .layout import layout_of
-from .waiting import Wait, layer_waits
+from .waiting import layer_waits, waits_of
 
 if TYPE_CHECKING:
     from ...program import Program
 
 
-def summary(program: Program, result: SimulationResult, name: str, waits: Sequence[Wait]) -> dict[str, Any]:
+def summary(program: Program, result: SimulationResult, name: str) -> dict[str, Any]:
     """Everything that the page tells, instruction by instruction aside."""
     answer: dict[str, Any] = {"name": name, "target": target_facts(program.machine)}
     answer |= {**result.as_dict(), "predicted": dict(program.predicted), **program.bounds(result.cycles)}
     layers: list[dict[str, Any]] = answer["layers"]
     if result.stream is not None:
+        waits = waits_of(result.stream, result.issues)
         found = layer_waits(result.stream, waits, program.layer_table.numbers(), len(layers))
         layers = [{**layer, "waits": own} for layer, own in zip(layers, found, strict=True)]
     answer["layers"] = layers
