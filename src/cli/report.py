@@ -7,15 +7,27 @@ The page is one HTML file that needs no network: open it in any browser.  Its nu
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .tables import number, print_table, share
+from .command_line import Unused
+from .options import add_count
+from .tables import number, print_table, progress_bar, share
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder that `compile` wrote")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the page (default: DIR/report.html)")
+    parser.add_argument(
+        "--explain", action="store_true", help="compile again with more of each resource, and show what that brings"
+    )
+    add_count(parser, "--jobs", "processes that compile with --explain (default: 1)", default=1)
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    if not arguments.explain:
+        yield Unused(("jobs",), "without --explain")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -25,8 +37,15 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
     program = load_program(arguments.folder)
     result = simulate(program, functional=False, checks=False)
+    levers: dict[str, Any] | None = None
+    if arguments.explain:
+        from ..driver.explain import explain
+
+        with progress_bar() as progress:
+            levers = explain(arguments.folder, jobs=arguments.jobs, progress=progress)
     file = arguments.output or arguments.folder / "report.html"
-    return {"file": str(file), **write_report(file, program, result, program.title or arguments.folder.resolve().name)}
+    name = program.title or arguments.folder.resolve().name
+    return {"file": str(file), **write_report(file, program, result, name, levers)}
 
 
 def show(answer: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....files import write_file
 from .occupancy import occupancies
-from .summary import layer_texts, summary
+from .summary import layer_texts, summary, with_levers
 from .template import filled
 from .timeline import assembly, pack_lives, pack_timeline, packed, packed_json
 from .waiting import waits_of
@@ -20,9 +21,13 @@ SCRIPTS = ("base.js", "timeline.js", "graph.js", "layers.js", "charts.js", "page
 """The page's scripts, in the order in which they run."""
 
 
-def report_of(program: Program, result: SimulationResult, name: str) -> tuple[dict[str, Any], str]:
-    """The answer about a run as plain data, and the page that shows it."""
+def report_of(
+    program: Program, result: SimulationResult, name: str, levers: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], str]:
+    """The answer about a run as plain data, and the page that shows it; `levers` is the answer of `explain`."""
     stream, answer = result.stream, summary(program, result, name)
+    if levers is not None:
+        answer = with_levers(answer, levers)
     packs: dict[str, str] = {"texts": packed_json(layer_texts(program.sources, answer["layers"]))}
     if stream is not None:
         packs["columns"], plans = pack_timeline(stream, result.issues, waits_of(stream, result.issues))
@@ -35,9 +40,11 @@ def report_of(program: Program, result: SimulationResult, name: str) -> tuple[di
     return answer, page_of(answer, packs)
 
 
-def write_report(path: str | Path, program: Program, result: SimulationResult, name: str) -> dict[str, Any]:
+def write_report(
+    path: str | Path, program: Program, result: SimulationResult, name: str, levers: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Write the page about a run of `program`, and answer its data."""
-    answer, page = report_of(program, result, name)
+    answer, page = report_of(program, result, name, levers)
     write_file(path, page)
     return answer
 

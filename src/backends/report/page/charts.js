@@ -54,6 +54,18 @@ function makeAdvice() {
   $("advice").append(make("details", { open: true }, make("summary", { textContent: "What stands out" }), list));
 }
 
+// What `explain` found: the network compiled again with more of each resource.
+function makeLevers() {
+  const levers = (answer.levers ?? []).filter((lever) => !lever.error);
+  if (!levers.length) return;
+  const most = Math.max(0.01, ...levers.map((lever) => Math.abs(lever.faster)));
+  const rows = [...levers].sort((a, b) => b.faster - a.faster).map((lever) => ({
+    name: `${lever.attribute} \u00d7 ${lever.factor}`, kind: lever.faster < 0 ? "array" : "vector", part: Math.abs(lever.faster) / most,
+    text: `${exact(lever.cycles)} cycles`, note: `${Math.abs(100 * lever.faster).toFixed(1)} % ${lever.faster < 0 ? "slower" : "faster"}`,
+    title: lever.lower_bound ? `least of any program: ${exact(lever.lower_bound.cycles)} cycles, by ${lever.bound_by}` : "" }));
+  $("summary").append(make("div", { className: "panel", id: "levers" }, bars("With more of each resource, compiled again", rows)));
+}
+
 const coded = (text) => text.split("`").map((part, place) => (place % 2 ? make("code", { textContent: part }) : part));
 
 // --- roofline
@@ -182,5 +194,5 @@ function bars(label, rows) {
     make("span", { textContent: row.name, title: row.title ?? "" }),
     make("span", { className: "track" }, make("b", { style: `width:${(100 * Math.min(1, row.part)).toFixed(2)}%;--kind:var(--${row.kind})` })),
     make("span", { className: "value", textContent: row.text }),
-    make("span", { className: "value soft", textContent: row.bare ? "" : share(row.part) })]));
+    make("span", { className: "value soft", textContent: row.note ?? (row.bare ? "" : share(row.part)) })]));
 }

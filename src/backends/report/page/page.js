@@ -37,6 +37,8 @@ function layerFacts(layer) {
     ...Object.entries(layer.busy_cycles).filter(([name]) => !(name in answer.counts.units)).map(([name, cycles]) => [`${name} busy`, `${exact(cycles)} cycles`]),
     ...Object.entries(layer.memory_bytes).map(([name, size]) => [`bytes in ${name}`, bytes(size)]),
     ["energy", energy(layer.energy_pj)], ["instructions", exact(layer.instructions)],
+    ...(layer.levers ?? []).filter((lever) => lever.cycles !== null).map((lever) => [
+      `with ${lever.attribute} \u00d7 ${lever.factor}`, `${exact(lever.cycles)} cycles`]),
     ...(decided.length ? [["decided", decided.join(", ")]] : []),
   ]);
 }
@@ -131,6 +133,7 @@ async function start() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   makeCards();
   makeAdvice();
+  makeLevers();
   makeGraph();
   makeTable();
   makeRoofline();

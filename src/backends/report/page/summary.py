@@ -32,6 +32,13 @@ def summary(program: Program, result: SimulationResult, name: str) -> dict[str, 
     return answer | {"advice": advice_of(answer)}
 
 
+def with_levers(answer: Mapping[str, Any], explained: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer with what `explain` found of the whole and of each layer."""
+    found = {tuple(layer["nodes"]): layer["levers"] for layer in explained["layers"]}
+    layers = [{**layer, "levers": found.get(tuple(layer["nodes"]), [])} for layer in answer["layers"]]
+    return {**answer, "layers": layers, "levers": explained["levers"]}
+
+
 def target_facts(machine: Machine) -> dict[str, Any]:
     """What the page needs to know of the machine."""
     array, offchip = compute_array(machine), offchip_links(machine)

@@ -43,6 +43,18 @@ def test_a_run_writes_the_page_of_its_numbers(report: Report, tmp_path: Path, ca
     assert page.read_text() == report.page.read_text()
 
 
+def test_levers_are_those_of_explain(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = str(tmp_path / "kernel")
+    assert main(["compile", "O[m,n] += A[m,k] * B[k,n]; m=100 n=40 k=60", "-o", folder, "--json"]) == 0
+    capsys.readouterr()
+    assert main(["explain", folder, "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert main(["report", folder, "--explain", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["levers"] == explained["levers"]
+    assert [layer["levers"] for layer in answer["layers"]] == [layer["levers"] for layer in explained["layers"]]
+
+
 def test_layers_add_up(report: Report):
     answer = report.answer
     for key in ("cycles", "dram_bytes", "instructions"):
