@@ -29,6 +29,7 @@ COMMANDS = (
     "report",
     "explain",
     "diff",
+    "sweep",
     "assemble",
     "disassemble",
     "targets",

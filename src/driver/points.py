@@ -33,7 +33,7 @@ def evaluate(point: Point) -> dict[str, Any]:
         try:
             program = compile(point.model, target, shapes=point.shapes, options=point.options)
         except TilewrightError as error:
-            return {"error": error.as_dict(), "cpu_s": time.process_time() - start}
+            return {"error": TilewrightError.as_dict(error), "cpu_s": time.process_time() - start}
     figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
     layers = [layer.as_dict() for layer in program.layers]
     spent = time.process_time() - start

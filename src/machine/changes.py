@@ -41,7 +41,10 @@ def attribute(machine: Machine, path: str) -> Value:
 
 def changed(machine: Machine, path: str, value: Value) -> Machine:
     """The machine with `value` at a path."""
-    return _changed(machine, ((slot, value) for slot in _found(machine, path)))
+    slots = _found(machine, path)
+    if any(isinstance(slot.value, int) for slot in slots) and value != int(value):
+        raise TilewrightError("target", path, "a whole number", str(value), "give one")
+    return _changed(machine, ((slot, type(slot.value)(value)) for slot in slots))
 
 
 def scaled(machine: Machine, path: str, factor: float) -> Machine:

@@ -42,6 +42,13 @@ def test_resources_are_room_bandwidths_and_widths():
     )
 
 
+def test_numbers_keep_their_type():
+    machine = changed(load_target("edge16"), "DRAM.bandwidth", 48)
+    assert parse_target(print_target(machine)) == machine
+    with pytest.raises(TilewrightError, match="a whole number"):
+        changed(machine, "GBUF.depth", 1.5)
+
+
 def test_an_unknown_path_is_told_with_those_there_are():
     with pytest.raises(TilewrightError, match=r"GBUF\.depth") as told:
         changed(load_target("edge16"), "GBUF.size", 1)

@@ -40,6 +40,12 @@ const capacity = (value) => scaled(value, "B", ["", "Ki", "Mi", "Gi", "Ti", "Pi"
 const energy = (pj) => scaled(pj, "J", ["p", "n", "µ", "m", "", "K"]);
 const seconds = (cycles) => scaled((cycles / answer.target.frequency_hz) * 1e12, "s", ["p", "n", "µ", "m", ""]);
 
+// A round step of which at most so many fit into a span.
+function niceStep(span, most) {
+  const rough = span / most, power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= rough);
+}
+
 // --- colours: what binds has one of a few, layers alternate in lightness, so that neighbours differ in grey, too
 
 let dark = false;

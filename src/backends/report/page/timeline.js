@@ -104,13 +104,8 @@ const reachOf = (memory) => Math.max(1, answer.peak_bytes[memory.memory]);
 
 const capacityOf = (name) => answer.target.memories.find((one) => one.name === name).capacity_bytes;
 
-function niceStep(span, most) {
-  const rough = span / most, power = 10 ** Math.floor(Math.log10(rough));
-  return Math.max(1, [1, 2, 5, 10].map((n) => n * power).find((step) => step >= rough));
-}
-
 function paintAxis(context, width) {
-  const step = niceStep(view.to - view.from, Math.max(2, (width - GUTTER) / 110));
+  const step = Math.max(1, niceStep(view.to - view.from, Math.max(2, (width - GUTTER) / 110)));
   context.strokeStyle = paint.line;
   context.fillStyle = paint.soft;
   context.fillText("cycles", 0, 10);

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,3 +45,16 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     result = tilewright.simulate(program, functional=False, checks=False)
     answer = write_report(place / "page.html", program, result, program.title)
     return Report(folder, place / "page.html", program, result, answer)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; tests that use it are skipped where Playwright or Chromium is missing."""
+    tools = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (pip install playwright)")
+    with tools.sync_playwright() as started:
+        path = shutil.which("chromium") or shutil.which("chromium-browser") or started.chromium.executable_path
+        if not Path(path).exists():
+            pytest.skip("no Chromium is installed (apt-get install chromium, or playwright install chromium)")
+        found = started.chromium.launch(executable_path=path, args=["--no-sandbox"])  # containers run as root
+        yield found
+        found.close()

@@ -6,31 +6,19 @@ Skipped where Playwright or a Chromium (`apt-get install chromium`, or `playwrig
 from __future__ import annotations
 
 import re
-import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tilewright
+from tilewright.backends.report.page import write_report
+
 from .conftest import Report
 
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (pip install playwright)")
-
 SIZES = [(1920, 1080), (1366, 768), (640, 900)]
-
-ROOT_ARGUMENTS = ["--no-sandbox"]  # containers run as root
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as tools:
-        path = shutil.which("chromium") or shutil.which("chromium-browser") or tools.chromium.executable_path
-        if not Path(path).exists():
-            pytest.skip("no Chromium is installed")
-        found = tools.chromium.launch(executable_path=path, args=ROOT_ARGUMENTS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -178,3 +166,18 @@ def test_a_link_opens_its_layer(page: Any, report: Report):
     page.reload()
     page.wait_for_selector("#inspector h2")
     assert page.locator("#inspector h2").inner_text() == name
+
+
+@pytest.mark.slow
+def test_a_whole_network(browser: Any, tmp_path: Path):
+    """ResNet-50 in int8, as it is compiled by default: below 5 MB, and there in two seconds."""
+    program = tilewright.compile("resnet50")
+    result = tilewright.simulate(program, functional=False, checks=False)
+    answer = write_report(tmp_path / "page.html", program, result, program.title)
+    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    opened = browser.new_page(viewport={"width": 1920, "height": 1080})
+    start = time.monotonic()
+    opened.goto((tmp_path / "page.html").as_uri())
+    opened.wait_for_selector("html[data-ready]", state="attached")
+    assert time.monotonic() - start < 2
+    assert opened.locator("#table tbody tr").count() == len(answer["layers"])

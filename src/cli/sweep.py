@@ -1,0 +1,93 @@
+"""Compute a study: networks on a machine with other numbers, and what no other machine is better than.
+
+SPEC.toml says which attributes of the target take which values (docs/sweep.md):
+
+  target = "edge16"
+  networks = ["resnet50"]
+  objectives = ["cycles", "room"]
+  [attributes]
+  "GBUF.depth" = [32768, 65536, 131072]
+  "DRAM.bandwidth" = [16, 32, 64]
+  [formulas]
+  room = "GBUF.depth * GBUF.banks"
+
+Points that the database has are not computed again, so a study that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..files import replacing
+from ..interruption import answer_with_best
+from .options import add_count
+from .tables import energy, number, print_table, progress_bar
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="SPEC.toml", help="the study")
+    parser.add_argument(
+        "--database", type=Path, metavar="FILE", help="where points are kept (default: sweep.sqlite beside SPEC.toml)"
+    )
+    add_count(parser, "--jobs", "processes (default: 1)", default=1)
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write all points to FILE")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the front")
+
+
+def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..driver.sweep import sweep
+    from ..driver.sweep_spec import read_study
+
+    study = read_study(arguments.file)
+    database = arguments.database or arguments.file.with_name("sweep.sqlite")
+    answer_with_best()
+    with progress_bar() as progress:
+        answer = sweep(study, database, jobs=arguments.jobs, progress=progress)
+    answer["name"] = arguments.file.stem
+    if arguments.csv is not None:
+        _write_csv(arguments.csv, answer["rows"])
+    if arguments.html is not None:
+        from ..backends.report.page.study import write_study
+
+        write_study(arguments.html, answer)
+        answer["file"] = str(arguments.html)
+    return answer
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line for each point: network, batch, attributes, figures."""
+    flat = [
+        {**{k: v for k, v in row.items() if k not in ("attributes", "lower_bound")}, **row["attributes"]}
+        for row in rows
+    ]
+    flat = [{**row, "error": row["error"]["kind"]} if "error" in row else row for row in flat]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(flat)
+
+
+def show(answer: dict[str, Any]) -> None:
+    done, points, computed = answer["done"], answer["points"], answer["computed"]
+    print(f"{done} of {points} points in {answer['database']}, {computed} computed now, {answer['failed']} failed")
+    if answer["front"]:
+        paths = list(answer["front"][0]["attributes"])
+        rows = [
+            [
+                *(_text(path, machine["attributes"][path]) for path in paths),
+                *(_text(name, machine[name]) for name in answer["objectives"]),
+            ]
+            for machine in answer["front"]
+        ]
+        print_table("What no other machine is better than", [*paths, *answer["objectives"]], rows)
+    if "file" in answer:
+        print(f"page in {answer['file']}")
+
+
+def _text(name: str, value: float) -> str:
+    return energy(value) if name == "energy_pj" else f"{value:g}" if value < 1e6 else number(value)

@@ -1,0 +1,176 @@
+"""What a study computes: the points that a file `SPEC.toml` asks for (see docs/sweep.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+from ..algebra.expr import Expr
+from ..algebra.formula import evaluate_formula
+from ..algebra.parser import parse_expr
+from ..algebra.statement import free_names
+from ..errors import TilewrightError
+from ..files import file_error
+from ..frontends.acg import load_target, print_target
+from ..frontends.input_shapes import InputShapes
+from ..machine import Machine
+from ..machine.changes import Value, attribute, changed
+from .pipelines import CompileOptions
+from .points import Point
+
+MOST_POINTS = 100_000
+"""Points of a study at most."""
+
+FIGURES = ("cycles", "energy_pj", "dram_bytes")
+"""What every point answers with, beside the formulas of the study."""
+
+KEYS = {
+    "target": str,
+    "networks": list,
+    "batches": list,
+    "samples": int,
+    "seed": int,
+    "objectives": list,
+    "attributes": dict,
+    "formulas": dict,
+    "options": dict,
+}
+
+
+WORDS: dict[type, str] = {str: "text", list: "a list", int: "a whole number", dict: "a table"}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Machines (each by its changed attributes) times networks times batches; `objectives` are made small.
+
+    `formulas` are costs of a machine over its attributes, such as an area.
+    """
+
+    machine: Machine
+    networks: tuple[str, ...]
+    attributes: Mapping[str, tuple[Value, ...]]
+    batches: tuple[int | None, ...] = (None,)
+    samples: int = 0
+    seed: int = 0
+    objectives: tuple[str, ...] = ("cycles", "energy_pj")
+    formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
+    options: CompileOptions = field(default_factory=CompileOptions)
+
+    def machines(self) -> list[dict[str, Value]]:
+        """The values of the attributes of each machine: all of the grid, or `samples` of it."""
+        values = list(self.attributes.values())
+        size = prod(len(some) for some in values)
+        if self.samples and self.samples < size:
+            places = sorted(Random(self.seed).sample(range(size), self.samples))
+            return [dict(zip(self.attributes, _at(values, place), strict=True)) for place in places]
+        return [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
+
+    def points(self) -> Iterator[tuple[dict[str, Any], Point]]:
+        """The points in order, each with what tells it apart: network, batch, attributes, and the formulas' values."""
+        for values in self.machines():
+            machine = self.machine
+            for path, value in values.items():
+                machine = changed(machine, path, value)
+            costs = {
+                name: evaluate_formula(formula, _names(formula, machine)) for name, formula in self.formulas.items()
+            }
+            text = print_target(machine)
+            for network, batch in product(self.networks, self.batches):
+                told = {"network": network, "batch": batch, "attributes": values, **costs}
+                yield told, Point(network, text, InputShapes(batch), self.options)
+
+
+def _at(values: Sequence[Sequence[Value]], place: int) -> list[Value]:
+    """The row of a grid at a place, the last attribute first to change."""
+    row: list[Value] = []
+    for some in reversed(values):
+        place, digit = divmod(place, len(some))
+        row.append(some[digit])
+    return row[::-1]
+
+
+def _names(formula: Expr, machine: Machine) -> dict[str, Value]:
+    return {name: attribute(machine, name) for name in free_names(formula)}
+
+
+def read_study(path: Path) -> Study:
+    """The study in a file; `TilewrightError` (kind `parse` or `target`) for what it cannot be."""
+    try:
+        spec = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise file_error(error, path) from error
+    except (ValueError, RecursionError) as error:
+        raise TilewrightError("parse", str(path), "TOML text", str(error)[:200]) from error
+    _check(path, spec)
+    attributes = {name: _values(path, name, values) for name, values in spec.get("attributes", {}).items()}
+    formulas = {
+        name: parse_expr(str(text), f"{path}: {name}", paths=True) for name, text in spec.get("formulas", {}).items()
+    }
+    study = Study(
+        load_target(_beside(path, spec.get("target", "edge16"))),
+        tuple(_beside(path, str(name)) for name in spec["networks"]),
+        attributes,
+        tuple(spec.get("batches", [None])),
+        spec.get("samples", 0),
+        spec.get("seed", 0),
+        tuple(spec.get("objectives", ("cycles", "energy_pj"))),
+        formulas,
+        _options(path, spec.get("options", {})),
+    )
+    _check_study(path, study)
+    return study
+
+
+def _check(path: Path, spec: Mapping[str, Any]) -> None:
+    for key, value in spec.items():
+        if key not in KEYS:
+            raise TilewrightError("parse", f"{path}: {key}", f"one of {', '.join(KEYS)}", "no such key")
+        if not isinstance(value, KEYS[key]) or isinstance(value, bool):
+            raise TilewrightError("parse", f"{path}: {key}", WORDS[KEYS[key]], f"{str(value)[:80]!r}")
+    if not spec.get("networks"):
+        raise TilewrightError("parse", f"{path}: networks", "at least one network", "none")
+    if not all(isinstance(batch, int) and batch > 0 for batch in spec.get("batches", ())):
+        raise TilewrightError("parse", f"{path}: batches", "whole numbers above 0", str(spec["batches"])[:80])
+
+
+def _check_study(path: Path, study: Study) -> None:
+    size = prod(len(values) for values in study.attributes.values())
+    size = min(size, study.samples or size) * len(study.networks) * len(study.batches)
+    if size > MOST_POINTS:
+        raise TilewrightError("limit", str(path), f"at most {MOST_POINTS} points", f"{size}", "give `samples`")
+    for name in (*study.attributes, *(name for formula in study.formulas.values() for name in free_names(formula))):
+        attribute(study.machine, name)
+    known = (*FIGURES, *study.formulas)
+    for name in study.objectives:
+        if name not in known:
+            raise TilewrightError("parse", f"{path}: objectives", f"some of {', '.join(known)}", f"'{name}'")
+
+
+def _values(path: Path, name: str, values: Any) -> tuple[Value, ...]:
+    rows = cast(list[Any], values) if isinstance(values, list) else []
+    if not rows or not all(
+        isinstance(value, int | float) and not isinstance(value, bool) and value > 0 for value in rows
+    ):
+        raise TilewrightError("parse", f"{path}: {name}", "a list of numbers above 0", str(values)[:80])
+    return tuple(dict.fromkeys(rows))
+
+
+def _beside(path: Path, name: str) -> str:
+    """A file's name as seen from the study's folder; other names stay."""
+    found = path.parent / name
+    return str(found) if Path(name).suffix and found.is_file() else name
+
+
+def _options(path: Path, given: Mapping[str, Any]) -> CompileOptions:
+    taken = ("partition", "tile_rows", "tile_columns", "time_limit_s", "seed", "prove")
+    for name in given:
+        if name not in taken:
+            raise TilewrightError("parse", f"{path}: options.{name}", f"one of {', '.join(taken)}", "no such option")
+    return CompileOptions(**given)

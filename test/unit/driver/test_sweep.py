@@ -1,0 +1,164 @@
+"""Studies: which points there are, that none is computed twice, and what is lost when a process is killed: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.driver.points import Point
+from tilewright.driver.sweep import front_of, sweep
+from tilewright.driver.sweep_spec import Study, read_study
+from tilewright.driver.sweep_store import key_of
+from tilewright.errors import TilewrightError
+from tilewright.frontends.acg import load_target, print_target
+
+SPEC = """
+networks = ["O[m,n] += A[m,k] * B[k,n]; m=100 n=40 k=60"]
+objectives = ["cycles", "room"]
+[attributes]
+"GBUF.depth" = [4096, 16384]
+"DRAM.bandwidth" = [8, 16, 32]
+[formulas]
+room = "GBUF.depth * GBUF.banks + DRAM->GBUF.bandwidth"
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_a_grid_and_a_random_part_of_it(spec: Path):
+    study = read_study(spec)
+    grid = list(product((4096, 16384), (8, 16, 32)))
+    assert [tuple(values.values()) for values in study.machines()] == grid
+    spec.write_text(f"samples = 4\nseed = 3\n{SPEC}")
+    some = [tuple(values.values()) for values in read_study(spec).machines()]
+    assert len(set(some)) == 4
+    assert set(some) < set(grid)
+    assert some == [tuple(values.values()) for values in read_study(spec).machines()]
+
+
+def test_points_say_what_the_machine_costs(spec: Path):
+    (told, point), *_ = read_study(spec).points()
+    assert told["room"] == 4096 * 64 + 8
+    assert "depth 4096" in point.target
+
+
+def test_a_point_is_known_by_all_that_its_answer_depends_on(tmp_path: Path):
+    edge, tiny = (print_target(load_target(name)) for name in ("edge16", "tiny"))
+    model = tmp_path / "net.mlir"
+    model.write_text("one")
+    keys = [key_of(Point("resnet50", edge)), key_of(Point("resnet50", tiny)), key_of(Point(str(model), edge))]
+    model.write_text("two")
+    assert len({*keys, key_of(Point(str(model), edge))}) == 4
+    assert key_of(Point("resnet50", edge)) == keys[0]
+
+
+def test_nothing_is_computed_twice(spec: Path, tmp_path: Path):
+    database = tmp_path / "points.sqlite"
+    told: list[tuple[str, int, int]] = []
+    answer = sweep(read_study(spec), database, jobs=2, progress=lambda *what: told.append(what))
+    assert (answer["points"], answer["done"], answer["computed"], answer["failed"]) == (6, 6, 6, 0)
+    assert told[-1] == ("sweep, 0 s left", 6, 6)
+    again = sweep(read_study(spec), database)
+    assert again == answer | {"computed": 0}
+    spec.write_text(SPEC.replace("[8, 16, 32]", "[8, 16, 64]"))
+    assert sweep(read_study(spec), database)["computed"] == 2
+
+
+def test_a_machine_without_a_program_is_a_point(spec: Path, tmp_path: Path):
+    spec.write_text(SPEC.replace("[4096, 16384]", "[16384, 8388608]").replace("[8, 16, 32]", "[16]"))
+    answer = sweep(read_study(spec), tmp_path / "points.sqlite")
+    assert answer["failed"] == 1
+    assert answer["rows"][1]["error"]["kind"] == "target"
+    assert [machine["attributes"]["GBUF.depth"] for machine in answer["front"]] == [16384]
+
+
+def count(database: Path) -> int:
+    """Points in a database; 0 before there is one."""
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            return connection.execute("SELECT COUNT(*) FROM points").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
+def test_a_killed_sweep_goes_on(spec: Path, tmp_path: Path):
+    database = tmp_path / "sweep.sqlite"
+    command = [sys.executable, "-m", "tilewright", "sweep", str(spec), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while count(database) < 2 and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = count(database)
+    assert kept >= 2
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    answer = json.loads(done.stdout)
+    assert (answer["done"], answer["computed"]) == (6, 6 - kept)
+    assert count(database) == 6
+
+
+def machine(cycles: float, room: float, depth: int) -> dict[str, Any]:
+    return {
+        "attributes": {"GBUF.depth": depth},
+        **dict.fromkeys(("energy_pj", "dram_bytes"), 1.0),
+        "cycles": cycles,
+        "room": room,
+    }
+
+
+def test_the_front_is_what_nothing_is_better_than():
+    study = Study(load_target("edge16"), ("a",), {}, objectives=("cycles", "room"), formulas={"room": Any})  # type: ignore[dict-item]
+    rows = [machine(3, 1, 1), machine(2, 2, 2), machine(3, 3, 3), machine(1, 5, 4)]
+    assert [one["attributes"]["GBUF.depth"] for one in front_of(study, rows)["front"]] == [4, 2, 1]
+
+
+def test_figures_of_several_networks_are_geometric_means():
+    study = Study(load_target("edge16"), ("a", "b"), {})
+    rows = [machine(4, 1, 1), machine(9, 1, 1), machine(1, 1, 2)]
+    (one,) = front_of(study, rows)["machines"]
+    assert one["cycles"] == pytest.approx(6)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("networks = [", "TOML"),
+        ("networks = []", "at least one network"),
+        ("network = ['a']", "no such key"),
+        ("networks = ['a']\nbatches = [0]", "above 0"),
+        ("networks = ['a']\n[attributes]\n'GBUF.size' = [1]", "no such path"),
+        ("networks = ['a']\n[attributes]\n'GBUF.depth' = []", "a list of numbers"),
+        ("networks = ['a']\n[attributes]\n'GBUF.depth' = [true]", "a list of numbers"),
+        ("networks = ['a']\nobjectives = ['area']", "'area'"),
+        ("networks = ['a']\n[formulas]\nroom = 'GBUF.depth *'", "room"),
+        ("networks = ['a']\n[options]\nspeed = 1", "no such option"),
+        ("networks = ['a']\nsamples = 'all'", "a whole number"),
+    ],
+)
+def test_other_files_are_refused(spec: Path, text: str, told: str):
+    spec.write_text(text)
+    with pytest.raises(TilewrightError, match=told):
+        read_study(spec)
+
+
+def test_a_database_of_others_is_refused(spec: Path, tmp_path: Path):
+    (tmp_path / "points.sqlite").write_text("no database, but text that is long enough to be looked at")
+    with pytest.raises(TilewrightError, match="an SQLite file"):
+        sweep(read_study(spec), tmp_path / "points.sqlite")
