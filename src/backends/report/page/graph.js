@@ -6,7 +6,7 @@ const graph = { x: 0, y: 0, scale: 1, boxes: [] };
 function makeGraph() {
   const { boxes, edges } = answer.graph, holder = $("graph");
   if (!boxes.length) {
-    $("network").querySelector(".bar").after(make("p", { className: "none", textContent: "The program does not know its layers." }));
+    $("network").querySelector(".bar").after(make("p", { className: "none", textContent: "The program does not know what its layers read." }));
     holder.remove();
     return;
   }
