@@ -64,13 +64,13 @@ function makeBox(box) {
     "text-anchor": layer ? "start" : "middle" }, shortened(name, 26)));
   if (layer) {
     item.append(draw("text", { class: "soft", x: 14, y: 33, "font-size": 11 },
-      `${count(layer.cycles)} cycles, ${bytes(layer.dram_bytes)} off chip`));
+      `${count(layer.cycles)} cycles · ${bytes(layer.dram_bytes)} · ${layer.bound_by}`));
     const most = Math.max(1, ...layers.map((one) => one.cycles));
     item.append(draw("rect", { x: 14, y: 38, height: 3, width: ((BOX.width - 22) * layer.cycles) / most, fill: "var(--soft)" }));
     item.addEventListener("click", () => { if (!graph.moved) select(box.layer, null, "graph"); });
   }
   const notes = Object.entries(box.notes).filter(([key]) => key !== "name").map(([key, value]) => `${key} = ${value}`);
-  item.append(draw("title", {}, [name, ...(layer ? [`bound by ${layer.bound_by}`] : []), ...notes].join("\n")));
+  item.append(draw("title", {}, [name, ...(layer ? [`${exact(layer.cycles)} cycles`, `${bytes(layer.dram_bytes)} off chip`, `bound by ${layer.bound_by}`] : []), ...notes].join("\n")));
   item.layer = box.layer;
   item.label = `${name} ${(layer?.nodes ?? []).join(" ")}`.toLowerCase();
   item.centre = [x, y];
