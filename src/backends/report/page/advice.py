@@ -49,10 +49,10 @@ def _about_room(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     more = answer["dram_bytes"] - least
     if not least or more <= NEAR * least:
         return
-    bandwidth = max((link["bytes_per_cycle"] for link in answer["target"]["links"] if link["offchip"]), default=0)
+    bandwidth = max(_speeds(answer).values(), default=0)
     text = f"{_bytes(more)} more than any program must cross DRAM ({_share(more / least)}): not all stays on chip."
     lever = "A larger buffer keeps more; `tilewright explain` says what twice as much is worth."
-    yield _remark(None, more / bandwidth if bandwidth else 0, text, lever)
+    yield _remark(None, min(more / bandwidth, answer["cycles"]) if bandwidth else 0, text, lever)
 
 
 def _about_layers(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -89,7 +89,7 @@ def _about_wait(
         by_unit[wait["for_unit"]] = by_unit.get(wait["for_unit"], 0) + wait["cycles"]
     other = max(by_unit, key=lambda key: by_unit[key])
     lost = by_unit[other]
-    speeds = {link["name"]: link["bytes_per_cycle"] for link in answer["target"]["links"] if link["offchip"]}
+    speeds = _speeds(answer)
     links = [node for node in units[other]["nodes"] if node in speeds]
     text = f"{layer['name']}: {_work_of(units[waits[0]['unit']])} waits {lost:,} cycles for"
     if not links:
@@ -101,6 +101,12 @@ def _about_wait(
     if work and moved / work > (1 + NEAR) * speed:
         lever = f"It moves {_bytes(moved)} in {work:,} cycles of work: {moved / work:.0f} B/cycle would keep step."
     return _remark(number, lost, f"{text} {links[0]} ({speed:g} B/cycle).", lever)
+
+
+def _speeds(answer: Mapping[str, Any]) -> dict[str, float]:
+    """The bandwidths of links off chip that have one."""
+    links = [link for link in answer["target"]["links"] if link["offchip"] and link["bytes_per_cycle"] is not None]
+    return {link["name"]: link["bytes_per_cycle"] for link in links}
 
 
 def _work_of(unit: Mapping[str, Any]) -> str:

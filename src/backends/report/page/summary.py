@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ....machine import Machine
@@ -49,8 +50,13 @@ def target_facts(machine: Machine) -> dict[str, Any]:
         for capability in node.capabilities
     }
     links = [
-        {"name": link.name, "bytes_per_cycle": link.bandwidth_bytes_per_cycle, "latency_cycles": link.latency_cycles}
-        | {"channel": link.channel or link.name, "offchip": link.name in offchip}
+        {
+            "name": link.name,
+            "bytes_per_cycle": link.bandwidth_bytes_per_cycle if link.bandwidth_bytes_per_cycle < inf else None,
+            "latency_cycles": link.latency_cycles,
+            "channel": link.channel or link.name,
+            "offchip": link.name in offchip,
+        }
         for link in machine.links
     ]
     memories = [

@@ -64,6 +64,15 @@ def test_layers_add_up(report: Report):
         assert moved == count["read_bytes"] + count["write_bytes"]
 
 
+@pytest.mark.parametrize("target", ["tiny", "cocco_npu", "cloud128", "dnnweaver", "hvx"])
+def test_every_machine_has_a_page(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    kernel = "O[m,n] += A[m,k] * B[k,n]; m=8 n=16 k=8"
+    page = str(tmp_path / "page.html")
+    assert main(["run", kernel, "--target", target, "-o", str(tmp_path), "--report", page, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == page
+    assert f"on {target}" in (tmp_path / "page.html").read_text()
+
+
 def test_the_graph_is_the_network(report: Report):
     """Two bottlenecks: both sums read the map before the bottleneck and the map within it."""
     graph = report.answer["graph"]
