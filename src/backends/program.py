@@ -129,11 +129,8 @@ class Program:
 
         return simulate(self, functional=False, checks=False).layers
 
-    def save(self, folder: str | Path, shared: Path | None = None, names: Collection[str] = ()) -> Path:
-        """Writes the code, `target.acg`, `program.json`, `weights.npz` and `exports` into `folder`, which is made.
-
-        The weights `names` are in the file `shared` already, which becomes one of the folder's by another name.
-        """
+    def save(self, folder: str | Path) -> Path:
+        """Writes the code, `target.acg`, the tables, `weights.npz` and `exports` into `folder`, which is made."""
         folder = make_folder(folder)
         files = (self.control.code_file, TARGET, WEIGHTS, SOURCES, *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:

@@ -1,7 +1,8 @@
 """Compile a model to a binary for a target.
 
-Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies) and weights.npz.  For a machine
-of packets packets.json is the binary; its assembly is program.s and, where tools link it, program.
+Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies), sources.json (the IR of each
+layer) and weights.npz.  For a machine of packets packets.json is the binary; its assembly is program.s and, where tools
+link it, program.
 """
 
 from __future__ import annotations

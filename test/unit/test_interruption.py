@@ -265,7 +265,7 @@ def test_signals_while_files_are_written_leave_them_whole_or_not_at_all(begin: C
     code, _ = process.end()
     assert code in (0, 143)  # 0: it was done already
     files = [name for name in left(folder) if name != "program"]
-    assert files in ([], ["program.bin", "program.json", "target.acg", "weights.npz"])
+    assert files in ([], ["program.bin", "program.json", "sources.json", "target.acg", "weights.npz"])
 
 
 NATIVE = """

@@ -45,11 +45,11 @@ def test_code_that_is_no_program_is_refused_without_layers_too(program: Program,
 
 def test_the_same_program_is_saved_as_the_same_bytes(program: Program, tmp_path: Path):
     folders = [program.save(tmp_path / name) for name in ("a", "b")]
-    for name in ("program.bin", "target.acg", "program.json", "weights.npz"):
+    for name in ("program.bin", "target.acg", "program.json", "sources.json", "weights.npz"):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["program.bin", "target.acg", "program.json", "weights.npz"])
+@pytest.mark.parametrize("name", ["program.bin", "target.acg", "program.json", "sources.json", "weights.npz"])
 def test_missing_files_are_named(name: str, program: Program, tmp_path: Path):
     folder = program.save(tmp_path)
     (folder / name).unlink()

@@ -106,7 +106,7 @@ def test_too_large_for_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "at most 65536 bytes of DRAM, found 3200016 bytes; a DRAM of 3200016 bytes would hold" in message
 
 
-@pytest.mark.parametrize("damage", ["program.bin", "program.json", "target.acg", "weights.npz"])
+@pytest.mark.parametrize("damage", ["program.bin", "program.json", "sources.json", "target.acg", "weights.npz"])
 @pytest.mark.parametrize("content", [None, b"", b"\xff\x00{", b"{}"])
 def test_damaged_folders(damage: str, content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "x.onnx").write_bytes(model())
