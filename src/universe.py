@@ -31,7 +31,7 @@ PASSES_BY_FOLDER = {
     "graph_to_nest": ("convert-graph-to-nest",),
     "nest": ("nest-tile", "nest-permute", "nest-unroll", "nest-map", "nest-schedule", "nest-verify"),
     "nest_to_codelet": ("convert-nest-to-codelet",),
-    "dram": ("dram-schedule", "dram-allocate", "dram-verify"),
+    "dram": ("dram-schedule", "dram-allocate", "dram-verify", "dram-apply"),
     "codelet": (
         "codelet-unroll",
         "codelet-parallelize",
@@ -42,7 +42,6 @@ PASSES_BY_FOLDER = {
     ),
     "codelet_to_queues": ("convert-codelet-to-mnemonic",),
     "mnemonic": ("mnemonic-pack",),
-    "dram_to_mnemonic": ("convert-dram-to-mnemonic",),
     "nest_to_loops": ("convert-nest-to-loops",),
     "nest_to_packets": ("convert-nest-to-packets",),
 }

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .layer_table import add_layer_options, show_layers, write_layers
-from .model_options import add_model_options, model_points
-from .options import add_effort, add_tiles
+from .model_options import add_model_options, model_shapes, unused_tokens
+from .options import add_count, add_effort, add_tiles, short
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 NOT_SEARCHED = "auto", "schedule", "none"
 """What `--partition` takes beside methods of a search."""
 
-WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "tile_rows", "tile_columns")
+SCHEDULED = "soma", "cocco"
+"""Searches for schedules of DRAM whose name `--partition` takes, too."""
+
+WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "schedule", "rounds", "tile_rows", "tile_columns")
 """Attributes of the arguments that say how a model becomes a program."""
 
 
@@ -44,8 +47,16 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
         metavar="METHOD",
         default="auto",
         help="what runs together (default: auto). schedule: maps stay on chip from layer to layer and weights are "
-        "loaded ahead; none: layer by layer; auto: the faster of both; best: the fastest of these and some methods",
+        "loaded ahead; none: layer by layer; auto: the faster of both; best: the fastest of these and some methods; "
+        "soma, cocco: as --schedule",
     )
+    group.add_argument(
+        "--schedule",
+        metavar="METHOD|FILE",
+        help="order, groups, tiles and what stays on chip as `tilewright schedule` finds them: soma, cocco or ours, or "
+        "those of a .mlir file; also none and greedy, as --partition",
+    )
+    add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
     add_effort(parser.add_argument_group("effort"), " (default: to the end)", seed=seed)
 
@@ -57,31 +68,53 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..frontends.acg import load_target
 
     if is_kernel(arguments.model):
-        yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+    yield from unused_tokens(arguments, arguments.model)
+    partition, schedule = _ways(arguments)
+    if schedule is None or schedule.endswith(".mlir"):
+        yield Unused(("rounds",), "without a search for a schedule")
     machine = load_target(arguments.target)
     if not pipeline_of(machine).groups:
-        taken = "no_prove", "partition", "tile_rows", "tile_columns", "time_limit"
+        taken = "no_prove", "partition", "schedule", "tile_rows", "tile_columns", "time_limit"
         yield Unused(taken, f"on a machine of {machine.control}")
-    elif arguments.partition in NOT_SEARCHED:
+    elif schedule is not None:
+        yield Unused(("tile_rows", "tile_columns"), "with --schedule")
+        if schedule.endswith(".mlir"):
+            yield Unused(("time_limit",), "with a schedule from a file")
+    elif partition in NOT_SEARCHED:
         yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition METHOD")
+
+
+def _ways(arguments: argparse.Namespace) -> tuple[str, str | None]:
+    """What `--partition` and `--schedule` come to: a way to partition, and a schedule's method or file."""
+    partition, schedule = arguments.partition, arguments.schedule
+    if schedule in ("none", "greedy"):
+        return schedule, None
+    return ("auto", partition) if schedule is None and partition in SCHEDULED else (partition, schedule)
 
 
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     """What `add_compile_options` was given."""
     from ..driver import CompileOptions
+    from ..driver.groups import BEST
+    from ..search.dram import METHODS as SCHEDULES
+    from ..search.fusion import METHODS
 
-    method = arguments.partition
-    if method not in NOT_SEARCHED:
-        from ..driver.groups import BEST
-        from ..search.fusion import METHODS
-
-        known = (*NOT_SEARCHED, BEST, *METHODS)
-        if method not in known:
-            raise UsageError("usage", "--partition", f"one of {', '.join(known)}", repr(method))
+    method, schedule = _ways(arguments)
+    if arguments.schedule is not None and arguments.partition != "auto":
+        raise UsageError("usage", "--schedule", "one of --partition and --schedule", "both")
+    if schedule is not None and not schedule.endswith(".mlir") and schedule not in SCHEDULES:
+        expected = f"a .mlir file, or one of none, greedy, {', '.join(SCHEDULES)}"
+        raise UsageError("usage", "--schedule", expected, short(schedule))
+    known = (*NOT_SEARCHED, BEST, *METHODS)
+    if method not in known:
+        raise UsageError("usage", "--partition", f"one of {', '.join((*known, *SCHEDULED))}", short(method))
     return CompileOptions(
         prove=not arguments.no_prove,
         dump=arguments.dump_ir,
         partition="" if method == "none" else method,
+        schedule=schedule or "",
+        rounds=arguments.rounds or 0,
         tile_rows=arguments.tile_rows,
         tile_columns=arguments.tile_columns,
         time_limit_s=arguments.time_limit or 0,
@@ -110,9 +143,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     yield from unused_compile_options(arguments)
-    if any("," in text for text in arguments.dim):
-        yield Unused(("csv",), "with several points of --dim")
-    if arguments.partition in NOT_SEARCHED:
+    partition, schedule = _ways(arguments)
+    if partition in NOT_SEARCHED and schedule is None:
         yield Unused(("seed",), "without --partition METHOD")
 
 

@@ -101,11 +101,11 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..driver import is_kernel
 
     if arguments.cases is not None:
-        output = "output", "svg", "mlir", "write_timeloop", "certificate"
-        searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "types"
+        output = "output", "svg", "mlir", "write_timeloop"
+        searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "tokens", "types"
         yield Unused((*output, *searched), "with --cases")
     elif arguments.kernel is not None and is_kernel(arguments.kernel):
-        yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
     if arguments.method != "exact":
         yield Unused(("gap",), f"with --method {arguments.method}")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from itertools import product
-from math import prod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .command_line import UsageError
+from .command_line import Unused, UsageError
+from .options import add_count
 
 if TYPE_CHECKING:
     from ..frontends.input_shapes import InputShapes
@@ -40,6 +39,15 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N",
         help="an extent that the file names; may be repeated; compile takes several (NAME=128,512): a program for each",
     )
+    add_count(group, "--tokens", "sequence length of a transformer by name (--dim tokens=N)")
+
+
+def unused_tokens(arguments: argparse.Namespace, model: str) -> Iterator[Unused]:
+    """`--tokens` with another model."""
+    from ..zoo.paper_networks import LANGUAGE
+
+    if model.partition(":")[0] not in LANGUAGE:
+        yield Unused(("tokens",), "with what is no transformer by name")
 
 
 class Once(argparse.Action):
@@ -78,12 +86,10 @@ def model_points(arguments: argparse.Namespace, model: str) -> dict[str, InputSh
         raise UsageError("usage", "--dim", f"at most {MAX_POINTS} points", " ".join(arguments.dim))
     try:
         shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
-        numbers = {name: [_extent("--dim", part, part) for part in parts] for name, parts in named.items()}
-        several = [name for name, extents in numbers.items() if len(extents) > 1]
-        points: dict[str, InputShapes] = {}
-        for extents in product(*numbers.values()):
-            dims = dict(zip(numbers, extents, strict=True))
-            points[",".join(f"{name}={dims[name]}" for name in several)] = InputShapes(arguments.batch, shapes, dims)
+        dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
+        if arguments.tokens is not None:
+            dims[TOKENS] = arguments.tokens
+        found = InputShapes(arguments.batch, shapes, dims)
         if not is_model_file(model):
             rest = {name: extents[0] for name, extents in numbers.items() if name != TOKENS or not is_network(model)}
             InputShapes(shapes=shapes, dims=rest).refuse_names(model)

@@ -3,7 +3,8 @@
 The answer has the groups in an order of execution, what each moves, their totals, and how far the partition may be
 above the best one (`gap`; `proven` says that none is better).
 
-NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.
+NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.  A name with
+a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
 METHOD is ours (exact where it can be, else windows solved exactly), genetic (Cocco), annealing, enumeration, depth-dp
 (Irregular-NN), greedy (Halide), per-layer, chain-3 or chain-5.
 
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..interruption import answer_with_best
 from .command_line import Unused, UsageError
-from .model_options import add_model_options, model_shapes
+from .model_options import add_model_options, model_shapes, unused_tokens
 from .options import Number, add_count, add_effort, add_objective, add_tiles
 from .tables import energy, number, print_table, progress_bar, search_progress, size
 
@@ -90,12 +91,11 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..search.fusion import SEEDED
 
+    yield from unused_tokens(arguments, arguments.network)
     if arguments.tile_rows is None:
         yield Unused(("tile_columns",), "without --tile-rows")
     else:
         yield Unused(("global_kib", "weight_kib", "cores", "jobs"), "with --tile-rows")
-        if Path(arguments.network).suffix not in (".onnx", ".mlir"):
-            yield Unused(("tile_rows",), "with a network by name")
     if arguments.method in ("ours", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5"):
         yield Unused(("samples",), f"with --method {arguments.method}")
     if arguments.method not in SEEDED:

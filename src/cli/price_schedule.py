@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.file.suffix == ".mlir":
-        from ..driver.scheduled_runs import price_schedule_ir
+        from ..driver.schedule_files import price_schedule_ir
 
         return price_schedule_ir(arguments.file)
     from ..costs.soma import price_schedule_file

@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .command_line import Unused
 from .compile import (
@@ -31,14 +31,11 @@ from .compile import (
 )
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
-from .options import Number, add_count
+from .options import Number
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .run_mapped import show_mapped
 from .run_rows import cost_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size
-
-if TYPE_CHECKING:
-    from ..driver import RunOptions
 
 Counts = dict[str, dict[str, Any]]
 
@@ -68,10 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser, "of made inputs, and of random choices")
-    group = parser.add_argument_group("networks by name, scheduled (see `tilewright schedule`), with made weights")
-    group.add_argument("--schedule", metavar="FILE|ours", help="a .mlir file of `schedule -o`, or ours: search for one")
-    add_count(group, "--tokens", "sequence length of a transformer block")
-    add_count(group, "--rounds", "candidates of each walk of the search", metavar="R")
     add_binary_options(parser)
 
 
@@ -79,31 +72,19 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..driver import is_kernel
     from ..frontends.acg import load_target
-    from ..frontends.machine_files import is_map_only
-    from ..zoo.schedule_networks.tables import TRANSFORMERS
+    from ..mapping.machines import is_map_only
 
     if arguments.binary is not None:
-        searched = "schedule", "tokens", "rounds", "time_limit", "seed", "batch", "shape", "dim"
-        yield Unused(
-            (*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv", "report"), "with --binary"
-        )
+        searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
+        yield Unused((*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv"), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:
         yield Unused(("no_check",), "with --expect")
     if arguments.model is None:
         return
-    if arguments.schedule is not None:
-        yield Unused((*WAYS_TO_COMPILE, "expect", "report"), "with --schedule, whose weights are made")
-        if arguments.schedule != "ours":
-            searched = "rounds", "tokens", "time_limit", "batch", "shape", "dim"
-            yield Unused(searched, "with a schedule from a file")
-        elif arguments.model not in TRANSFORMERS:
-            yield Unused(("tokens",), "with a network that is no transformer block by name")
-        return
-    yield Unused(("tokens", "rounds"), "without --schedule")
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
-        taken = "target", "time_limit", "batch", "shape", "dim", "no_check"
+        taken = "target", "time_limit", "batch", "shape", "dim", "tokens", "no_check"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
     if is_map_only(arguments.target):
@@ -111,7 +92,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
             (*WAYS_TO_COMPILE, "no_trace", "csv", "report"), "on a target without instructions, whose mappings run"
         )
         if is_kernel(arguments.model):
-            yield Unused(("batch", "shape", "dim"), "with einsum text, whose bounds say everything")
+            yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
         return
     if not control_model(machine := load_target(arguments.target)).traced:
         yield Unused(("no_trace",), f"on a machine of {machine.control}")
@@ -149,8 +130,6 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.report,
     )
     folder = arguments.output or default_folder(arguments.model)
-    if arguments.schedule is not None:
-        return _run_scheduled(arguments, folder, options)
     shapes = model_shapes(arguments, arguments.model)
     with progress_bar() as progress:
         return run(
@@ -162,15 +141,6 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             options=options,
             progress=progress,
         ).as_dict()
-
-
-def _run_scheduled(arguments: argparse.Namespace, folder: Path, options: RunOptions) -> dict[str, Any]:
-    from ..driver.scheduled_runs import ScheduledOptions, run_scheduled
-    from ..search.dram import Effort
-
-    effort = Effort(seed=arguments.seed, rounds=arguments.rounds, time_limit_s=arguments.time_limit)
-    how = ScheduledOptions(arguments.schedule, model_shapes(arguments, arguments.model), arguments.tokens, effort)
-    return run_scheduled(arguments.model, arguments.target, folder=folder, options=how, run_options=options).as_dict()
 
 
 def show(answer: dict[str, Any]) -> None:

@@ -3,7 +3,8 @@
 The answer has latency, energy, DRAM traffic and buffer use; a bound below every schedule of the network with the
 argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).
 
-NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.
+NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.  A name with
+a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
 METHOD is ours (every fusion is scored with its transfers decided), soma (its two stages of annealing) or cocco (its
 baseline: groups between DRAM cuts only, double buffering).
 MODEL is exact, or soma for that tool's own arithmetic.
@@ -25,22 +26,19 @@ from typing import Any
 from ..files import write_file
 from ..interruption import answer_with_best
 from .command_line import Unused
-from .model_options import add_model_options, model_shapes
+from .model_options import add_model_options, model_shapes, unused_tokens
 from .options import Number, add_alias, add_count, add_effort, add_objective, check_written
 from .tables import energy, number, print_table, progress_bar, size
 
-POWERS = {"edp": (1.0, 1.0), "energy": (1.0, 0.0), "latency": (0.0, 1.0)}
-"""Powers of energy and of latency in what is minimised, by the objective's name."""
+OBJECTIVES = "edp", "energy", "latency"
+METHODS = "ours", "soma", "cocco"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
-    add_count(parser, "--tokens", "sequence length of a transformer block")
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
-    parser.add_argument(
-        "--method", choices=["ours", "soma", "cocco"], default="ours", help="what searches (default: ours)"
-    )
+    parser.add_argument("--method", choices=METHODS, default="ours", help="what searches (default: ours)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="draw the schedule to FILE (.svg), or write it as IR (.mlir)"
     )
@@ -48,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a trace for Perfetto to FILE (.json)")
     add_model_options(parser)
     group = parser.add_argument_group("search")
-    add_objective(group, tuple(POWERS), "edp")
+    add_objective(group, OBJECTIVES, "edp")
     for option, metavar, power in (("--energy-power", "N", "E^N x D^M"), ("--latency-power", "M", "as above")):
         check = Number(option, float, 0, 10)
         group.add_argument(option, type=check, metavar=metavar, help=f"instead of --objective: minimise {power}")
@@ -57,17 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
-    from ..zoo.schedule_networks.tables import TRANSFORMERS
-
     if arguments.energy_power is not None or arguments.latency_power is not None:
         yield Unused(("objective",), "with --energy-power or --latency-power")
-    if arguments.network not in TRANSFORMERS:
-        yield Unused(("tokens",), "with a network that is no transformer block by name")
+    yield from unused_tokens(arguments, arguments.network)
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.schedules import ScheduleOptions, schedule_network_for
-    from ..search.dram import Effort, Objective
+    from ..search.dram import POWERS, Effort, Objective
 
     check_written(arguments.output)
     shapes = model_shapes(arguments, arguments.network)
@@ -79,13 +74,13 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         energy_power = arguments.energy_power if arguments.energy_power is not None else 1.0
         latency_power = arguments.latency_power if arguments.latency_power is not None else 1.0
     objective = Objective(energy_power, latency_power)
-    options = ScheduleOptions(arguments.model, arguments.method, shapes, arguments.tokens, objective, effort)
+    options = ScheduleOptions(arguments.model, arguments.method, shapes, objective=objective, effort=effort)
     answer_with_best()
     with progress_bar() as progress:
         tell = None if progress is None else lambda done, total: progress("walks", done, total)
         answer, found = schedule_network_for(arguments.network, arguments.target, options, tell)
     if arguments.output is not None and arguments.output.suffix == ".mlir":
-        from ..driver.scheduled_runs import write_schedule
+        from ..driver.schedule_files import write_schedule
         from ..frontends.acg import load_target
 
         machine = load_target(arguments.target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation
@@ -17,6 +18,9 @@ LAYERS = "layers"
 RUNS = "layer_runs"
 """On a program: for each run of instructions its layer and its length."""
 
+PLANNED = "planned"
+"""On a layer, and the group that it becomes: its layer group, its fused group, and the tiles of that (`dram-apply`)."""
+
 
 def set_nodes(op: Operation, nodes: Iterable[str]) -> None:
     """Note on a group or codelet which nodes of the model it is of, where there are some."""
@@ -27,6 +31,32 @@ def set_nodes(op: Operation, nodes: Iterable[str]) -> None:
 def nodes_of(op: Operation) -> tuple[str, ...]:
     """The nodes of the model that a group or codelet is of, as far as it says."""
     return _texts(op.attributes.get(LAYERS))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a schedule of DRAM says of a layer: the numbers of its layer group and fused group, and tiles of that."""
+
+    layer_group: int
+    fused_group: int
+    tiles: int
+
+
+def set_planned(op: Operation, planned: Planned) -> None:
+    """Note what a schedule says of a layer."""
+    numbers = [planned.layer_group, planned.fused_group, planned.tiles]
+    op.attributes[PLANNED] = DenseArrayBase.from_list(i64, numbers)
+
+
+def planned_of(op: Operation) -> Planned | None:
+    """What a schedule says of a layer; `TilewrightError` (kind `schedule`) where no `set_planned` noted it."""
+    given = op.attributes.get(PLANNED)
+    if given is None:
+        return None
+    numbers = [int(number) for number in given.get_values()] if isinstance(given, DenseArrayBase) else []
+    if len(numbers) != 3 or numbers[2] < 1:
+        raise TilewrightError("schedule", PLANNED, "a layer group, a fused group, and at least one tile", str(given))
+    return Planned(*numbers)
 
 
 def set_layers(op: ProgramOp, table: LayerTable) -> None:

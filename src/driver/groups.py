@@ -7,19 +7,20 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ..backends.program import Candidate
 from ..costs.fusion import platform_of
-from ..dialects import graph
+from ..dialects import dram, graph
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower
-from .pipelines import SCHEDULE, CompileOptions, pipeline_text
+from .pipelines import SCHEDULE, CompileOptions, is_schedule_file, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -71,6 +72,18 @@ def default_program(
     if other is None or cycles <= other.predicted["cycles"]:
         return scheduled
     return compile_module(module, target, alone, progress, name)
+
+
+def scheduled_program(
+    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+) -> Program:
+    """The program of a schedule of DRAM, which a search finds or a file has."""
+    if is_schedule_file(options.schedule):
+        given = load_model(Path(options.schedule))
+        for op in [op for op in given.body.ops if isinstance(op, dram.NetworkOp | dram.ScheduleOp)]:
+            op.detach()
+            module.body.block.add_op(op)
+    return lower_groups(module, target, replace(options, partition=SCHEDULE), progress, name)
 
 
 def _has_layers(module: ModuleOp) -> bool:

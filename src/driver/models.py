@@ -178,8 +178,10 @@ def compile_module(
     module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower `module`, in place if there are no groups, and take the program out of it; errors call it `name`."""
-    from .groups import BEST, best_groups, default_program, lower_groups
+    from .groups import BEST, best_groups, default_program, lower_groups, scheduled_program
 
+    if options.schedule:
+        return scheduled_program(module, target, options, progress, name)
     if options.partition == AUTO:
         return default_program(module, target, options, progress, name)
     if options.partition == BEST:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..costs.fusion import LayerGraph, layer_graph
@@ -27,12 +26,11 @@ from ..search.fusion import (
 from ..search.fusion.progress import Report
 from ..search.fusion.scene import scene_of
 from ..search.processes import in_processes
-from ..zoo.paper_networks import NAMES, network
+from .networks import function_of, named_table, network_module
 
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.dialects.func import FuncOp
 
     from ..costs.fusion.program_pricer import ProgramPricer
     from ..passes.graph.fusion_layers import FusionLayers
@@ -51,44 +49,21 @@ class Work:
 
 
 def find_work(name: str, shapes: InputShapes | None = None) -> Work:
-    """The network called `name`: one of the zoo, an `.onnx` file, or a `.mlir` file in the graph dialect.
+    """The network called `name`: the zoo's table, or the graph of a file, or of a network with its precision.
 
     `shapes` has the batch of a network of the zoo, and what a file leaves open.
     """
     shapes = shapes or InputShapes()
-    if Path(name).suffix not in (".onnx", ".mlir"):
-        if name not in NAMES:
-            expected = f"an .onnx or .mlir file, or one of {', '.join(NAMES)}"
-            raise TilewrightError("network", name, expected, "an unknown name", "see tilewright networks")
-        shapes.refuse_names(name)
-        return Work(layer_graph(network(name)), shapes.samples)
-    return _from_file(Path(name), shapes)
-
-
-def _from_file(path: Path, shapes: InputShapes) -> Work:
-    from .models import load_model, make_context
-    from .pipelines import parse_passes
-
-    module = load_model(path, shapes)
-    parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
-    layers = _layers_of(module, str(path))
+    if (table := named_table(name, shapes)) is not None:
+        return Work(layer_graph(table), shapes.samples)
+    layers = _layers_of(network_module(name, shapes), name)
     return Work(layers.graph(), layers.batch)
 
 
 def _layers_of(module: ModuleOp, name: str) -> FusionLayers:
     from ..passes.graph.fusion_layers import fusion_layers
 
-    return fusion_layers(_function_of(module, name))
-
-
-def _function_of(module: ModuleOp, name: str) -> FuncOp:
-    """The function that is the network `name`."""
-    from xdsl.dialects.func import FuncOp
-
-    functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
-    if not functions:
-        raise TilewrightError("network", name, "a function", "none")
-    return functions[0]
+    return fusion_layers(function_of(module, name))
 
 
 @dataclass(frozen=True)
@@ -116,7 +91,7 @@ class ProgramWork:
 
         layers = self.rows.layers
         outline(
-            _function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.tile, self.pricer)
+            function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.tile, self.pricer)
         )
         steps = "graph-fuse,convert-graph-to-nest,nest-tile,nest-map,convert-nest-to-codelet,codelet-allocate"
         parse_passes(steps).apply(self.context, self.module)
@@ -140,7 +115,7 @@ def program_work(
     from .models import load_model, make_context
     from .pipelines import parse_passes
 
-    context, module = make_context(), load_model(Path(name), shapes)
+    context, module = make_context(), load_model(name, shapes)
     parse_passes(f'load-target{{target="{target}"}},graph-normalize,graph-quantize').apply(context, module)
     whole = platform_in(module).buffers.global_bytes
     platform = platform_in(module, int(whole * (GROUP_SHARES[0] if share is None else share)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
 
+from ..costs.dram.platform import buffer_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..machine import Machine
@@ -19,6 +20,9 @@ from .watch import Watch
 AUTO, SCHEDULE = "auto", "schedule"
 """Instead of a method of `search.fusion`: maps stay on chip where they fit and weights are loaded ahead (`SCHEDULE`);
 or that or layer by layer, whichever is faster (`AUTO`)."""
+
+RESERVED = 1 / 8
+"""Part of the buffer that searches for schedules of DRAM leave free: for what is between kernels, and fragments."""
 
 INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
 """What leaves the integer part of a quantised network."""
@@ -35,6 +39,10 @@ class CompileOptions:
     `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most, searched for
     `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program of fewest predicted cycles of all.
     Where full rows do not fit, tiles have `tile_columns` columns at most (0: only if a layer does not fit otherwise).
+
+    `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
+    layers, their tiles, and what stays on chip are its, and not those that `partition` stands for.  `rounds` candidates
+    are tried in each walk of that search (0: by the network).
     """
 
     keep_intermediates: bool = False
@@ -46,9 +54,14 @@ class CompileOptions:
     tile_columns: int = 0
     time_limit_s: float = 0
     seed: int = 0
+    schedule: str = ""
+    rounds: int = 0
 
     def __post_init__(self) -> None:
-        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0)
+        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0, rounds=0)
+        if self.schedule and self.partition not in (AUTO, SCHEDULE):
+            found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
+            raise TilewrightError("usage", "partition", "one way to choose groups", found)
 
 
 def _queues(options: CompileOptions, map_share: float) -> Sequence[str]:
@@ -111,6 +124,8 @@ def pipeline_text(
     """
     machine, options = load_target(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
+    if options.schedule:
+        options = replace(options, partition=SCHEDULE)
     if options.partition == AUTO:
         options = replace(options, partition=SCHEDULE if machine.control == "queues" else "")
     if options.partition and not pipeline.groups:
@@ -124,9 +139,29 @@ def pipeline_text(
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         groups if options.partition not in ("", SCHEDULE) else "",
+        *_planned(machine, options),
         *pipeline.stages(options, map_share),
     )
     return ",".join(stage for stage in stages if stage)
+
+
+def _planned(machine: Machine, options: CompileOptions) -> Sequence[str]:
+    """A schedule of DRAM, searched or as it is in the module, on the layers."""
+    if not options.schedule:
+        return ()
+    if machine.control != "queues":
+        raise TilewrightError("usage", "schedule", "a machine of queues", f"{machine.name}, of {machine.control}")
+    if is_schedule_file(options.schedule):
+        return ("dram-apply",)
+    reserve = int(buffer_of(machine).capacity_bytes * RESERVED)
+    effort = f"rounds={options.rounds} seed={options.seed} time_limit_s={options.time_limit_s}"
+    search = f'method="{options.schedule}" objective="latency" reserve_bytes={reserve} {effort}'
+    return f"dram-schedule{{{search}}}", "dram-apply"
+
+
+def is_schedule_file(schedule: str) -> bool:
+    """Whether `CompileOptions.schedule` names a file, and not a method."""
+    return Path(schedule).suffix == ".mlir"
 
 
 def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:

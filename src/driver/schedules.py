@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import inf, prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from ..costs.clock import processor_seconds
 from ..costs.dram import Timetable
@@ -16,15 +15,10 @@ from ..costs.dram.platform import model_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
-from ..search.dram import Effort, Found, Objective, framework, schedule
-from ..zoo.paper_networks import network as paper_network
-from ..zoo.schedule_networks import NAMES, Network, schedule_network
+from ..search.dram import METHODS, Effort, Found, Objective
+from ..zoo.schedule_networks import Network
+from .networks import TOKENS, function_of, named_table, network_module
 
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
-Method = Literal["ours", "soma", "cocco"]
-METHODS: tuple[Method, ...] = ("ours", "soma", "cocco")
 MODELS = ("exact", "soma")
 MAX_BATCH = 1 << 10
 
@@ -38,7 +32,7 @@ class ScheduleOptions:
     """
 
     model: str = "exact"
-    method: Method = "ours"
+    method: str = "ours"
     shapes: InputShapes = field(default_factory=InputShapes)
     tokens: int | None = None
     objective: Objective = field(default_factory=Objective)
@@ -50,51 +44,36 @@ MOST_LAYERS, MOST_EXTENT, MOST_BYTES = 1 << 12, 1 << 16, 1 << 34
 
 
 def find_network(name: str, tokens: int | None = None, shapes: InputShapes | None = None) -> tuple[Network, int]:
-    """The network called `name`, or in an `.onnx` file or a `.mlir` file in the graph dialect, and its batch.
+    """The network called `name`, the zoo's table or the graph of a file or of a network with its precision; its batch.
 
     A file whose inputs hold several samples has that batch; of a file for one, any number is scheduled.  Raises
     TilewrightError: kind `network` for an unknown name or a network beyond the limits above, `batch` where a file says
     another, `unsupported` for what no layer does.
     """
     shapes = shapes or InputShapes()
-    batch = shapes.samples
-    if Path(name).suffix in (".onnx", ".mlir"):
-        found, batch = _from_file(Path(name), shapes)
-    else:
-        shapes.refuse_names(name)
-        found = schedule_network(name, tokens) if name in NAMES else paper_network(name)
-    _check_size(found)
-    return found, batch
+    if tokens is not None:
+        shapes = replace(shapes, dims={**shapes.dims, TOKENS: tokens})
+    table, batch = named_table(name, shapes), shapes.samples
+    if table is None:
+        table, batch = _from_graph(name, shapes)
+    _check_size(table)
+    return table, batch
 
 
-def _from_file(path: Path, shapes: InputShapes) -> tuple[Network, int]:
-    """The network of a file, and how many samples of it: what the file is given, or those of `shapes` one by one."""
-    from .models import load_model
+def _from_graph(name: str, shapes: InputShapes) -> tuple[Network, int]:
+    """The network of a graph, and how many samples of it: what it is given, or those of `shapes` one by one."""
+    from ..passes.graph.schedule_layers import schedule_layers
 
     try:
-        return _layers_of(load_model(path, shapes), path)
+        return schedule_layers(function_of(network_module(name, shapes), name))
     except TilewrightError as error:
         if error.kind != "batch":
             raise
-    found, given = _layers_of(load_model(path, replace(shapes, batch=None)), path)
+    found, given = schedule_layers(function_of(network_module(name, replace(shapes, batch=None)), name))
     if given != 1:
         expected = f"the file's batch of {given}"
-        raise TilewrightError("batch", str(path), expected, str(shapes.batch), "export the model anew")
+        raise TilewrightError("batch", name, expected, str(shapes.batch), "export the model anew")
     return found, shapes.samples
-
-
-def _layers_of(module: ModuleOp, path: Path) -> tuple[Network, int]:
-    from xdsl.dialects.func import FuncOp
-
-    from ..passes.graph.schedule_layers import schedule_layers
-    from .models import make_context
-    from .pipelines import parse_passes
-
-    parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
-    functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
-    if not functions:
-        raise TilewrightError("network", str(path), "a function", "none")
-    return schedule_layers(functions[0])
 
 
 def _check_size(network: Network) -> None:
@@ -121,17 +100,11 @@ def schedule_network_for(
     model = model_of(machine, exact=options.model == "exact")
     network, batch = find_network(name, options.tokens, options.shapes)
     start = processor_seconds()
-    found = _search(options)(network, model, batch, options.objective, options.effort, progress)
+    found = METHODS[options.method](network, model, batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, batch))
     answer |= {"buffer_bytes": model.buffer_bytes, "frequency_hz": machine.frequency_hz}
     answer["cpu_s"] = processor_seconds() - start
     return {"network": name, "batch": batch, "model": options.model, "method": options.method} | answer, found
-
-
-def _search(options: ScheduleOptions) -> Callable[..., Found]:
-    if options.method == "ours":
-        return schedule
-    return partial(framework, cocco=options.method == "cocco")
 
 
 def describe(found: Found, bound: Bound) -> dict[str, Any]:

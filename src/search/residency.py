@@ -102,7 +102,9 @@ RESERVE = 1 / 32
 
 
 @dataclass
-class _Search:
+class Search:
+    """Steps and kept maps, of which there are fewer as long as a layer has no room."""
+
     network: Network
     rows_of: RowsOf
     share: float
@@ -239,4 +241,4 @@ class _Search:
 
 def plan(network: Network, rows_of: RowsOf, share: float = 0.5) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed."""
-    return _Search(network, rows_of, share).run()
+    return Search(network, rows_of, share).run()

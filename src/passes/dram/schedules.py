@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
 
 from ...algebra.allocation import Part, Parts
@@ -21,6 +22,7 @@ from ...dialects.dram_attributes import KEEP, LOAD, STORE, WEIGHTS, MachineNumbe
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
+from ..graph.schedule_layers import unique
 
 KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT, KEEP: OUTPUT}
 ROW_OF_KIND = {INPUT: LOAD, WEIGHT: WEIGHTS, OUTPUT: STORE}
@@ -65,20 +67,6 @@ def network_op(network: Network, name: str = "") -> dram.NetworkOp:
             )
         )
     return dram.NetworkOp(name or network.name, body)
-
-
-def unique(names: Sequence[str]) -> list[str]:
-    """`names`, each once: later ones of a name get a number."""
-    seen: set[str] = set()
-    found: list[str] = []
-    for name in names:
-        trial, number = name, 1
-        while trial in seen:
-            number += 1
-            trial = f"{name}.{number}"
-        seen.add(trial)
-        found.append(trial)
-    return found
 
 
 def network_value(op: dram.NetworkOp) -> Network:
@@ -197,15 +185,20 @@ def parsed_for(network: Network, choices: Choices, machine: MachineNumbers) -> P
     return parse(network, choices) if machine.exact else parse_soma(network, choices, model_of_numbers(machine))
 
 
-def numbers_of(machine: Machine, reserve_bytes: int = 0, *, exact: bool = True) -> MachineNumbers:
-    """The model of `machine` as the dialect has it, with `reserve_bytes` of the buffer left free."""
+def numbers_of(
+    machine: Machine, reserve_bytes: int = 0, *, exact: bool = True, element_bytes: int = 1
+) -> MachineNumbers:
+    """The model of `machine` as the dialect has it, with `reserve_bytes` of the buffer left free.
+
+    An element of a schedule is a byte: of larger ones the buffer holds, and DRAM moves, as many fewer.
+    """
     model, align_bytes = model_of(machine, exact=exact), buffer_of(machine).align_bytes
     array, given = model.array, instructions_of(machine) if exact else None
-    buffer = model.buffer_bytes - reserve_bytes
+    buffer = (model.buffer_bytes - reserve_bytes) // element_bytes
     if buffer < 1:
         raise InfeasibleError("global buffer", reserve_bytes, model.buffer_bytes, "bytes", "keep less of it free")
     macs, capacity, ports = array.vector * array.lanes, model.buffer_bytes, (array.read_port, model.write_port)
-    bandwidth, latency = model.bandwidth, model.latency
+    bandwidth, latency = max(1, model.bandwidth // element_bytes), model.latency
     cycles = "" if given is None else given.text
     return MachineNumbers(
         array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact, cycles
@@ -282,3 +275,11 @@ def network_in(module: ModuleOp) -> dram.NetworkOp | None:
     if len(found) > 1:
         raise VerifyException(f"expected one dram.network, found {len(found)}")
     return found[0] if found else None
+
+
+def function_in(module: ModuleOp) -> FuncOp:
+    """The one function of a module; TilewrightError (kind `schedule`) where there is none, or more."""
+    found = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
+    if len(found) != 1:
+        raise TilewrightError("schedule", "module", "one dram.network, or one function", str(len(found)))
+    return found[0]

@@ -9,8 +9,8 @@ slice ...) is one `rearrange` where its reader needs another shape.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.dialects import func
@@ -331,11 +331,45 @@ class ScheduleLayers:
         return TilewrightError("unsupported", self.name, expected, found, "schedule it as a layer table of the zoo")
 
 
-def schedule_layers(function: func.FuncOp) -> tuple[Network, int]:
-    """The layer table of a function of one block, and the samples it is given at once."""
+def unique(names: Sequence[str]) -> list[str]:
+    """`names`, each once: later ones of a name get a number."""
+    seen: set[str] = set()
+    found: list[str] = []
+    for name in names:
+        trial, number = name, 1
+        while trial in seen:
+            number += 1
+            trial = f"{name}.{number}"
+        seen.add(trial)
+        found.append(trial)
+    return found
+
+
+@dataclass(frozen=True)
+class ScheduleTable:
+    """The layer table of a function, the samples it is given at once, and the layer of each operation that computes.
+
+    Names of layers are unique.
+    """
+
+    network: Network
+    batch: int
+    number: Mapping[Operation, int]
+
+
+def schedule_table(function: func.FuncOp) -> ScheduleTable:
+    """The layer table of a function of one block."""
     block = function.body.block
     batch = samples_of(block)
     made = ScheduleLayers(function.sym_name.data, block, batch)
     network = made.network()
     check_network(network, Recount(block, batch, made.number))
-    return network, batch
+    names = unique([layer.name for layer in network.layers])
+    layers = tuple(replace(layer, name=name) for layer, name in zip(network.layers, names, strict=True))
+    return ScheduleTable(replace(network, layers=layers), batch, made.number)
+
+
+def schedule_layers(function: func.FuncOp) -> tuple[Network, int]:
+    """The layer table of a function of one block, and the samples it is given at once."""
+    table = schedule_table(function)
+    return table.network, table.batch

@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph, nest
 from ...dialects.graph.nodes import node_names
-from ...dialects.layer_attributes import set_nodes
+from ...dialects.layer_attributes import PLANNED, set_nodes
 from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import resources_of
@@ -105,6 +105,8 @@ class _Conversion:
         assert self.at is not None
         if isinstance(op, nest.GroupOp):
             set_nodes(op, [self.nodes.of(name) for layer in self.layers if (name := graph.name_of(layer)) is not None])
+            marks = (layer.attributes.get(PLANNED) for layer in self.layers)
+            op.attributes |= {PLANNED: mark for mark in marks if mark is not None}
         Rewriter.insert_op(op, InsertPoint.before(self.at))
 
     def run(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
@@ -17,11 +17,13 @@ from ...costs.mapping.binding import Pricer
 from ...costs.mapping.place import memory_of
 from ...dialects import nest
 from ...dialects.acg import machine_of
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.layer_attributes import PLANNED, planned_of
+from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...search.followed import Group, follow
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
-from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole
+from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import KEPT
 from ..nest_to_codelet.fused_program import ring_rows
 from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
@@ -45,7 +47,8 @@ class NestSchedulePass(ModulePass):
 
         %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
 
-    The steps are of least traffic (`search/residency`).  `share` is the part of the memory for maps that they may take.
+    The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
+    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.
     """
 
     name = "nest-schedule"
@@ -56,7 +59,9 @@ class NestSchedulePass(ModulePass):
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
                 reader = Reader(machine, function)
-                reader.mark(plan(reader.network(self.share), reader.rows_of))
+                network, given = reader.network(self.share), reader.given()
+                found = follow(network, given, reader.rows_given) if given else plan(network, reader.rows_of)
+                reader.mark(found)
 
 
 class Reader:
@@ -122,6 +127,30 @@ class Reader:
     def _cut(layer: FusedLayer, names: Sequence[str], value: SSAValue) -> bool:
         return any(layer.weights[name] is value for name in names)
 
+    def given(self) -> list[Group]:
+        """The groups of a schedule that the layers are planned by; what it does not know runs by itself."""
+        marks = [planned_of(layer.op) for layer in self.layers]
+        found: list[Group] = []
+        group, fused = 0, None
+        for place, mark in enumerate(marks if any(marks) else ()):
+            if mark is not None and mark.fused_group == fused:
+                found[-1] = replace(found[-1], stop=place + 1)
+                continue
+            group = group if mark is None else mark.layer_group
+            fused = None if mark is None else mark.fused_group
+            found.append(Group(place, place + 1, group, mark is not None and mark.tiles > 1))
+        return found
+
+    def rows_given(self, start: int, stop: int) -> list[Rows]:
+        """Ways to run layers in as many tiles as their schedule says, or in more: samples first, then rows."""
+        last, mark = self.layers[stop - 1], planned_of(self.layers[start].op)
+        shape = shape_of(last.result)
+        axis = row_axis(len(shape))
+        rows, samples = 1 if axis is None else shape[axis], shape[0] if shape else 1
+        first = -(-rows * samples // max(samples, mark.tiles if mark is not None else 1))
+        found = [self._rows(start, stop, rows) for rows in (first, *(rows for rows in ROWS if rows < first))]
+        return [way for way in found if way is not None]
+
     def rows_of(self, start: int, stop: int) -> list[Rows]:
         """Ways to run layers tile by tile."""
         found = [self._rows(start, stop, rows) for rows in ROWS]
@@ -152,6 +181,7 @@ class Reader:
                 if step.rows == OFFCHIP:
                     continue
                 marks = layer.op.attributes
+                marks.pop(PLANNED, None)
                 marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
                 if step.streamed and (piece := self._piece(layer)) is not None:
                     marks["piece_bytes"] = IntegerAttr(piece[0], i64)

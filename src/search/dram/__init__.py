@@ -4,8 +4,18 @@ After J. Cai et al., "SoMa: Identifying, Exploring, and Understanding the DRAM C
 Accelerators", HPCA 2025; transfers are not searched but decided for every fusion that is looked at.
 """
 
-from .effort import Effort, Found, Objective
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from .effort import POWERS, Effort, Found, Objective
 from .framework import framework
 from .schedule import schedule
 
-__all__ = ["Effort", "Found", "Objective", "framework", "schedule"]
+METHODS: Mapping[str, Callable[..., Found]] = {
+    "ours": schedule,
+    "soma": framework,
+    "cocco": partial(framework, cocco=True),
+}
+"""Searches by name: every fusion scored with its transfers decided; SoMa's two stages; its baseline Cocco."""
+
+__all__ = ["METHODS", "POWERS", "Effort", "Found", "Objective", "framework", "schedule"]

@@ -10,6 +10,9 @@ from ...costs.dram import Timetable
 Progress = Callable[[int, int], None]
 """Told how much is done of how much."""
 
+POWERS = {"edp": (1.0, 1.0), "energy": (1.0, 0.0), "latency": (0.0, 1.0)}
+"""Powers of energy and of latency in what is minimised, by the objective's name."""
+
 
 @dataclass(frozen=True)
 class Objective:

@@ -15,6 +15,7 @@ from ...costs.clock import Limit
 from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
+from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints
 from ...costs.dram.workspace import (
     FIRST,
@@ -26,6 +27,7 @@ from ...costs.dram.workspace import (
     Workspace,
 )
 from ...costs.soma.blocks import splits
+from ...errors import InfeasibleError
 from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, start_chain
@@ -65,9 +67,27 @@ def framework(
 ) -> Found:
     """The best schedule of both stages over the passes of the buffer allocator; Cocco has one pass of one stage.
 
-    The allocator lowers the first stage's share until two passes bring nothing.  Raises InfeasibleError where the
-    buffer cannot hold even the smallest tiles of some layer.
+    The allocator lowers the first stage's share until two passes bring nothing.  In the exact model a network of which
+    weights do not fit has them in slices.  Raises InfeasibleError where the buffer cannot hold even the smallest tiles
+    of some layer.
     """
+    for variant in variants(network, model)[:0:-1]:
+        try:
+            return _passes(variant, model, batch, objective, effort, progress, cocco)
+        except InfeasibleError:
+            continue
+    return _passes(variants(network, model)[0], model, batch, objective, effort, progress, cocco)
+
+
+def _passes(
+    network: Network,
+    model: Model,
+    batch: int,
+    objective: Objective,
+    effort: Effort,
+    progress: Progress | None,
+    cocco: bool,
+) -> Found:
     net = net_tables(network)
     powers = float(objective.energy_power), float(objective.latency_power)
     task = Task(net, model, splits(model.array.side), batch, model.buffer_bytes, *powers, DOUBLE_BUFFER)

@@ -12,6 +12,7 @@ from functools import cache
 from ...errors import TilewrightError
 from ..schedule_networks import NAMES as SCHEDULE_NAMES
 from ..schedule_networks import Network, schedule_network
+from ..schedule_networks.tables import TRANSFORMERS
 from .googlenet import googlenet
 from .nasnet import nasnet
 from .plain import resnet, resnet152, vgg16
@@ -32,6 +33,9 @@ BUILDERS: dict[str, Callable[[], Network]] = {
 NAMES = tuple(sorted((*BUILDERS, *SCHEDULE_NAMES)))
 """Every network that `network` makes."""
 
+LANGUAGE = ("gpt", "transformer", *TRANSFORMERS)
+"""Those on sequences of tokens."""
+
 COCCO_NAMES = (
     "vgg16",
     "resnet50",
@@ -47,13 +51,13 @@ COCCO_NAMES = (
 
 
 @cache
-def network(name: str) -> Network:
-    """The network called `name`, one of `NAMES`."""
+def network(name: str, tokens: int | None = None) -> Network:
+    """The network called `name`, one of `NAMES`; `tokens` is the sequence length of a block of a language model."""
     if name in BUILDERS:
         return BUILDERS[name]()
     if name in SCHEDULE_NAMES:
-        return schedule_network(name)
+        return schedule_network(name, tokens)
     raise TilewrightError("network", name, f"one of {', '.join(NAMES)}", "an unknown name")
 
 
-__all__ = ["BUILDERS", "COCCO_NAMES", "NAMES", "Network", "network", "resnet"]
+__all__ = ["BUILDERS", "COCCO_NAMES", "LANGUAGE", "NAMES", "Network", "network", "resnet"]

@@ -44,8 +44,8 @@ run m.onnx --read y=0:int8:1                | --read
 run built --partition best                  | --partition
 run built --target tiny                     | --target
 run built --no-check                        | --no-check
-run vgg16 --schedule ours --partition best  | --partition
-run vgg16 --schedule ours --expect ok.npz   | --expect
+run vgg16 --schedule ours --partition best  | --schedule: expected one of --partition and --schedule
+run vgg16 --schedule nope                   | --schedule: expected a .mlir file, or one of
 run vgg16 --schedule x.mlir --rounds 2      | --rounds
 compile KERNEL --time-limit 3               | --time-limit
 compile KERNEL --batch 3                    | --batch
@@ -70,7 +70,6 @@ partition vgg16 --weight-kib -4             | --weight-kib
 partition vgg16 --cores 0                   | --cores
 partition vgg16 --alpha 0                   | --alpha
 partition vgg16 --samples 0                 | --samples
-partition vgg16 --tile-rows 4               | --tile-rows
 partition vgg16 --tile-columns 4            | --tile-columns
 explore vgg16 --samples 0                   | --samples
 explore vgg16 --alpha nan                   | --alpha

@@ -1,19 +1,11 @@
-"""Schedules as files: written, read, priced as the search priced them, lowered and run."""
+"""Schedules as files: written, read, priced as the search priced them."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tilewright.driver import RunOptions, load_model
-from tilewright.driver.scheduled_runs import (
-    ScheduledOptions,
-    find_schedule,
-    lower_to_program,
-    price_schedule_ir,
-    run_scheduled,
-    write_schedule,
-)
+from tilewright.driver import load_model
+from tilewright.driver.schedule_files import price_schedule_ir, write_schedule
 from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
@@ -58,37 +50,7 @@ def test_a_file_is_priced_as_the_search_priced_it(tmp_path: Path, model: str):
     assert len(again.moves) == text.count("    load ") + text.count("    store ")
 
 
-def test_a_network_is_scheduled_and_run(tmp_path: Path):
-    """Bytes equal NumPy's, cycles are those predicted, and near those of the model."""
-    options = ScheduledOptions("ours", InputShapes(1), 33, SHORT)
-    done = run_scheduled("gpt2_small_decode", "edge16", folder=tmp_path, options=options, run_options=RunOptions())
-    assert done.comparison is not None
-    assert done.comparison.equal
-    assert done.simulation.cycles == done.predicted["cycles"]
-    assert done.simulation.dram_bytes == done.predicted["dram_bytes"]
-    assert done.simulation.energy_pj == pytest.approx(done.predicted["energy_pj"], rel=1e-9)
-    assert done.predicted_gap["model_cycles"] == done.predicted["model_cycles"] / done.simulation.cycles - 1
-    assert abs(done.simulation.cycles / done.predicted["model_cycles"] - 1) < 0.01
-    layers = done.simulation.layers
-    assert sum(layer.cycles for layer in layers) == done.simulation.cycles
-    assert "attention_newV" in {layer.name.split("/")[0] for layer in layers}
-    outputs = np.load(done.outputs)
-    assert len(np.unique(outputs["res2"])) > 50
-    assert (tmp_path / "trace.json").is_file()
-
-
-def test_a_schedule_of_the_other_model_is_not_lowered(tmp_path: Path):
-    options = ScheduleOptions("soma", "ours", InputShapes(1), 9, effort=SHORT)
-    _, found = schedule_network_for("gpt2_small_decode", "edge16", options)
-    path = tmp_path / "soma.mlir"
-    write_schedule(path, found.timetable, 1, EDGE, exact=False)
-    value = find_schedule("gpt2_small_decode", EDGE, ScheduledOptions(str(path)))
-    with pytest.raises(TilewrightError, match="whose tiles have a place"):
-        lower_to_program(EDGE, value, {})
-
-
 def test_a_target_without_an_instruction_is_told():
-    tiny = load_target("tiny")
     with pytest.raises(TilewrightError) as error:
-        find_schedule("gpt2_small_decode", tiny, ScheduledOptions("ours", InputShapes(1), 9, SHORT))
+        schedule_network_for("gpt2_small_decode", "tiny", ScheduleOptions(effort=SHORT))
     assert error.value.kind == "target"

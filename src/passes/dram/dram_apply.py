@@ -1,0 +1,108 @@
+"""`dram-apply`: order and groups of a schedule, on the layers that it is of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ...dialects import dram
+from ...dialects.layer_attributes import Planned, set_planned
+from ...errors import TilewrightError
+from ..graph.graph_fuse import EPILOGUE, find_clusters
+from ..graph.schedule_layers import schedule_table
+from ..graph.table_check import MOVES
+from .schedules import choices_of, function_in, network_in, schedule_of
+
+SLICE = re.compile(r"/\d+$")
+"""What the name of a slice of a layer ends with (`costs/dram/slices`)."""
+
+
+@dataclass(frozen=True)
+class DramApplyPass(ModulePass):
+    """Put the layers of a function into the order of the module's schedule, and note what groups they are in.
+
+        %a = graph.conv ...   ->   %a = graph.conv ... {planned = array<i64: 0, 2, 4>}
+
+    is the layer of layer group 0, fused group 2, which has four tiles; `nest-schedule` follows it.  Network and
+    schedule are gone after that.  A layer whose weights the schedule has in slices is where its last slice is.  When
+    bytes move is decided anew (`codelet-prefetch`).  Precondition: one function in the graph dialect, and a schedule of
+    the table of its layers (`dram-schedule`); TilewrightError (kind `schedule`) where it lacks one of them.
+    """
+
+    name = "dram-apply"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        schedule, network = schedule_of(op), network_in(op)
+        function = function_in(op)
+        found = _planned(function, schedule)
+        for member, (_, planned) in found.items():
+            set_planned(member, planned)
+        _reorder(function.body.block, {member: place for member, (place, _) in found.items()})
+        Rewriter.erase_op(schedule)
+        if network is not None:
+            Rewriter.erase_op(network)
+
+
+def _planned(function: FuncOp, schedule: dram.ScheduleOp) -> dict[Operation, tuple[int, Planned]]:
+    """The place of operations in the order, and their groups; what only moves elements goes before its first reader."""
+    table = schedule_table(function)
+    names = [layer.name for layer in table.network.layers]
+    places = _places(schedule, set(names))
+    if missing := next((name for name in names if name not in places), None):
+        expected = "a schedule of the layers of the function"
+        raise TilewrightError("schedule", function.sym_name.data, expected, f"none of layer {missing!r}")
+    found: dict[Operation, tuple[int, Planned]] = {}
+    for cluster in find_clusters(function.body.block, EPILOGUE):
+        at = [places[names[table.number[op]]] for op in cluster.members if op in table.number]
+        if at:
+            found |= dict.fromkeys(cluster.members, max(at, key=lambda pair: pair[0]))
+    for op in reversed(list(function.body.block.ops)):
+        readers = [found[use.operation] for result in op.results for use in result.uses if use.operation in found]
+        if op not in found and isinstance(op, MOVES) and readers:
+            found[op] = min(readers, key=lambda pair: pair[0])
+    return found
+
+
+def _places(schedule: dram.ScheduleOp, known: set[str]) -> dict[str, tuple[int, Planned]]:
+    """Layer -> its place in the order, and its groups; those of the last slice."""
+    names = [layer.sym_name.data for layer in schedule.scheduled.layers]
+    found: dict[str, tuple[int, Planned]] = {}
+    place = 0
+    for number, group in enumerate(choices_of(schedule).fusion.fused_groups):
+        for layer in group.layers:
+            name = names[layer]
+            found[name if name in known else SLICE.sub("", name)] = place, Planned(group.group, number, group.tiles)
+            place += 1
+    return found
+
+
+def _reorder(block: Block, places: Mapping[Operation, int]) -> None:
+    """Puts operations in the order of their places, each behind what it reads and, without one, before its readers."""
+    ops = list(block.ops)
+    index = {op: number for number, op in enumerate(ops)}
+    key: dict[Operation, int] = {}
+    for op in reversed(ops):
+        readers = [key[use.operation] for result in op.results for use in result.uses]
+        key[op] = places[op] if op in places else min(readers, default=len(ops))
+    waiting = {op: len({value.owner for value in op.operands if value.owner in index}) for op in ops}
+    ready = [(key[op], index[op]) for op in ops if not waiting[op]]
+    heapify(ready)
+    last = ops[-1]
+    while ready:
+        op = ops[heappop(ready)[1]]
+        if op is not last:
+            op.detach()
+            block.insert_op_before(op, last)
+        for reader in {use.operation for result in op.results for use in result.uses}:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heappush(ready, (key[reader], index[reader]))
