@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..costs.dram import Model, Timetable, net_tables, score, state_of, workspace
-from ..costs.dram.emit import FITS, OVERFLOW
-from ..costs.dram.workspace import CYCLES
-from ..costs.notation import Timed, check_capacity, check_schedule, times_of, transfer_cycles
-from ..costs.soma import Hardware, plan
-from ..costs.soma.blocks import splits
-from ..errors import InfeasibleError, TilewrightError
+from ..costs.dram import Timetable
+from ..costs.notation import check_capacity, check_schedule, times_of, transfer_cycles
+from ..errors import InfeasibleError
 from ..files import replacing
 from ..machine import Machine
 from ..passes.dram.dram_allocate import allocate
@@ -58,38 +54,16 @@ def price_schedule_ir(path: Path) -> dict[str, Any]:
 def price(value: Schedule) -> dict[str, Any]:
     """Cycles, energy and use of the buffer of a schedule; it is not valid where the buffer is too small."""
     model = model_of_numbers(value.machine)
-    cycles, energy = (_exact_tiles if value.machine.exact else _soma_tiles)(value, model)
-    timed = Timed(cycles, transfer_cycles(value.parsed, model.bandwidth, model.latency))
-    times = times_of(value.parsed, value.moves, timed)
+    cycles = transfer_cycles(value.parsed, model.bandwidth, model.latency)
+    times = times_of(value.parsed, value.moves, cycles)
     usage = check_capacity(value.parsed, value.moves, 1 << 62)
     tensors = value.parsed.tensors
     return {
         "valid": max(usage) <= value.machine.buffer,
         "latency_cycles": times.latency_cycles,
-        "energy_pj": energy,
+        "energy_pj": value.parsed.energy_pj,
         "max_buffer_bytes": max(usage),
         "dram_tensors": len(value.moves),
         "dram_bytes": sum(tensors[move.tensor].size_bytes for move in value.moves),
         "tiles": len(value.parsed.tiles),
     }
-
-
-def _exact_tiles(value: Schedule, model: Model) -> tuple[tuple[int, ...], float]:
-    """Cycles of each tile, and energy of all and of DRAM."""
-    parsed, choices = value.parsed, value.parsed.choices
-    flags = [choices.flags(number) for number in range(len(choices.fusion.tiles))]
-    state = state_of(choices.fusion, tuple(streamed for streamed, _ in flags), tuple(reused for _, reused in flags))
-    net = net_tables(parsed.network)
-    work = workspace(net, len(parsed.tiles) + 2, classes=1 << 10)
-    free = model._replace(buffer_bytes=1 << 60)
-    outcome = score(net, free, splits(model.array.side), choices.batch, state, work, 1 << 60, 0)
-    if outcome not in (FITS, OVERFLOW):
-        raise TilewrightError("schedule", value.name, "tiles that the cores can compute", "none")
-    return tuple(work.positions[CYCLES, : len(parsed.tiles)].tolist()), float(work.energy[-1])
-
-
-def _soma_tiles(value: Schedule, model: Model) -> tuple[tuple[int, ...], float]:
-    choices = value.parsed.choices
-    machine = Hardware(model.array, model.buffer_bytes, model.bandwidth)
-    found = plan(value.parsed.network, machine, choices.fusion, choices.batch)
-    return tuple(found.tile_cycles.tolist()), found.energy_pj

@@ -8,18 +8,16 @@ import numpy as np
 
 from ...errors import TilewrightError
 from ..soma.blocks import splits
-from ..soma.plan import INPUT, OUTPUT, WEIGHT, Plan
+from ..soma.plan import OUTPUT, Plan
 from ..soma.timeline import timeline
 from ..soma.transfers import Transfers
 from .emit import FITS, OVERFLOW
 from .score import score
-from .tables import EDGE_LAYER, SOURCE, TWIN, Model, net_tables
-from .timetable import state_of
+from .tables import TWIN, Model, net_tables
+from .timetable import load_key, state_of
 from .workspace import (
     CYCLES,
-    LOAD_EDGE,
     LOAD_SIZE,
-    LOAD_TILE,
     LOADS,
     RESULT,
     workspace,
@@ -57,11 +55,7 @@ def reprice(plan: Plan, transfers: Transfers, model: Model) -> Repriced:
     sizes = tensors.size_bytes.copy()
     loads: dict[tuple[int, int, int, int], int] = {}
     for row in work.loads[:, : work.tally[LOADS]].T.tolist():
-        edge = row[LOAD_EDGE]
-        key = (WEIGHT, -1 - edge, row[LOAD_TILE], -1)
-        if edge >= 0:
-            key = (INPUT, int(net.edges[EDGE_LAYER, edge]), row[LOAD_TILE], int(net.edges[SOURCE, edge]))
-        loads[key] = row[LOAD_SIZE]
+        loads[load_key(net, row)] = row[LOAD_SIZE]
     keys = zip(tensors.kind.tolist(), tensors.layer.tolist(), tensors.tile.tolist(), tensors.source.tolist())
     for number, key in enumerate(keys):
         place = int(tensors.position[number])

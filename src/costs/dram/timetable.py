@@ -132,13 +132,9 @@ def state_of(fusion: Fusion, streamed: tuple[bool, ...] = (), reused: tuple[bool
 
 def timetable(network: Network, net: Net, model: Model, state: Ints, work: Workspace) -> Timetable:
     """The schedule that `work` holds after `score` of `state`."""
-    tally, stages = work.tally, work.stages
+    tally = work.tally
     positions = int(tally[POSITIONS])
-    layer, index = np.zeros(positions, np.int64), np.zeros(positions, np.int64)
-    for number in range(len(net.layers)):
-        tiles = np.arange(stages[LAYER_TILES, number])
-        places = stages[FIRST, number] + tiles * stages[STEP, number]
-        layer[places], index[places] = number, tiles
+    layer, index = tiles_in(net, work)
     loads, stores = work.loads[:, : tally[LOADS]].T.tolist(), work.stores[:, : tally[STORES]].T.tolist()
     transfers = tuple(_transfer(net, loads, stores, item) for item in work.sequence[: tally[DONE]].tolist())
     return Timetable(
@@ -160,6 +156,25 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
     )
 
 
+def tiles_in(net: Net, work: Workspace) -> tuple[Ints, Ints]:
+    """Layer and number of the tile at each position."""
+    stages = work.stages
+    layer, index = np.zeros((2, int(work.tally[POSITIONS])), np.int64)
+    for number in range(len(net.layers)):
+        tiles = np.arange(stages[LAYER_TILES, number])
+        places = stages[FIRST, number] + tiles * stages[STEP, number]
+        layer[places], index[places] = number, tiles
+    return layer, index
+
+
+def load_key(net: Net, row: list[int]) -> tuple[int, int, int, int]:
+    """What names a load: kind, layer, tile, source."""
+    edge = row[LOAD_EDGE]
+    if edge < 0:
+        return WEIGHT, -1 - edge, row[LOAD_TILE], -1
+    return INPUT, int(net.edges[EDGE_LAYER, edge]), row[LOAD_TILE], int(net.edges[SOURCE, edge])
+
+
 def _transfer(net: Net, loads: list[list[int]], stores: list[list[int]], item: int) -> Transfer:
     if item < 0:
         row = stores[-1 - item]
@@ -168,11 +183,8 @@ def _transfer(net: Net, loads: list[list[int]], stores: list[list[int]], item: i
         where = OUTPUT, row[STORE_LAYER], row[STORE_TILE], -1
         return Transfer(*where, row[STORE_SIZE], *life, begin, row[STORE_CYCLES])
     row = loads[item]
-    begin, edge = row[LOAD_END_CYCLES] - row[LOAD_CYCLES], row[LOAD_EDGE]
-    where = WEIGHT, -1 - edge, row[LOAD_TILE], -1
-    if edge >= 0:
-        where = INPUT, int(net.edges[EDGE_LAYER, edge]), row[LOAD_TILE], int(net.edges[SOURCE, edge])
-    return Transfer(*where, row[LOAD_SIZE], row[LOAD_START], row[LOAD_LAST], begin, row[LOAD_CYCLES])
+    begin = row[LOAD_END_CYCLES] - row[LOAD_CYCLES]
+    return Transfer(*load_key(net, row), row[LOAD_SIZE], row[LOAD_START], row[LOAD_LAST], begin, row[LOAD_CYCLES])
 
 
 def _usage(work: Workspace, transfers: tuple[Transfer, ...]) -> Ints:

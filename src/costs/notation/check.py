@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from ...algebra.allocation import LiveRange, Parts, require_bytes, spans_of
 from ...errors import TilewrightError
-from .times import deadline
-from .values import INPUT, OUTPUT, WEIGHT, Move, Parsed
+from .values import INPUT, OUTPUT, Move, Parsed
 
 
 def check_schedule(parsed: Parsed, moves: Sequence[Move]) -> None:
@@ -89,6 +88,12 @@ def _check_progress(parsed: Parsed, moves: Sequence[Move]) -> None:
             room = min(room, (move.end - 1, move.tensor))
 
 
+def deadline(parsed: Parsed, move: Move) -> int:
+    """The position whose tile waits for the transfer."""
+    tensor = parsed.tensors[move.tensor]
+    return move.end if tensor.kind == OUTPUT else tensor.first
+
+
 def check_capacity(parsed: Parsed, moves: Sequence[Move], buffer_bytes: int) -> list[int]:
     """Bytes in use at positions -1, 0, ...; InfeasibleError where that is more than `buffer_bytes`."""
     usage = [0] * (len(parsed.tiles) + 2)
@@ -126,10 +131,10 @@ def live_ranges(parsed: Parsed, moves: Sequence[Move]) -> dict[int, LiveRange]:
 
 def slabs_of(parsed: Parsed, number: int) -> int:
     """Channels of a feature map, output channels of weights."""
-    tensor = parsed.tensors[number]
-    if tensor.region is not None:
-        return tensor.region.channels
-    return parsed.network.layers[tensor.layer].shape.channels if tensor.kind == WEIGHT else 1
+    tensor, network = parsed.tensors[number], parsed.network
+    if tensor.kind == INPUT and tensor.source < 0:
+        return network.inputs[-1 - tensor.source][1].channels
+    return network.layers[tensor.source if tensor.kind == INPUT else tensor.layer].shape.channels
 
 
 def check_addresses(

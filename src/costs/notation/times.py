@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors import TilewrightError
-from .values import OUTPUT, Move, Parsed, Timed
+import numpy as np
+
+from ..soma.run import PlanColumns, Scratch, TransferColumns, run
+from .values import OUTPUT, Move, Parsed
 
 
 @dataclass(frozen=True)
@@ -26,63 +28,17 @@ def transfer_cycles(parsed: Parsed, bandwidth: int, latency: int) -> tuple[int, 
     return tuple(latency - (-tensor.size_bytes // bandwidth) for tensor in parsed.tensors)
 
 
-def deadline(parsed: Parsed, move: Move) -> int:
-    """The position whose tile waits for the transfer."""
-    tensor = parsed.tensors[move.tensor]
-    return move.end if tensor.kind == OUTPUT else tensor.first
-
-
-def required(parsed: Parsed, moves: Sequence[Move]) -> list[int]:
-    """How many transfers must be complete before each position, and at the end."""
-    count = len(parsed.tiles)
-    found = [0] * (count + 1)
-    for place, move in enumerate(moves):
-        found[deadline(parsed, move)] = place + 1
-    for position in range(count):
-        found[position + 1] = max(found[position], found[position + 1])
-    return found
-
-
-def times_of(parsed: Parsed, moves: Sequence[Move], timed: Timed, begin_cycles: int = 0) -> Times:
-    """The times of a schedule whose first transfer begins at `begin_cycles`.
-
-    TilewrightError (kind `schedule`) where a tile can never begin.
-    """
-    needed = required(parsed, moves)
-    begins: list[int] = []
-    tile_begin: list[int] = []
-    tile_end: list[int] = []
-    channel, now = begin_cycles, 0
-
-    def begin_until(count: int, position: int) -> None:
-        nonlocal channel
-        while len(begins) < count:
-            move = moves[len(begins)]
-            tensor = parsed.tensors[move.tensor]
-            after = tensor.first if tensor.kind == OUTPUT else move.start - 1
-            if after >= position:
-                raise _never(parsed, move, position)
-            begins.append(max(channel, tile_end[after] if after >= 0 else 0))
-            channel = begins[-1] + timed.transfers[move.tensor]
-
-    for position, cycles in enumerate(timed.tiles):
-        if needed[position] > len(begins):
-            begin_until(needed[position], position)
-            now = max(now, channel)
-        tile_begin.append(now)
-        now += cycles
-        tile_end.append(now)
-    begin_until(len(moves), len(parsed.tiles))
-    return Times(max(now, channel), tuple(tile_begin), tuple(begins))
-
-
-def _never(parsed: Parsed, move: Move, position: int) -> TilewrightError:
-    tile = parsed.tiles[position] if position < len(parsed.tiles) else None
-    what = "the end" if tile is None else f"tile {tile.tile} of {parsed.network.layers[tile.layer].name}"
-    return TilewrightError(
-        "schedule",
-        parsed.describe(move.tensor),
-        f"a transfer that may begin before {what} waits for it",
-        "one that may begin only after",
-        "change its life or its place in the order",
-    )
+def times_of(parsed: Parsed, moves: Sequence[Move], transfers: Sequence[int]) -> Times:
+    """The times of a legal schedule (`check_schedule`), each tensor's transfer taking so many cycles."""
+    tensors, count = parsed.tensors, len(parsed.tiles)
+    layer, first, last, size = np.array([[t.layer, t.first, t.last, t.size_bytes] for t in tensors], np.int64).T.copy()
+    made = np.array([t.first if t.kind == OUTPUT else -1 for t in tensors], np.int64)
+    order, start, end = np.array(moves, np.int64).reshape(-1, 3).T.copy()
+    begins, ends = first.copy(), last
+    begins[order], ends[order] = start, end
+    layers, cycles = np.array([tile.layer for tile in parsed.tiles]), np.array(parsed.tile_cycles, np.int64)
+    columns = PlanColumns(cycles, layers, layer, first, made, size, np.array(transfers, np.int64))
+    begin, move_begin, usage = np.zeros(count, np.int64), np.zeros(len(order), np.int64), np.zeros(count + 2, np.int64)
+    scratch = Scratch(np.zeros(count + 1, np.int64), usage, begin, move_begin)
+    _, latency, _ = run(columns, TransferColumns(order, begins, ends), scratch)
+    return Times(latency, tuple(begin.tolist()), tuple(move_begin.tolist()))

@@ -12,48 +12,6 @@ from ..soma.fusion import Fusion
 INPUT, WEIGHT, OUTPUT = range(3)
 """Kinds of tensors: part of a feature map that a tile reads, weights of a layer, result of a tile."""
 
-Span = tuple[int, int]
-"""[from, to)."""
-
-
-class Region(NamedTuple):
-    """All channels of some samples, rows and columns of a feature map."""
-
-    samples: Span
-    channels: int
-    rows: Span
-    columns: Span
-
-    @property
-    def extents(self) -> tuple[int, int, int, int]:
-        """Samples, channels, rows and columns."""
-        return (
-            self.samples[1] - self.samples[0],
-            self.channels,
-            self.rows[1] - self.rows[0],
-            self.columns[1] - self.columns[0],
-        )
-
-    @property
-    def size_bytes(self) -> int:
-        """At one byte per element."""
-        samples, channels, rows, columns = self.extents
-        return samples * channels * rows * columns
-
-    def union(self, other: Region) -> Region:
-        """The smallest region that holds both."""
-        return Region(
-            join(self.samples, other.samples),
-            self.channels,
-            join(self.rows, other.rows),
-            join(self.columns, other.columns),
-        )
-
-
-def join(one: Span, two: Span) -> Span:
-    """The smallest span that holds both."""
-    return min(one[0], two[0]), max(one[1], two[1])
-
 
 @dataclass(frozen=True)
 class Choices:
@@ -75,11 +33,10 @@ class Choices:
 
 
 class Tile(NamedTuple):
-    """Tile number `tile` of `layer`; `region` is what it makes (None in SoMa's model, whose tiles have no place)."""
+    """Tile number `tile` of `layer`."""
 
     layer: int
     tile: int
-    region: Region | None
 
 
 class Tensor(NamedTuple):
@@ -93,7 +50,6 @@ class Tensor(NamedTuple):
     layer: int
     tile: int
     source: int
-    region: Region | None
     size_bytes: int
     first: int
     last: int
@@ -107,19 +63,14 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Parsed:
-    """The layer-fusion attributes worked out: tiles in order, and `tensors`.
-
-    `feeds` has for each position and each source that its layer reads the tensors that hold what the tile takes from
-    it; it is empty in SoMa's model.  `results[p]` is the tensor that position p makes.
-    """
+    """The layer-fusion attributes worked out: tiles in order with their cycles, `tensors`, and the energy of all."""
 
     network: Network
     choices: Choices
     tiles: tuple[Tile, ...]
+    tile_cycles: tuple[int, ...]
     tensors: tuple[Tensor, ...]
-    feeds: tuple[dict[int, tuple[int, ...]], ...]
-    weights: tuple[int, ...]
-    results: tuple[int, ...]
+    energy_pj: float
 
     @cached_property
     def number(self) -> dict[tuple[int, int, int, int], int]:
@@ -148,10 +99,3 @@ class Move(NamedTuple):
     tensor: int
     start: int
     end: int
-
-
-class Timed(NamedTuple):
-    """Cycles of each tile by position, and of each tensor's transfer."""
-
-    tiles: tuple[int, ...]
-    transfers: tuple[int, ...]

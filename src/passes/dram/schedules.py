@@ -14,7 +14,7 @@ from ...algebra.allocation import Part, Parts
 from ...costs.dram import Model
 from ...costs.dram.instructions import NO_ISSUE, parse_instructions
 from ...costs.dram.platform import buffer_of, instructions_of, model_of
-from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, live_ranges, parse, parse_soma
+from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, live_ranges, parse
 from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
 from ...dialects import dram
@@ -182,7 +182,7 @@ def parsed_of(op: dram.ScheduleOp) -> Parsed:
 
 def parsed_for(network: Network, choices: Choices, machine: MachineNumbers) -> Parsed:
     """Tiles and tensors of `choices` in the model of `machine`."""
-    return parse(network, choices) if machine.exact else parse_soma(network, choices, model_of_numbers(machine))
+    return parse(network, choices, model_of_numbers(machine))
 
 
 def numbers_of(

@@ -1,5 +1,6 @@
 """Two witnesses of the notation: plain Python against the compiled model, on random fusions of small networks."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -15,7 +16,6 @@ from tilewright.costs.notation import (
     Choices,
     Move,
     Parsed,
-    Timed,
     check_addresses,
     check_capacity,
     check_schedule,
@@ -29,7 +29,10 @@ from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
+from .reference import reference
+
 ARRAY = hardware(8, 1, 4, 256, 512).array
+MODEL = Model(ARRAY, 8 << 20, 16, 0, 256, 1)
 
 
 def five() -> Network:
@@ -65,8 +68,13 @@ def random_state(network: Network, random: Random, batch: int) -> np.ndarray[tup
     return state
 
 
-def both(table: Timetable, batch: int) -> tuple[Parsed, list[Move]]:
-    parsed = parse(table.network, Choices(table.fusion, batch, table.streamed, table.reused))
+def both(table: Timetable, batch: int, model: Model) -> tuple[Parsed, list[Move]]:
+    """A table's parsing, which is that of the reference, and its transfers."""
+    choices = Choices(table.fusion, batch, table.streamed, table.reused)
+    parsed = parse(table.network, choices, model)
+    tiles, tensors = reference(table.network, choices)
+    assert [*parsed.tiles] == [(tile.layer, tile.tile) for tile in tiles]
+    assert [*parsed.tensors] == tensors
     moves = [
         Move(parsed.number[item.kind, item.layer, item.tile, item.source], item.start, item.end)
         for item in table.transfers
@@ -91,13 +99,13 @@ def test_both_witnesses_agree(name: str):
             continue
         seen += 1
         table = timetable(network, net, model, state, work)
-        parsed, moves = both(table, batch)
+        parsed, moves = both(table, batch, model)
         assert [(tile.layer, tile.tile) for tile in parsed.tiles] == [*zip(table.tile_layer, table.tile_index)]
         assert [parsed.tensors[m.tensor].size_bytes for m in moves] == [t.size_bytes for t in table.transfers]
         check_schedule(parsed, moves)
         assert check_capacity(parsed, moves, model.buffer_bytes) == table.usage_bytes.tolist()
         cycles = transfer_cycles(parsed, model.bandwidth, model.latency)
-        times = times_of(parsed, moves, Timed(tuple(table.tile_cycles.tolist()), cycles))
+        times = times_of(parsed, moves, cycles)
         assert times.latency_cycles == table.latency_cycles
         assert list(times.tile_begin) == table.tile_begin.tolist()
         ranges = live_ranges(parsed, moves)
@@ -109,7 +117,7 @@ def test_both_witnesses_agree(name: str):
 
 def test_figure():
     """Figure 4 of the paper: {a, b} in two tiles, a fine-grained cut, c and d, a DRAM cut, e."""
-    parsed = parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 1)), 1))
+    parsed = parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 1)), 1), MODEL)
     assert [(tile.layer, tile.tile) for tile in parsed.tiles] == [
         (0, 0),
         (1, 0),
@@ -134,12 +142,12 @@ def test_figure():
     ]
     kept = [(t.layer, t.tile, t.first, t.last) for t in parsed.tensors if not t.moves]
     assert kept == [(0, 0, 0, 2), (1, 0, 1, 6), (0, 1, 2, 4), (1, 1, 3, 6)]
-    columns = [tile.region.columns for tile in parsed.tiles if tile.region]
+    columns = [tile.region.columns for tile in reference(five(), parsed.choices)[0]]
     assert columns[:4] == [(0, 5), (0, 4), (3, 8), (4, 8)]
 
 
 def legal() -> tuple[Parsed, list[Move]]:
-    parsed = parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 1)), 1))
+    parsed = parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 1)), 1), MODEL)
     number = parsed.number
     lives = [
         ((WEIGHT, 0, 0, -1), -1, 3),
@@ -160,7 +168,7 @@ def test_legal_schedule_has_the_times_of_the_figure():
     """Ten cycles a tile, one byte a cycle: the times follow from the rules by hand."""
     parsed, moves = legal()
     check_schedule(parsed, moves)
-    times = times_of(parsed, moves, Timed((10,) * 7, (4,) * len(parsed.tensors)))
+    times = times_of(replace(parsed, tile_cycles=(10,) * 7), moves, (4,) * len(parsed.tensors))
     assert times.tile_begin == (8, 18, 28, 38, 48, 58, 72)
     assert times.move_begin == (0, 4, 8, 18, 28, 58, 62, 68, 72, 82)
     assert times.latency_cycles == 86
@@ -203,10 +211,10 @@ def test_capacity_tells_what_is_missing_and_where():
 
 def test_tiles_that_cannot_be_cut_are_refused():
     with pytest.raises(TilewrightError, match="use fewer tiles"):
-        parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 7)), 1))
+        parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (4,), (2,), (2, 1, 7)), 1), MODEL)
 
 
 def test_work_is_bounded():
     """A tile count out of all proportion is refused before anything is cut."""
     with pytest.raises(TilewrightError, match="at most 262144 tiles"):
-        parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (), (), (1 << 60,)), 1))
+        parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (), (), (1 << 60,)), 1), MODEL)

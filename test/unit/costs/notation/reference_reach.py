@@ -3,12 +3,54 @@
 from __future__ import annotations
 
 from math import gcd, isqrt
+from typing import NamedTuple
 
-from ...errors import TilewrightError
-from ...zoo.schedule_networks.layers import Network
-from .values import Region, Span, join
+from tilewright.errors import TilewrightError
+from tilewright.zoo.schedule_networks.layers import Network
 
 ROWS, COLUMNS = 0, 1
+
+Span = tuple[int, int]
+"""[from, to)."""
+
+
+class Region(NamedTuple):
+    """All channels of some samples, rows and columns of a feature map."""
+
+    samples: Span
+    channels: int
+    rows: Span
+    columns: Span
+
+    @property
+    def extents(self) -> tuple[int, int, int, int]:
+        """Samples, channels, rows and columns."""
+        return (
+            self.samples[1] - self.samples[0],
+            self.channels,
+            self.rows[1] - self.rows[0],
+            self.columns[1] - self.columns[0],
+        )
+
+    @property
+    def size_bytes(self) -> int:
+        """At one byte per element."""
+        samples, channels, rows, columns = self.extents
+        return samples * channels * rows * columns
+
+    def union(self, other: Region) -> Region:
+        """The smallest region that holds both."""
+        return Region(
+            join(self.samples, other.samples),
+            self.channels,
+            join(self.rows, other.rows),
+            join(self.columns, other.columns),
+        )
+
+
+def join(one: Span, two: Span) -> Span:
+    """The smallest span that holds both."""
+    return min(one[0], two[0]), max(one[1], two[1])
 
 
 def sources_of(network: Network, number: int) -> list[int]:
