@@ -38,22 +38,6 @@ class BumpAllocator:
         return address
 
 
-def allocate_ring(sizes: Sequence[int], start: int, capacity_bytes: int, align_bytes: int) -> list[int] | None:
-    """Addresses from `start` on, past the end of the memory once and then no further than `start`; else from 0 on.
-
-    None where the memory is too small.
-    """
-    for first in (start % capacity_bytes, 0):
-        bump, end, found = BumpAllocator(align_bytes, first), capacity_bytes, list[int]()
-        for size in sizes:
-            if bump.end + align_up(size, align_bytes) > end == capacity_bytes:
-                bump.end, end = 0, first
-            found.append(bump.take(size))
-        if bump.end <= end:
-            return found
-    return None
-
-
 class LiveRange(NamedTuple):
     """`size_bytes` in use from time `start` to the end of `end - 1`, in `slabs` equal slabs.
 

@@ -24,6 +24,9 @@ or that or layer by layer, whichever is faster (`AUTO`)."""
 RESERVED = 1 / 8
 """Part of the buffer that searches for schedules of DRAM leave free: for what is between kernels, and fragments."""
 
+ROUNDS = {"ours": 1000}
+"""Candidates of a walk where a caller says nothing: seconds, and not the minutes of `tilewright schedule`."""
+
 INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
 """What leaves the integer part of a quantised network."""
 
@@ -42,7 +45,7 @@ class CompileOptions:
 
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
     layers, their tiles, and what stays on chip are its, and not those that `partition` stands for.  `rounds` candidates
-    are tried in each walk of that search (0: by the network).
+    are tried in each walk of that search (0: 1000 for `ours`, else by the network).
     """
 
     keep_intermediates: bool = False
@@ -154,7 +157,8 @@ def _planned(machine: Machine, options: CompileOptions) -> Sequence[str]:
     if is_schedule_file(options.schedule):
         return ("dram-apply",)
     reserve = int(buffer_of(machine).capacity_bytes * RESERVED)
-    effort = f"rounds={options.rounds} seed={options.seed} time_limit_s={options.time_limit_s}"
+    rounds = options.rounds or ROUNDS.get(options.schedule, 0)
+    effort = f"rounds={rounds} seed={options.seed} time_limit_s={options.time_limit_s}"
     search = f'method="{options.schedule}" objective="latency" reserve_bytes={reserve} {effort}'
     return f"dram-schedule{{{search}}}", "dram-apply"
 

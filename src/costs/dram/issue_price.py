@@ -202,19 +202,6 @@ def chunk_of(
 
 
 @compiled
-def chunk_sizes(
-    issue: Issue,
-    known: Ints,
-    values: Floats,
-    shape: tuple[int, int, int, int, int, int],
-    box: tuple[int, int, int, int],
-    whole: bool,
-) -> tuple[int, int, int]:
-    """`chunk_of`, for Python."""
-    return chunk_of(issue, known, values, shape, box, whole)
-
-
-@compiled
 def least_product(
     issue: Issue,
     known: Ints,

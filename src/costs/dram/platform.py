@@ -24,7 +24,6 @@ MEANINGS = {
     "move": ("O{a, b, c, d} = F(A{a, b, c, d})", ("i8", "i8")),
     "add": ("O{a, b, c, d} = F(A{a, b, c, d}, B{a, b, c, d})", ("i32", "i8", "i8")),
     "maximum": ("O{a, b, c} max= A{a, b, c, r, s, t}", ("i8", "i8")),
-    "fill": ("D{d, c, b, a} = V", ("i32",)),
 }
 """Statement and types of the capabilities that lowering uses."""
 
@@ -91,12 +90,6 @@ def _instruction(machine: Machine, name: str) -> Capability | None:
 def buffer_of(machine: Machine) -> Memory:
     """The buffer that `model_of` prices."""
     return _dram(machine)[1]
-
-
-def offchip_of(machine: Machine) -> Memory:
-    """The DRAM that feeds the buffer."""
-    link = _dram(machine)[0]
-    return next(memory for memory in machine.memories if memory.name == link.src)
 
 
 def _refuse(machine: Machine, expected: str, found: str) -> TilewrightError:

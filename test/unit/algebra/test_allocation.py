@@ -11,11 +11,9 @@ from tilewright.algebra.allocation import (
     Allocation,
     BumpAllocator,
     LiveRange,
-    Part,
     align_up,
     allocate,
     allocate_parts,
-    allocate_ring,
     require_bytes,
     spans_of,
 )
@@ -148,22 +146,6 @@ def test_bump():
     bump = BumpAllocator(8)
     assert [bump.take(size) for size in (9, 0, 8)] == [0, 16, 16]
     assert bump.end == 24
-
-
-@given(st.lists(st.integers(1, 20), max_size=6), st.integers(0, 8), st.sampled_from((1, 8)))
-def test_ring(sizes: list[int], eighths: int, align: int):
-    found = allocate_ring(sizes, 8 * eighths, 64, align)
-    total = sum(align_up(size, align) for size in sizes)
-    assert (found is None) == (total > 64)
-    if found is not None:
-        live = [LiveRange(0, 1, size) for size in sizes]
-        check_legal(live, Allocation(tuple((Part(0, at),) for at in found), 64, 0), 64, align)
-
-
-def test_ring_goes_on_where_it_ended():
-    assert allocate_ring([8, 40, 24], 16, 128, 8) == [16, 24, 64]
-    assert allocate_ring([40, 64], 64, 128, 8) == [64, 0]
-    assert allocate_ring([8, 8], 128, 128, 8) == [0, 8]
 
 
 def test_short_memories_are_named():
