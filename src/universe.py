@@ -31,7 +31,7 @@ PASSES_BY_FOLDER = {
     "graph_to_nest": ("convert-graph-to-nest",),
     "nest": ("nest-tile", "nest-permute", "nest-unroll", "nest-map", "nest-schedule", "nest-verify"),
     "nest_to_codelet": ("convert-nest-to-codelet",),
-    "dram": ("dram-schedule", "dram-allocate", "dram-verify", "dram-apply"),
+    "dram": ("dram-schedule", "dram-verify", "dram-apply"),
     "codelet": (
         "codelet-unroll",
         "codelet-parallelize",

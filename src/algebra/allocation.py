@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,49 +39,25 @@ class BumpAllocator:
 
 
 class LiveRange(NamedTuple):
-    """`size_bytes` in use from time `start` to the end of `end - 1`, in `slabs` equal slabs.
-
-    A slab is what may not be cut: of a feature map a channel, of weights those of one output channel.
-    """
+    """`size_bytes` in use from time `start` to the end of `end - 1`."""
 
     start: int
     end: int
     size_bytes: int
-    slabs: int = 1
-
-    @property
-    def slab_bytes(self) -> int:
-        """Bytes of one slab."""
-        return self.size_bytes // self.slabs
-
-
-class Part(NamedTuple):
-    """Slabs from `first` on (up to the next part's) lie one after another from `address` on."""
-
-    first: int
-    address: int
-
-
-Parts = tuple[Part, ...]
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """The parts of each buffer; `top_bytes` is one past the highest byte, `need_bytes` the most in use at once.
+    """Where each buffer begins; `top_bytes` is one past the highest byte, `need_bytes` the most in use at once.
 
     Where the limit is not kept, `missing_bytes` is what the buffer `worst` lacks, else 0.
     """
 
-    parts: tuple[Parts, ...]
+    addresses: tuple[int, ...]
     top_bytes: int
     need_bytes: int
     missing_bytes: int = 0
     worst: int = -1
-
-    @property
-    def addresses(self) -> tuple[int, ...]:
-        """Where each buffer begins."""
-        return tuple(parts[0].address for parts in self.parts)
 
 
 ROUNDS = 24
@@ -104,10 +80,10 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
     then what went over the limit before all others.
     """
     bump = BumpAllocator(align_bytes)
-    apart = tuple((Part(0, bump.take(item.size_bytes)),) for item in ranges)
+    apart = tuple(bump.take(item.size_bytes) for item in ranges)
     if bump.end >= MOST_BYTES:
         return Allocation(apart, bump.end, bump.end, bump.end - limit_bytes, len(ranges) - 1)
-    columns = np.array([item[:3] for item in ranges], np.int64).reshape(-1, 3)
+    columns = np.array(ranges, np.int64).reshape(-1, 3)
     start, end, sizes = columns[:, 0], columns[:, 1], -(-columns[:, 2] // align_bytes) * align_bytes
     need = _most_live(start, end, sizes)
     keys = (start, -sizes), (start, -sizes * (end - start)), (-sizes, start), (-sizes, -end)
@@ -124,9 +100,7 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
             break
         over = order[(found + sizes)[order] > limit_bytes]
     worst = int((best + sizes).argmax()) if top > max(0, limit_bytes) else -1
-    return Allocation(
-        tuple((Part(0, address),) for address in best.tolist()), top, need, max(0, top - limit_bytes), worst
-    )
+    return Allocation(tuple(best.tolist()), top, need, max(0, top - limit_bytes), worst)
 
 
 def _most_live(start: Ints, end: Ints, sizes: Ints) -> int:
@@ -165,75 +139,3 @@ def _gap(low: Ints, high: Ints, size: int, lowest: bool) -> int:
     if not len(fits):
         return int(reach[-1])
     return int(before[fits[0 if lowest else room[fits].argmin()]])
-
-
-GRAINS = 64, 16, 1
-"""Parts begin at multiples of so many slabs where that fits, so that the lanes of arrays stay full."""
-
-
-def allocate_parts(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> Allocation:
-    """As `allocate`; where no order does, buffers are placed as they begin to live, cut between slabs where they must.
-
-    A buffer is cut that fits no gap, to fill several.
-    """
-    whole = allocate(ranges, limit_bytes, align_bytes)
-    if not whole.missing_bytes:
-        return whole
-    placed: list[Parts] = [()] * len(ranges)
-    alive: list[tuple[int, int, int]] = []  # low, high, end of life
-    top = 0
-    for number in sorted(range(len(ranges)), key=lambda i: (ranges[i].start, -ranges[i].size_bytes, i)):
-        item = ranges[number]
-        alive = [entry for entry in alive if entry[2] > item.start]
-        gaps = _gaps(sorted(alive), limit_bytes)
-        tries = [_fill(item, gaps, grain) for grain in GRAINS]
-        placed[number], missing = next((found for found in tries if not found[1]), tries[-1])
-        if missing:
-            return Allocation(tuple(placed), top, whole.need_bytes, missing, number)
-        for low, high in spans_of(item, placed[number]):
-            alive.append((low, align_up(high, align_bytes), item.end))
-            top = max(top, high)
-    return Allocation(tuple(placed), top, whole.need_bytes)
-
-
-def _gaps(alive: list[tuple[int, int, int]], limit: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    at = 0
-    for low, high, _ in alive:
-        if low > at:
-            found.append((at, low))
-        at = max(at, high)
-    return [*found, (at, limit)] if at < limit else found
-
-
-def _fill(item: LiveRange, gaps: list[tuple[int, int]], grain: int) -> tuple[Parts, int]:
-    """Parts of an item in the smallest gap that takes all, else in the largest gaps; bytes that find no room."""
-    if not item.size_bytes:
-        return (Part(0, 0),), 0
-    fitting = [gap for gap in gaps if gap[1] - gap[0] >= item.size_bytes]
-    if fitting:
-        return (Part(0, min(fitting, key=lambda gap: (gap[1] - gap[0], gap[0]))[0]),), 0
-    slab, done = item.slab_bytes, 0
-    parts: list[Part] = []
-    for low, high in sorted(gaps, key=lambda gap: (gap[0] - gap[1], gap[0])):
-        count = (high - low) // slab
-        if done + count < item.slabs:
-            count = count // grain * grain
-        count = min(count, item.slabs - done)
-        if count:
-            parts.append(Part(done, low))
-            done += count
-        if done == item.slabs:
-            return tuple(parts), 0
-    return tuple(parts) or (Part(0, 0),), (item.slabs - done) * slab
-
-
-def spans_of(item: LiveRange, parts: Parts) -> list[tuple[int, int]]:
-    """Bytes [from, to) of each part."""
-    ends = with_ends(parts, item.slabs)
-    return [(part.address, part.address + (end - part.first) * item.slab_bytes) for part, end in ends]
-
-
-def with_ends(parts: Parts, slabs: int) -> Iterable[tuple[Part, int]]:
-    """Each part, and the slab after its last, of so many slabs."""
-    return zip(parts, [*(part.first for part in parts[1:]), slabs], strict=True)

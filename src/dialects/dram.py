@@ -3,7 +3,7 @@
 J. Cai et al., "SoMa", HPCA 2025, section IV.  A network is a table of layers; a schedule of it has all six attributes
 of the notation: computing order (of the layers as they are listed), DRAM cuts (between layer groups), fine-grained cuts
 (between fused groups) with tiling numbers, DRAM tensor order (of the transfers as they are listed), and the living
-duration of each DRAM tensor, in positions of tiles; and beyond it addresses.
+duration of each DRAM tensor, in positions of tiles.
 
     dram.network @pair {
       dram.input "x" 3x8x8
@@ -15,20 +15,15 @@ duration of each DRAM tensor, in positions of tiles; and beyond it addresses.
         dram.fused_group tiles 2 ["a", "b"]
       }
       dram.transfers {
-        load "a" weights during [-1, 3) at 0
-        load "a" tile 0 from "x" during [-1, 1) at 448
+        load "a" weights during [-1, 3)
+        load "a" tile 0 from "x" during [-1, 1)
         ...
-        store "b" tile 1 during [3, 4) at 640
-      }
-      dram.kept {
-        keep "a" tile 0 during [0, 2) at 1024
-        ...
+        store "b" tile 1 during [3, 4)
       }
     }
 
 Position -1 comes before all tiles.  A load may begin once the tile before its life is done; a store must be complete
-before the tile at its life's end begins.  `at 0, 32 at 4096` lays channels from 32 on (output channels of weights) at
-another address.  Where layers and network inputs have one name, `of` and `from` mean the layer.
+before the tile at its life's end begins.  Where layers and inputs have one name, `of` and `from` mean the layer.
 """
 
 from __future__ import annotations
@@ -66,7 +61,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from . import dram_rules as rules
 from . import dram_syntax as syntax
-from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, flatten, numbers, unflatten
+from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, numbers
 
 
 def names(values: Sequence[str]) -> ArrayAttr[StringAttr]:
@@ -242,52 +237,40 @@ class LayerGroupOp(IRDLOperation):
             raise VerifyException("expected fused groups, and nothing else, in a layer group")
 
 
-class TensorsOp(IRDLOperation):
-    """Rows of tensors, packed; `layer_names` and `input_names` are what rows count in."""
+@irdl_op_definition
+class TransfersOp(IRDLOperation):
+    """Tensors that pass through DRAM, in the order of the channel, packed in rows.
 
+    `layer_names` and `input_names` are what rows count in.
+    """
+
+    name = "dram.transfers"
     layer_names = prop_def(ArrayAttr[StringAttr])
     input_names = prop_def(ArrayAttr[StringAttr])
     packed = prop_def(DenseIntOrFPElementsAttr)
+    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp),))
 
     def __init__(self, layers: Sequence[str], inputs: Sequence[str], rows: Sequence[Row]) -> None:
-        data = np.array(flatten(rows), np.int64)
+        data = np.array(rows, np.int64).reshape(-1)
         packed = DenseIntOrFPElementsAttr(TensorType(i64, [len(data)]), BytesAttr(data.tobytes()))
         super().__init__(properties={"layer_names": names(layers), "input_names": names(inputs), "packed": packed})
 
     @property
     def rows(self) -> list[Row]:
-        """The rows in order."""
-        return unflatten(np.frombuffer(self.packed.data.data, np.int64).tolist())
+        """The rows in order; ValueError where one is cut short."""
+        return [
+            Row(*row) for row in np.frombuffer(self.packed.data.data, np.int64).reshape(-1, len(Row._fields)).tolist()
+        ]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TransfersOp:
+        return cls(*syntax.parse_rows(parser))
 
     def print(self, printer: Printer) -> None:
         syntax.print_rows(self, printer)
 
     def verify_(self) -> None:
         rules.check_rows(self)
-
-
-@irdl_op_definition
-class TransfersOp(TensorsOp):
-    """Tensors that pass through DRAM, in the order of the channel."""
-
-    name = "dram.transfers"
-    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp),))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TransfersOp:
-        return cls(*syntax.parse_rows(parser))
-
-
-@irdl_op_definition
-class KeptOp(TensorsOp):
-    """Results that stay on chip, with their addresses."""
-
-    name = "dram.kept"
-    traits = lazy_traits_def(lambda: (HasParent(ScheduleOp),))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> KeptOp:
-        return cls(*syntax.parse_rows(parser))
 
 
 @irdl_op_definition
@@ -322,11 +305,6 @@ class ScheduleOp(IRDLOperation):
         return next((op for op in self.body.block.ops if isinstance(op, TransfersOp)), None)
 
     @property
-    def kept(self) -> KeptOp | None:
-        """Results on chip, if they have addresses."""
-        return next((op for op in self.body.block.ops if isinstance(op, KeptOp)), None)
-
-    @property
     def scheduled(self) -> NetworkOp:
         """The network; VerifyException where the module has none of that name."""
         return rules.network_of(self)
@@ -344,6 +322,6 @@ class ScheduleOp(IRDLOperation):
 
 Dram = Dialect(
     "dram",
-    [InputOp, LayerOp, NetworkOp, FusedGroupOp, LayerGroupOp, TransfersOp, KeptOp, ScheduleOp],
+    [InputOp, LayerOp, NetworkOp, FusedGroupOp, LayerGroupOp, TransfersOp, ScheduleOp],
     [MachineAttr],
 )

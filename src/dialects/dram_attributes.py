@@ -132,15 +132,14 @@ def numbers(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i64, list(values))
 
 
-LOAD, WEIGHTS, STORE, KEEP = range(4)
-"""Kinds of rows: load of an input, load of weights, store of a result, and a result that stays on chip."""
+LOAD, WEIGHTS, STORE = range(3)
+"""Kinds of rows: load of an input, load of weights, store of a result."""
 
 
 class Row(NamedTuple):
     """A tensor: `kind` of tile `tile` of layer number `layer`, from layer or (-1 - i) network input `source`.
 
-    It lives from position `start` to the end of `end - 1`; `parts` are (first slab, address) pairs, none before
-    allocation.
+    It lives from position `start` to the end of `end - 1`.
     """
 
     kind: int
@@ -149,32 +148,3 @@ class Row(NamedTuple):
     source: int
     start: int
     end: int
-    parts: tuple[tuple[int, int], ...] = ()
-
-
-def flatten(rows: Sequence[Row]) -> list[int]:
-    """Rows one after another: six numbers, the count of parts, and the parts."""
-    found: list[int] = []
-    for row in rows:
-        found += [*row[:6], len(row.parts)]
-        for part in row.parts:
-            found += part
-    return found
-
-
-def unflatten(numbers: Sequence[int]) -> list[Row]:
-    """The inverse of `flatten`; ValueError for numbers that it does not make."""
-    found: list[Row] = []
-    place = 0
-    while place < len(numbers):
-        if place + 7 > len(numbers):
-            raise ValueError("a row is cut short")
-        count = numbers[place + 6]
-        after = place + 7 + 2 * count
-        if count < 0 or after > len(numbers):
-            raise ValueError("a row's parts are cut short")
-        pairs = zip(numbers[place + 7 : after : 2], numbers[place + 8 : after : 2], strict=True)
-        kind, layer, tile, source, start, end = numbers[place : place + 6]
-        found.append(Row(kind, layer, tile, source, start, end, tuple(pairs)))
-        place = after
-    return found

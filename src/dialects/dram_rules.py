@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from .dram_attributes import KEEP, LOAD, MOST, STORE, Row, ints
+from .dram_attributes import LOAD, MOST, STORE, Row, ints
 
 if TYPE_CHECKING:
-    from .dram import LayerOp, NetworkOp, ScheduleOp, TensorsOp
+    from .dram import LayerOp, NetworkOp, ScheduleOp, TransfersOp
 
 
 EXTENT = 1 << 22
@@ -68,15 +68,15 @@ def network_of(op: ScheduleOp) -> NetworkOp:
 
 def check_schedule(op: ScheduleOp) -> None:
     """Each layer in one fused group, after those that it reads; tensors of known layers."""
-    from .dram import FusedGroupOp, KeptOp, LayerGroupOp, TransfersOp
+    from .dram import FusedGroupOp, LayerGroupOp, TransfersOp
 
     if not 1 <= op.batch.value.data < 1 << 20:
         raise VerifyException(f"expected a batch of 1 or more, found {op.batch.value.data}")
     kinds: list[type] = [type(item) for item in op.body.block.ops]
     groups = len(op.layer_groups)
-    ends: tuple[list[type], ...] = ([], [TransfersOp], [TransfersOp, KeptOp])
+    ends: tuple[list[type], ...] = ([], [TransfersOp])
     if kinds[:groups] != [LayerGroupOp] * groups or kinds[groups:] not in ends:
-        raise VerifyException("expected layer groups, then perhaps transfers, then perhaps what is kept")
+        raise VerifyException("expected layer groups, then perhaps transfers")
     network = network_of(op)
     reads = {layer.sym_name.data: {name.data for name in (*layer.inputs, *layer.weights)} for layer in network.layers}
     done: set[str] = set()
@@ -92,36 +92,32 @@ def check_schedule(op: ScheduleOp) -> None:
         done.add(name)
     if missing := sorted(reads.keys() - done):
         raise VerifyException(f"expected each layer once, found no {missing[0]!r}")
-    for tensors in (op.transfers, op.kept):
-        if tensors is not None:
-            _check_names(tensors, network)
+    if op.transfers is not None:
+        _check_names(op.transfers, network)
 
 
-def _check_names(op: TensorsOp, network: NetworkOp) -> None:
+def _check_names(op: TransfersOp, network: NetworkOp) -> None:
     for given, known in ((op.layer_names, network.layers), (op.input_names, network.inputs)):
         unknown = {name.data for name in given} - {item.sym_name.data for item in known}
         if unknown:
             raise VerifyException(f"expected names of @{network.sym_name.data}, found {min(unknown)!r}")
 
 
-def check_rows(op: TensorsOp) -> None:
+def check_rows(op: TransfersOp) -> None:
     """Rows are whole, of the right kind, and count in the names that are there."""
     try:
         rows = op.rows
     except ValueError as error:
-        raise VerifyException(f"expected rows of tensors, but {error}") from None
-    kept = op.name == "dram.kept"
+        raise VerifyException(f"expected rows of six numbers, but {error}") from None
     for row in rows:
-        _check_row(op, row, kept)
+        _check_row(op, row)
 
 
-def _check_row(op: TensorsOp, row: Row, kept: bool) -> None:
-    if not (row.kind == KEEP if kept else LOAD <= row.kind <= STORE):
-        raise VerifyException(f"expected {'keep' if kept else 'loads and stores'} only, found kind {row.kind}")
+def _check_row(op: TransfersOp, row: Row) -> None:
+    if not LOAD <= row.kind <= STORE:
+        raise VerifyException(f"expected loads and stores only, found kind {row.kind}")
     known = row.kind != LOAD or -len(op.input_names) <= row.source < len(op.layer_names)
     if not (0 <= row.layer < len(op.layer_names) and known):
         raise VerifyException(f"expected a layer and a source among the names, found {row.layer} and {row.source}")
     if not (0 <= row.tile < MOST and -1 <= row.start < row.end < MOST):
         raise VerifyException(f"expected a life [start, end) from -1 on, found [{row.start}, {row.end})")
-    if any(not (0 <= number < MOST) for part in row.parts for number in part):
-        raise VerifyException(f"expected parts and addresses from 0 on, found {row.parts}")

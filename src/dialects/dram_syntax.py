@@ -10,11 +10,11 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from .dram_attributes import KEEP, LOAD, STORE, WEIGHTS, MachineAttr, Row, ints, numbers, parse_size
+from .dram_attributes import LOAD, STORE, WEIGHTS, MachineAttr, Row, ints, numbers, parse_size
 from .syntax import parse_attributes, parse_body, print_attributes, print_body
 
 if TYPE_CHECKING:
-    from .dram import FusedGroupOp, InputOp, LayerGroupOp, LayerOp, NetworkOp, ScheduleOp, TensorsOp
+    from .dram import FusedGroupOp, InputOp, LayerGroupOp, LayerOp, NetworkOp, ScheduleOp, TransfersOp
 
 
 def _shape(parser: Parser, count: int) -> DenseArrayBase[IntegerType]:
@@ -148,7 +148,7 @@ def print_layer_group(op: LayerGroupOp, printer: Printer) -> None:
 
 
 def parse_schedule(cls: type[ScheduleOp], parser: Parser) -> ScheduleOp:
-    """`@s of @pair batch 1 on <side 4, ...> {layer groups, transfers, what is kept}`."""
+    """`@s of @pair batch 1 on <side 4, ...> {layer groups, transfers}`."""
     name = parser.parse_symbol_name()
     parser.parse_keyword("of")
     network = SymbolRefAttr(parser.parse_symbol_name())
@@ -184,7 +184,7 @@ class _Names:
 
 
 def parse_rows(parser: Parser) -> tuple[list[str], list[str], list[Row]]:
-    """`{load "a" tile 0 from [input] "x" during [-1, 1) at 0, 8 at 4096 ... store ... keep ...}`."""
+    """`{load "a" tile 0 from [input] "x" during [-1, 1) ... store ...}`."""
     layers, inputs = _Names(), _Names()
     rows: list[Row] = []
     parser.parse_punctuation("{")
@@ -196,7 +196,7 @@ def parse_rows(parser: Parser) -> tuple[list[str], list[str], list[Row]]:
 def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
     kind = next((kind for word, kind in _WORDS.items() if parser.parse_optional_keyword(word)), None)
     if kind is None:
-        parser.raise_error("expected load, store, keep or }")
+        parser.raise_error("expected load, store or }")
     layer = layers(parser.parse_str_literal())
     tile, source = 0, -1
     if kind == LOAD and parser.parse_optional_keyword("weights"):
@@ -214,24 +214,13 @@ def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
     parser.parse_punctuation(",")
     end = parse_size(parser)
     parser.parse_punctuation(")")
-    return Row(kind, layer, tile, source, start, end, _parse_parts(parser))
+    return Row(kind, layer, tile, source, start, end)
 
 
-_WORDS = {"load": LOAD, "store": STORE, "keep": KEEP}
+_WORDS = {"load": LOAD, "store": STORE}
 
 
-def _parse_parts(parser: Parser) -> tuple[tuple[int, int], ...]:
-    if not parser.parse_optional_keyword("at"):
-        return ()
-    found = [(0, parse_size(parser))]
-    while parser.parse_optional_punctuation(","):
-        first = parse_size(parser)
-        parser.parse_keyword("at")
-        found.append((first, parse_size(parser)))
-    return tuple(found)
-
-
-def print_rows(op: TensorsOp, printer: Printer) -> None:
+def print_rows(op: TransfersOp, printer: Printer) -> None:
     """See `parse_rows`."""
     layers = [name.data for name in op.layer_names]
     inputs = [name.data for name in op.input_names]
@@ -245,7 +234,7 @@ def print_rows(op: TensorsOp, printer: Printer) -> None:
 
 
 def _print_row(row: Row, layers: list[str], inputs: list[str], printer: Printer) -> None:
-    printer.print_string({LOAD: "load ", WEIGHTS: "load ", STORE: "store ", KEEP: "keep "}[row.kind])
+    printer.print_string({LOAD: "load ", WEIGHTS: "load ", STORE: "store "}[row.kind])
     printer.print_string_literal(layers[row.layer])
     if row.kind == WEIGHTS:
         printer.print_string(f" weights tile {row.tile}" if row.tile else " weights")
@@ -255,5 +244,3 @@ def _print_row(row: Row, layers: list[str], inputs: list[str], printer: Printer)
         printer.print_string(" from " if row.source >= 0 else " from input ")
         printer.print_string_literal(layers[row.source] if row.source >= 0 else inputs[-1 - row.source])
     printer.print_string(f" during [{row.start}, {row.end})")
-    for number, (first, address) in enumerate(row.parts):
-        printer.print_string(f", {first} at {address}" if number else f" at {address}")

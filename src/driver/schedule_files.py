@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..costs.dram import Timetable
 from ..costs.notation import check_capacity, check_schedule, times_of, transfer_cycles
-from ..errors import InfeasibleError
 from ..files import replacing
 from ..machine import Machine
-from ..passes.dram.dram_allocate import allocate
 from ..passes.dram.dram_schedule import add_schedule
-from ..passes.dram.schedules import Schedule, model_of_numbers, numbers_of, schedule_of, schedule_op, schedule_value
+from ..passes.dram.schedules import Schedule, model_of_numbers, numbers_of, schedule_of, schedule_value
 from .models import load_model
 
 if TYPE_CHECKING:
@@ -20,18 +18,11 @@ if TYPE_CHECKING:
 
 
 def schedule_module(table: Timetable, batch: int, machine: Machine, *, exact: bool) -> ModuleOp:
-    """A module with the network and the schedule `table`, with addresses where there are some."""
+    """A module with the network and the schedule `table`."""
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.rewriter import Rewriter
 
     module = ModuleOp([])
-    op = add_schedule(module, table, batch, numbers_of(machine, exact=exact))
-    try:
-        value = allocate(schedule_value(op))
-    except InfeasibleError:
-        return module
-    given = value.machine, value.parsed, value.moves, value.parts
-    Rewriter.replace_op(op, schedule_op(value.name, op.scheduled, *given))
+    add_schedule(module, table, batch, numbers_of(machine, exact=exact))
     return module
 
 

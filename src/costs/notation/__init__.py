@@ -1,10 +1,10 @@
-"""The tensor-centric notation of SoMa, worked out: tiles, DRAM tensors, times, rules, addresses.
+"""The tensor-centric notation of SoMa, worked out: tiles, DRAM tensors, times, rules.
 
 J. Cai et al., "SoMa", HPCA 2025, section IV.  Tiles and tensors are those that the compiled functions of `costs/dram`
 find for a fusion; what a schedule says of each is checked here.
 """
 
-from .check import check_addresses, check_capacity, check_schedule, live_ranges, slabs_of
+from .check import check_capacity, check_schedule, live_ranges
 from .parse import parse
 from .times import Times, times_of, transfer_cycles
 from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Tensor, Tile
@@ -19,12 +19,10 @@ __all__ = [
     "Tensor",
     "Tile",
     "Times",
-    "check_addresses",
     "check_capacity",
     "check_schedule",
     "live_ranges",
     "parse",
-    "slabs_of",
     "times_of",
     "transfer_cycles",
 ]

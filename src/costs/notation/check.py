@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
-from ...algebra.allocation import LiveRange, Parts, require_bytes, spans_of
+from ...algebra.allocation import LiveRange, require_bytes
 from ...errors import TilewrightError
 from .values import INPUT, OUTPUT, Move, Parsed
 
@@ -125,60 +124,8 @@ def live_ranges(parsed: Parsed, moves: Sequence[Move]) -> dict[int, LiveRange]:
     for number, tensor in enumerate(parsed.tensors):
         life = (tensor.first, tensor.last) if not tensor.moves else lives.get(number)
         if life is not None:
-            found[number] = LiveRange(*life, tensor.size_bytes, slabs_of(parsed, number))
+            found[number] = LiveRange(*life, tensor.size_bytes)
     return found
-
-
-def slabs_of(parsed: Parsed, number: int) -> int:
-    """Channels of a feature map, output channels of weights."""
-    tensor, network = parsed.tensors[number], parsed.network
-    if tensor.kind == INPUT and tensor.source < 0:
-        return network.inputs[-1 - tensor.source][1].channels
-    return network.layers[tensor.source if tensor.kind == INPUT else tensor.layer].shape.channels
-
-
-def check_addresses(
-    parsed: Parsed, moves: Sequence[Move], parts: Mapping[int, Parts], buffer_bytes: int, align_bytes: int
-) -> None:
-    """Each tensor at multiples of `align_bytes` within the buffer, and no byte held by two at the same time.
-
-    Raises TilewrightError (kind `schedule`), InfeasibleError for the capacity.
-    """
-    items = live_ranges(parsed, moves)
-    for number, item in items.items():
-        subject, given = parsed.describe(number), parts.get(number)
-        if not given:
-            raise TilewrightError("schedule", subject, "an address", "none", "allocate with dram-allocate")
-        firsts = [part.first for part in given] + [item.slabs]
-        if firsts[0] != 0 or any(after <= before for before, after in pairwise(firsts)):
-            raise TilewrightError("schedule", subject, f"parts that begin at 0 and before {item.slabs}", str(firsts))
-        for low, high in spans_of(item, given):
-            if low < 0 or low % align_bytes:
-                raise TilewrightError("schedule", subject, f"addresses that {align_bytes} divides", str(low))
-            lever = f"{high - buffer_bytes} bytes more of buffer would do"
-            require_bytes("global buffer", high, buffer_bytes, subject, lever)
-    _check_disjoint(parsed, items, parts)
-
-
-def _check_disjoint(parsed: Parsed, items: Mapping[int, LiveRange], parts: Mapping[int, Parts]) -> None:
-    """As tensors begin to live, each against all that are alive."""
-    alive: list[tuple[int, int, int]] = []
-    for number in sorted(items, key=lambda number: (items[number].start, number)):
-        item = items[number]
-        alive = [entry for entry in alive if items[entry[2]].end > item.start]
-        for low, high in spans_of(item, parts[number]):
-            for begin, end, other in alive:
-                if begin < high and low < end:
-                    shared = min(end, high) - max(begin, low)
-                    raise TilewrightError(
-                        "schedule",
-                        f"{parsed.describe(other)} and {parsed.describe(number)}",
-                        f"no shared bytes while both live, from {where(parsed, item.start)} on",
-                        f"{shared} bytes shared from {max(begin, low)} on",
-                        f"move one by {shared} bytes",
-                    )
-            if high > low:
-                alive.append((low, high, number))
 
 
 def _refuse(parsed: Parsed, move: Move, expected: str, found: str) -> TilewrightError:

@@ -40,8 +40,8 @@ class DramSchedulePass(ModulePass):
     schedule on the layers).  `method` is `ours`, `soma` or `cocco` and `model` what prices: `exact`, or `soma` for that
     tool's arithmetic.  `objective` is `edp`, `energy` or `latency`.  `reserve_bytes` of the buffer stay free, for
     partial sums.  `rounds` of search (0: by batch) from `seed`, ended after `time_limit_s` CPU seconds (0: never).
-    Raises InfeasibleError where the buffer cannot hold the smallest tiles of some layer.  Addresses come with
-    `dram-allocate`.  Source: J. Cai et al., "SoMa", HPCA 2025; see docs/schedules.md.
+    Raises InfeasibleError where the buffer cannot hold the smallest tiles of some layer.  Source: J. Cai et al.,
+    "SoMa", HPCA 2025; see docs/schedules.md.
     """
 
     name = "dram-schedule"

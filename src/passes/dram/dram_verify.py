@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...costs.notation import check_addresses, check_capacity, check_schedule
+from ...costs.notation import check_capacity, check_schedule
 from ...dialects import dram
 from .schedules import schedule_value
 
@@ -21,8 +21,7 @@ class DramVerifyPass(ModulePass):
     before its first use to the one after its last; a store from the tile that makes it to one after its last use.  All
     of a layer's results are stored before any of them is loaded.  Nothing in the order waits for a tile that waits for
     something later, and room is stored away before it is loaded into.  At every position what lives fits the buffer.
-    Addresses, if there are any, are there for all tensors, aligned, within the buffer, and no byte belongs to two
-    tensors at once.  The first broken rule is an error (kind `schedule`, InfeasibleError for capacity).
+    The first broken rule is an error (kind `schedule`, InfeasibleError for capacity).
     """
 
     name = "dram-verify"
@@ -35,5 +34,3 @@ class DramVerifyPass(ModulePass):
                 continue
             check_schedule(parsed, moves)
             check_capacity(parsed, moves, numbers.buffer)
-            if value.parts or schedule.kept is not None:
-                check_addresses(parsed, moves, value.parts, numbers.buffer, numbers.align)

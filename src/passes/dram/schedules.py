@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,33 +10,31 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
 
-from ...algebra.allocation import Part, Parts
 from ...costs.dram import Model
 from ...costs.dram.instructions import NO_ISSUE, parse_instructions
 from ...costs.dram.platform import buffer_of, instructions_of, model_of
-from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, live_ranges, parse
+from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, parse
 from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
 from ...dialects import dram
-from ...dialects.dram_attributes import KEEP, LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints, numbers
+from ...dialects.dram_attributes import LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints, numbers
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
 from ..graph.schedule_layers import unique
 
-KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT, KEEP: OUTPUT}
+KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT}
 ROW_OF_KIND = {INPUT: LOAD, WEIGHT: WEIGHTS, OUTPUT: STORE}
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule as values: what is computed in which tiles, the order and lives of DRAM tensors, addresses."""
+    """A schedule as values: what is computed in which tiles, the order and lives of DRAM tensors."""
 
     name: str
     machine: MachineNumbers
     parsed: Parsed
     moves: tuple[Move, ...]
-    parts: Mapping[int, Parts]
 
 
 def network_op(network: Network, name: str = "") -> dram.NetworkOp:
@@ -116,20 +114,12 @@ def schedule_op(
     machine: MachineNumbers,
     parsed: Parsed,
     moves: Sequence[Move],
-    parts: Mapping[int, Parts] | None = None,
 ) -> dram.ScheduleOp:
-    """A schedule of `network` as IR, with addresses if there are `parts`."""
+    """A schedule of `network` as IR."""
     layers = [layer.sym_name.data for layer in network.layers]
     inputs = [given.sym_name.data for given in network.inputs]
-    parts = parts or {}
-    body: list[dram.LayerGroupOp | dram.TransfersOp | dram.KeptOp] = [*_groups(parsed.choices, layers)]
-    rows = [_row(parsed, move, parts.get(move.tensor, ())) for move in moves]
-    body.append(dram.TransfersOp(layers, inputs, rows))
-    if parts:
-        moving = {move.tensor for move in moves}
-        lives = ((number, item) for number, item in live_ranges(parsed, moves).items() if number not in moving)
-        kept = [_row(parsed, Move(number, item.start, item.end), parts[number]) for number, item in lives]
-        body.append(dram.KeptOp(layers, inputs, kept))
+    rows = [_row(parsed, move) for move in moves]
+    body = [*_groups(parsed.choices, layers), dram.TransfersOp(layers, inputs, rows)]
     return dram.ScheduleOp(name, network.sym_name.data, parsed.choices.batch, machine, body)
 
 
@@ -144,18 +134,9 @@ def _groups(choices: Choices, layers: list[str]) -> list[dram.LayerGroupOp]:
     return [dram.LayerGroupOp(groups) for groups in found]
 
 
-def _row(parsed: Parsed, move: Move, parts: Parts) -> Row:
+def _row(parsed: Parsed, move: Move) -> Row:
     tensor = parsed.tensors[move.tensor]
-    kind = ROW_OF_KIND[tensor.kind] if tensor.moves else KEEP
-    return Row(
-        kind,
-        tensor.layer,
-        tensor.tile,
-        tensor.source,
-        move.start,
-        move.end,
-        tuple((part.first, part.address) for part in parts),
-    )
+    return Row(ROW_OF_KIND[tensor.kind], tensor.layer, tensor.tile, tensor.source, move.start, move.end)
 
 
 def choices_of(op: dram.ScheduleOp) -> Choices:
@@ -218,23 +199,15 @@ def schedule_value(op: dram.ScheduleOp) -> Schedule:
     """IR as a schedule; TilewrightError (kind `schedule`) where its rows are no tensors of it."""
     parsed = parsed_of(op)
     moves: list[Move] = []
-    parts: dict[int, Parts] = {}
-    for tensors in (op.transfers, op.kept):
-        for row, key in _keys(op, tensors) if tensors is not None else ():
-            number = parsed.number.get(key)
-            if number is None or parsed.tensors[number].moves != (row.kind != KEEP):
-                raise _unknown(tensors, row)
-            if row.kind != KEEP:
-                moves.append(Move(number, row.start, row.end))
-            elif (row.start, row.end) != (parsed.tensors[number].first, parsed.tensors[number].last):
-                life = f"a life [{parsed.tensors[number].first}, {parsed.tensors[number].last})"
-                raise TilewrightError("schedule", parsed.describe(number), life, f"[{row.start}, {row.end})")
-            if row.parts:
-                parts[number] = tuple(Part(*part) for part in row.parts)
-    return Schedule(op.sym_name.data, op.machine.data, parsed, tuple(moves), parts)
+    for row, key in _keys(op, op.transfers) if op.transfers is not None else ():
+        number = parsed.number.get(key)
+        if number is None or not parsed.tensors[number].moves:
+            raise _unknown(op.transfers, row)
+        moves.append(Move(number, row.start, row.end))
+    return Schedule(op.sym_name.data, op.machine.data, parsed, tuple(moves))
 
 
-def _keys(op: dram.ScheduleOp, tensors: dram.TensorsOp) -> list[tuple[Row, tuple[int, int, int, int]]]:
+def _keys(op: dram.ScheduleOp, tensors: dram.TransfersOp) -> list[tuple[Row, tuple[int, int, int, int]]]:
     layers = {layer.sym_name.data: number for number, layer in enumerate(op.scheduled.layers)}
     inputs = {given.sym_name.data: number for number, given in enumerate(op.scheduled.inputs)}
     own = [layers[name.data] for name in tensors.layer_names]
@@ -248,10 +221,10 @@ def _keys(op: dram.ScheduleOp, tensors: dram.TensorsOp) -> list[tuple[Row, tuple
     return found
 
 
-def _unknown(tensors: dram.TensorsOp | None, row: Row) -> TilewrightError:
+def _unknown(tensors: dram.TransfersOp | None, row: Row) -> TilewrightError:
     assert tensors is not None
     name = tensors.layer_names.data[row.layer].data
-    what = {LOAD: "a load of input", WEIGHTS: "a load of weights", STORE: "a store", KEEP: "a result that stays"}
+    what = {LOAD: "a load of input", WEIGHTS: "a load of weights", STORE: "a store"}
     return TilewrightError(
         "schedule",
         f"layer {name!r}, tile {row.tile}",

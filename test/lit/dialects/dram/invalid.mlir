@@ -103,7 +103,7 @@ dram.schedule @s of @n batch 0 on <side 4, macs 1, capacity 8, buffer 8, read 1,
 
 // -----
 
-// CHECK: expected layer groups, then perhaps transfers, then perhaps what is kept
+// CHECK: expected layer groups, then perhaps transfers
 dram.network @n {
   dram.layer "a" conv 4x8x8 of []
 }
@@ -213,9 +213,7 @@ dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1,
   dram.layer_group {
     dram.fused_group tiles 1 ["a"]
   }
-  dram.transfers {
-    keep "a" tile 0 during [-1, 1)
-  }
+  "dram.transfers"() <{layer_names = ["a"], input_names = [], packed = dense<[3, 0, 0, -1, -1, 1]> : tensor<6xi64>}> : () -> ()
 }
 
 // -----
@@ -235,21 +233,6 @@ dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1,
 
 // -----
 
-// CHECK: expected parts and addresses from 0 on, found ((0, -8),)
-dram.network @n {
-  dram.layer "a" conv 4x8x8 of []
-}
-dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1, write 1, bandwidth 1, latency 0, align 1, exact 1> {
-  dram.layer_group {
-    dram.fused_group tiles 1 ["a"]
-  }
-  dram.transfers {
-    load "a" weights during [-1, 3) at -8
-  }
-}
-
-// -----
-
 // CHECK: expected a layer and a source among the names, found 0 and 7
 "dram.network"() <{sym_name = "n"}> ({
   dram.layer "a" conv 4x8x8 of []
@@ -258,12 +241,12 @@ dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1,
   dram.layer_group {
     dram.fused_group tiles 1 ["a"]
   }
-  "dram.transfers"() <{layer_names = ["a"], input_names = [], packed = dense<[0, 0, 0, 7, 0, 1, 0]> : tensor<7xi64>}> : () -> ()
+  "dram.transfers"() <{layer_names = ["a"], input_names = [], packed = dense<[0, 0, 0, 7, 0, 1]> : tensor<6xi64>}> : () -> ()
 }
 
 // -----
 
-// CHECK: expected rows of tensors, but a row is cut short
+// CHECK: expected rows of six numbers, but
 dram.network @n {
   dram.layer "a" conv 4x8x8 of []
 }

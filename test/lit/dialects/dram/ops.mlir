@@ -27,14 +27,11 @@ dram.network @pair {
 // CHECK-NEXT:      dram.fused_group tiles 4 reused ["q", "e"]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    dram.transfers {
-// CHECK-NEXT:      load "a" weights during [-1, 3) at 0
+// CHECK-NEXT:      load "a" weights during [-1, 3)
 // CHECK-NEXT:      load "a" weights tile 1 during [2, 3)
-// CHECK-NEXT:      load "a" tile 0 from input "x" during [-1, 1) at 448
-// CHECK-NEXT:      load "b" tile 1 from "a" during [3, 4) at 0, 8 at 4096, 12 at 128
+// CHECK-NEXT:      load "a" tile 0 from input "x" during [-1, 1)
+// CHECK-NEXT:      load "b" tile 1 from "a" during [3, 4)
 // CHECK-NEXT:      store "b" tile 1 during [3, 5)
-// CHECK-NEXT:    }
-// CHECK-NEXT:    dram.kept {
-// CHECK-NEXT:      keep "a" tile 1 during [2, 4) at 640
 // CHECK-NEXT:    }
 // CHECK-NEXT:  }
 dram.schedule @s of @pair batch 2 on <side 4, macs 512, capacity 8388608, buffer 8000000, read 256, write 256, bandwidth 16, latency 30, align 64, exact 1, cycles "4 4 gk 4096; ceildiv(ops, g_ways * k_ways); ops; ops; ops; ops"> {
@@ -46,13 +43,10 @@ dram.schedule @s of @pair batch 2 on <side 4, macs 512, capacity 8388608, buffer
     dram.fused_group tiles 4 reused ["q", "e"]
   }
   dram.transfers {
-    load "a" weights during [-1, 3) at 0
+    load "a" weights during [-1, 3)
     load "a" weights tile 1 during [2, 3)
-    load "a" tile 0 from input "x" during [-1, 1) at 448
-    load "b" tile 1 from "a" during [3, 4) at 0, 8 at 4096, 12 at 128
+    load "a" tile 0 from input "x" during [-1, 1)
+    load "b" tile 1 from "a" during [3, 4)
     store "b" tile 1 during [3, 5)
-  }
-  dram.kept {
-    keep "a" tile 1 during [2, 4) at 640
   }
 }
