@@ -108,7 +108,8 @@ class ScheduleLayers:
                 source, shape = self.made[item]
                 found[source] = shape
             elif isinstance(item, BlockArgument) or not isinstance(item.owner, MOVES):
-                raise self._refuse("layers of the graph dialect", str(item))
+                what = item.owner.name if isinstance(item.owner, Operation) else "an argument"
+                raise self._refuse("layers of the graph dialect", what)
             else:
                 stack += item.owner.operands
         if len({shape[1:] for shape in found.values()}) == 1:
