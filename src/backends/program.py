@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,14 +129,21 @@ class Program:
 
         return simulate(self, functional=False, checks=False).layers
 
-    def save(self, folder: str | Path) -> Path:
-        """Writes the code, `target.acg`, the tables, `weights.npz` and `exports` into `folder`, which is made."""
+    def save(self, folder: str | Path, shared: Path | None = None, names: Collection[str] = ()) -> Path:
+        """Writes the code, `target.acg`, the tables, `weights.npz` and `exports` into `folder`, which is made.
+
+        The weights `names` are in the file `shared` already, which becomes one of the folder's by another name.
+        """
         folder = make_folder(folder)
-        files = (self.control.code_file, TARGET, WEIGHTS, SOURCES, *self.exports)
+        common = [SHARED] if shared is not None else []
+        files = (self.control.code_file, TARGET, WEIGHTS, SOURCES, *common, *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:
             places[self.control.code_file].write_bytes(self.code)
             places[TARGET].write_text(print_target(self.machine), encoding="utf-8")
-            self.constants.save(places[WEIGHTS])
+            own = {name: array for name, array in self.constants.items() if name not in names}
+            Resources(own).save(places[WEIGHTS])
+            if shared is not None:
+                link_file(shared, places[SHARED])
             sources = [source.as_dict() for source in self.sources]
             places[SOURCES].write_text(json.dumps(sources, indent=1), encoding="utf-8")
             for name, content in self.exports.items():

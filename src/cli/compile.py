@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .layer_table import add_layer_options, show_layers, write_layers
-from .model_options import add_model_options, model_shapes, unused_tokens
+from .model_options import add_model_options, model_points, unused_tokens
 from .options import add_count, add_effort, add_tiles, short
 from .tables import energy, number, print_table, progress_bar
 
@@ -192,7 +192,7 @@ def _compile_points(
     arguments: argparse.Namespace, folder: Path, points: Mapping[str, InputShapes], options: CompileOptions
 ) -> dict[str, Any]:
     """One program for each point of `--dim`, each in a folder of its own."""
-    from ..driver.points import compile_points, save_points
+    from ..driver.model_points import compile_points, save_points
 
     with progress_bar() as progress:
         programs = compile_points(arguments.model, arguments.target, points, options=options, progress=progress)

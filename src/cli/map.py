@@ -101,7 +101,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..driver import is_kernel
 
     if arguments.cases is not None:
-        output = "output", "svg", "mlir", "write_timeloop"
+        output = "output", "svg", "mlir", "write_timeloop", "certificate"
         searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "tokens", "types"
         yield Unused((*output, *searched), "with --cases")
     elif arguments.kernel is not None and is_kernel(arguments.kernel):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,10 +88,14 @@ def model_points(arguments: argparse.Namespace, model: str) -> dict[str, InputSh
         raise UsageError("usage", "--dim", f"at most {MAX_POINTS} points", " ".join(arguments.dim))
     try:
         shapes = {name: _extents("--shape", text) for name, text in _named("--shape", arguments.shape)}
-        dims = {name: _extent("--dim", text, text) for name, text in _named("--dim", arguments.dim)}
+        numbers = {name: [_extent("--dim", part, part) for part in parts] for name, parts in named.items()}
         if arguments.tokens is not None:
-            dims[TOKENS] = arguments.tokens
-        found = InputShapes(arguments.batch, shapes, dims)
+            numbers[TOKENS] = [arguments.tokens]
+        several = [name for name, extents in numbers.items() if len(extents) > 1]
+        points: dict[str, InputShapes] = {}
+        for extents in product(*numbers.values()):
+            dims = dict(zip(numbers, extents, strict=True))
+            points[",".join(f"{name}={dims[name]}" for name in several)] = InputShapes(arguments.batch, shapes, dims)
         if not is_model_file(model):
             rest = {name: extents[0] for name, extents in numbers.items() if name != TOKENS or not is_network(model)}
             InputShapes(shapes=shapes, dims=rest).refuse_names(model)

@@ -72,11 +72,12 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..driver import is_kernel
     from ..frontends.acg import load_target
-    from ..mapping.machines import is_map_only
+    from ..frontends.machine_files import is_map_only
 
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
-        yield Unused((*WAYS_TO_COMPILE, *searched, "inputs", "expect", "tolerance", "no_check", "csv"), "with --binary")
+        given = "inputs", "expect", "tolerance", "no_check", "csv", "report"
+        yield Unused((*WAYS_TO_COMPILE, *searched, *given), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:

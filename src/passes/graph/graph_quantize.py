@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
 from ...dialects.acg import GraphOp, machine_of
-from .constants import Constants
+from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
 from .narrow_weights import narrow_weights

@@ -14,8 +14,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of
+from ...interpreters.constants import Array, Constants
 from ...machine import Machine
-from .constants import Array, Constants
 from .identities import renamed
 from .quantized_products import Product, signed_weights
 from .quantized_values import Builder

@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from tilewright import compile, simulate
 from tilewright.backends.program import SHARED, load_program
 from tilewright.driver import CompileOptions
-from tilewright.driver.points import compile_points, save_points
+from tilewright.driver.model_points import compile_points, save_points
 from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
 
