@@ -143,6 +143,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     yield from unused_compile_options(arguments)
+    if any("," in text for text in arguments.dim):
+        yield Unused(("csv",), "with several points of --dim")
     partition, schedule = _ways(arguments)
     if partition in NOT_SEARCHED and schedule is None:
         yield Unused(("seed",), "without --partition METHOD")

@@ -389,10 +389,7 @@ def expected_outputs(
 
 
 def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The outputs of a module computed by NumPy, layer by layer (kernel by kernel) on whole tensors.
-
-    Quantised layers are computed in integers, as `graph-quantize` defines them.
-    """
+    """The outputs of a module by NumPy, layer by layer; quantised layers in integers, as `graph-quantize` has them."""
     from ..dialects.graph import QuantizeOp
     from ..interpreters.graph import run_graph
     from ..interpreters.nest import NestFunctions

@@ -25,11 +25,10 @@ from ...search.followed import Group, follow
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import KEPT
-from ..nest_to_codelet.fused_program import ring_rows
 from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
 from .storage import storage_of
 
-ROWS = (8, 4, 2, 1)
+ROWS = (32, 16, 8, 4, 2, 1)
 """Rows of the last layers of a group that are made at a time, as they are tried."""
 
 PIECES = 64, 32, 16, 8, 4
@@ -162,12 +161,8 @@ class Reader:
             group = FusedGroup(self.machine, tuple(self.layers[start:stop]), (rows, 0))
             try:
                 sources = group.scheme.sources
-                rings = {
-                    self.numbers[group.value_of(source)]: source.main.size
-                    * ring_rows(source)
-                    // max(1, source.rows.held)
-                    for source in sources
-                }
+                sources = group.scheme.sources
+                rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
                 self.groups[key] = Rows(rows, rings)
             except TilewrightError:
                 self.groups[key] = None

@@ -221,8 +221,7 @@ class FusedBuilder:
             return
         shape = shape_of(value)
         axis = row_axis(len(shape))
-        held = ring_rows(source)
-        ring = [1 if i == 0 else held if i == axis else 0 for i in range(len(shape))]
+        ring = [1 if i == 0 else source.rows.held if i == axis else 0 for i in range(len(shape))]
         type_ = SurrogateType.get(shape, element_of(value), self.group.map_memory)
         if self.group.tile[1] and len(shape) == 4:
             ring[3] = source.columns.held
@@ -360,8 +359,3 @@ def _steps(update: Update) -> Iterator[tuple[str, range]]:
     if update.source.side is not None and update.row < axis.last:
         following = axis.window(update.row + 1)
         yield SAVE, range(max(following.start, fresh.start), min(following.stop, window.stop))
-
-
-def ring_rows(source: Held) -> int:
-    """Rows of a ring: those that the scheme holds, and those of one more update, so that nobody waits to make them."""
-    return min(source.rows.extent, source.rows.held + source.rows.delta)

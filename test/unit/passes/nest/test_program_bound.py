@@ -74,7 +74,7 @@ func.func @main(%x : tensor<1x4x9x9xf32>) -> tensor<1x6x9x9xf32> {
 
 def branches() -> ModuleOp:
     module = load_model(Parser(make_context(), BRANCHES).parse_module())
-    attach(module, Resources({"w": np.ones((2, 4, 1, 1), np.float32)}))
+    attach(module, Resources({"w": np.full((2, 4, 1, 1), 0.1, np.float32)}))
     return module
 
 

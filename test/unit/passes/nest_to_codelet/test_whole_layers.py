@@ -55,8 +55,8 @@ SMALL = [
     ("joined", "edge16:GBUF.depth=96"),
     ("joined of 2", "edge16:GBUF.depth=128"),
     ("residual of 2", "edge16:GBUF.depth=128"),
-    ("branches", "edge16:GBUF.depth=96"),
-    ("heavy", "edge16:GBUF.depth=512"),
+    ("branches", "edge16:GBUF.depth=64"),
+    ("heavy", "edge16:GBUF.depth=256"),
 ]
 
 
@@ -110,8 +110,8 @@ def test_the_small_buffers_lead_to_rows_or_pieces(name: str, target: str):
 
 
 def test_streamed_weights_move_once():
-    program, result = run("heavy", "edge16:GBUF.depth=512", "schedule")
-    assert [piece is not None for _, _, piece in marks("heavy", "edge16:GBUF.depth=512")] == [True, True, False]
+    program, result = run("heavy", "edge16:GBUF.depth=256", "schedule")
+    assert [piece is not None for _, _, piece in marks("heavy", "edge16:GBUF.depth=256")] == [True, True, False]
     assert result.dram_bytes == run("heavy", "edge16", "schedule")[1].dram_bytes
     (buffer,) = (memory for memory in program.machine.memories if memory.name == "GBUF")
     weights = sum(t.size_bytes for t in program.tensors if t.role == "weight")
