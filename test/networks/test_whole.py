@@ -1,4 +1,4 @@
-"""Whole networks as exporters write them, by default options, against onnxruntime: small ones, and slowly others of them."""
+"""Whole networks as exporters write them, by default options, against onnxruntime: small ones, and slowly others."""
 
 import pytest
 
