@@ -266,17 +266,7 @@ class Emitter:
 
     def finish(self, *, schedule: bool = True) -> Emitted:
         """The program, its instructions in the order of emission, or with `schedule` in one that ends sooner."""
-        work = [item.work for item in self.instructions]
-        dependences = self.touches.dependences()
-        order = list(range(len(work)))
-        waits, end = self._timed(order, work, dependences)
-        for in_order in (frozenset(self.offchip), frozenset[int]()):
-            if not schedule or len(work) > MAX_SCHEDULED or end == _busiest(work):
-                break
-            for other in islice(list_schedules(work, dependences, in_order), ROUNDS):
-                timed = self._timed(other, work, dependences)
-                if timed[1] < end:
-                    order, (waits, end) = other, timed
+        order, waits, end = self._ordered(schedule)
         code = Code([], [[] for _ in self.isa.machine.mnemonics])
         places = [0] * len(order)
         for place, (number, counts) in enumerate(zip(order, waits, strict=True)):
@@ -288,6 +278,24 @@ class Emitter:
         figures = {"energy_pj": self.prices.energy_pj, "dram_bytes": float(self.prices.dram_bytes)}
         layers = self.layers.table_of(self.instructions[number].layer for number in order)
         return Emitted(code, {"cycles": float(end)} | figures, layers, tuple(places))
+
+    def _ordered(self, schedule: bool) -> tuple[list[int], list[list[tuple[int, int]]], int]:
+        """The order that ends first, what each instruction of it waits for, and the cycle at which all is done."""
+        work = [item.work for item in self.instructions]
+        dependences = self.touches.dependences()
+        order = list(range(len(work)))
+        waits, end = self._timed(order, work, dependences)
+        if not schedule or len(work) > MAX_SCHEDULED:
+            return order, waits, end
+        least = _busiest(work)
+        for in_order in (frozenset(self.offchip), frozenset[int]()):
+            if end == least:
+                break
+            for other in islice(list_schedules(work, dependences, in_order), ROUNDS):
+                timed = self._timed(other, work, dependences)
+                if timed[1] < end:
+                    order, (waits, end) = other, timed
+        return order, waits, end
 
     def _timed(
         self, order: Sequence[int], work: Sequence[Work], dependences: Dependences

@@ -104,7 +104,6 @@ class Reader:
             weight_bytes=total,
             piece_bytes=None if piece is None else 2 * piece[1],
             scratch_bytes=scratch,
-            cycles=0.0,
             by_rows=layer.by_rows,
         )
 
