@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from ..backends.program import Candidate
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
+from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower
-from .pipelines import SCHEDULE, CompileOptions, is_schedule_file, pipeline_text
+from .pipelines import SCHEDULE, CompileOptions, Room, is_schedule_file, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -37,6 +39,9 @@ LAYER_BY_LAYER = "layer by layer"
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
 
+
+SPAN_SHARE = 1 / 32
+"""Part of the buffer that weights of layers may take that run sample by sample."""
 
 NEAR = 0.1
 """A schedule this near to the bound of all programs is not compared with layer by layer."""
@@ -62,7 +67,7 @@ def default_program(
     if scheduled is None:
         return replace(compile_module(module, target, alone, progress, name), refused=refused)
     cycles = scheduled.predicted["cycles"]
-    if scheduled.lower_bound and cycles <= (1 + NEAR) * scheduled.lower_bound["cycles"]:
+    if _is_near(scheduled):
         return scheduled
     other: Program | None = None
     try:
@@ -96,11 +101,29 @@ def lower_groups(
     module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
-    if options.partition == SCHEDULE:
-        texts = [pipeline_text(target, options, map_share=share) for share in (1.0, *GROUP_SHARES)]
-    else:
+    if options.partition != SCHEDULE:
         room = platform_of(load_target(target)).buffers.global_bytes
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
+        return _first(module, texts, options, progress, name)
+
+    def scheduled(span_share: float) -> Program:
+        rooms = [Room(share, span_share) for share in (1.0, *GROUP_SHARES)]
+        return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
+
+    program = scheduled(0.0)
+    if _samples(module) == 1 or options.schedule or _is_near(program):
+        return program
+    try:
+        other = scheduled(SPAN_SHARE)
+    except InfeasibleError:
+        return program
+    return min(program, other, key=lambda found: found.predicted["cycles"])
+
+
+def _first(
+    module: ModuleOp, texts: Sequence[str], options: CompileOptions, progress: Progress | None, name: str
+) -> Program:
+    """The program of the first of some pipelines that finds room."""
     errors: list[InfeasibleError] = []
     for text in texts:
         try:
@@ -110,6 +133,20 @@ def lower_groups(
         else:
             return replace(program, refused=_why(errors))
     raise errors[0]
+
+
+def _samples(module: ModuleOp) -> int:
+    """Samples of the first input."""
+    for function in module.body.ops:
+        if isinstance(function, FuncOp) and function.body.blocks and function.body.block.args:
+            shape = shape_of(function.body.block.args[0])
+            return shape[0] if shape else 1
+    return 1
+
+
+def _is_near(program: Program) -> bool:
+    """Whether a program is as near to the bound of all as makes other ways not worth a try."""
+    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + NEAR) * program.lower_bound["cycles"]
 
 
 def _why(errors: Iterable[TilewrightError]) -> tuple[str, ...]:

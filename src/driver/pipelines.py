@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from xdsl.passes import PassPipeline
 from xdsl.universe import XDSL_UNIVERSE
@@ -67,12 +68,19 @@ class CompileOptions:
             raise TilewrightError("usage", "partition", "one way to choose groups", found)
 
 
-def _queues(options: CompileOptions, map_share: float) -> Sequence[str]:
+class Room(NamedTuple):
+    """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span."""
+
+    share: float = 1.0
+    span_share: float = 0.0
+
+
+def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
-        f"nest-schedule{{share={map_share}}}" if scheduled else "",
+        f"nest-schedule{{share={room.share} span_share={room.span_share}}}" if scheduled else "",
         "nest-tile",
         "nest-map",
         "convert-nest-to-codelet",
@@ -94,7 +102,7 @@ class Pipeline:
     `products` where the text says none.  With `groups` layers may run in groups, tile by tile.
     """
 
-    stages: Callable[[CompileOptions, float], Sequence[str]]
+    stages: Callable[[CompileOptions, Room], Sequence[str]]
     products: tuple[str, str] | None = None
     groups: bool = True
 
@@ -118,12 +126,12 @@ def pipeline_of(machine: Machine) -> Pipeline:
 
 
 def pipeline_text(
-    target: str, options: CompileOptions | None = None, global_bytes: int = 0, map_share: float = 1.0
+    target: str, options: CompileOptions | None = None, global_bytes: int = 0, room: Room = Room()
 ) -> str:
     """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
 
-    `global_bytes` is what groups may take of the buffer for maps (0: all of it); `map_share` is the part of it that
-    kept maps, weights and locals of a schedule may take.
+    `global_bytes` is what groups may take of the buffer for maps (0: all of it); `room` is for what
+    a schedule keeps there.
     """
     machine, options = load_target(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
@@ -143,7 +151,7 @@ def pipeline_text(
         "graph-integers" if pipeline.products is not None else "",
         groups if options.partition not in ("", SCHEDULE) else "",
         *_planned(machine, options),
-        *pipeline.stages(options, map_share),
+        *pipeline.stages(options, room),
     )
     return ",".join(stage for stage in stages if stage)
 

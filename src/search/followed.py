@@ -47,6 +47,7 @@ class _Follower(Search):
         crossing = {value for value in self.kept if len(set(touching[value])) > 1 and len(self.makers(value)) == 1}
         self.kept -= crossing
         found = self.run()
+        assert found is not None
         near = (value for value in crossing if touching[value][1] == touching[value][0])
         for value in sorted(near, key=lambda value: network.map_bytes[value]):
             self.kept = {*found.kept, value}

@@ -18,7 +18,7 @@ class Layer:
 
     Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
     the smallest two pieces.  `scratch_bytes` lie between its kernels.  `cycles` is its work.  Only with `by_rows` it
-    runs in groups, tile by tile.
+    runs in groups, tile by tile, and only with `by_sample` in a span of layers, one sample after another.
     """
 
     reads: tuple[int, ...]
@@ -28,6 +28,7 @@ class Layer:
     scratch_bytes: int = 0
     cycles: float = 0.0
     by_rows: bool = False
+    by_sample: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Network:
     capacity_bytes: int
     weight_capacity_bytes: int | None = None
     bytes_per_cycle: float = 1.0
+    samples: int = 1
 
     def lives(self) -> dict[int, tuple[int, int]]:
         """Map -> the first and the last layer that touch it."""
@@ -88,10 +90,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, and the maps that are kept."""
+    """Steps in order, the maps that are kept, and how many of the first layers run sample by sample."""
 
     steps: tuple[Step, ...]
     kept: frozenset[int]
+    span: int = 0
 
 
 MOST_LAYERS = 12
@@ -108,6 +111,7 @@ class Search:
     network: Network
     rows_of: RowsOf
     share: float
+    span: int = 0
     kept: set[int] = field(default_factory=set[int])
     offchip: set[int] = field(default_factory=set[int])
 
@@ -115,13 +119,17 @@ class Search:
         self.lives = self.network.lives()
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
         self.kept = {number for number in self.lives if number not in self.network.given}
+        self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[: self.span])
 
-    def run(self) -> Plan:
+    def run(self) -> Plan | None:
+        """The plan; None where a layer of the span has no room."""
         while True:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), frozenset(self.kept - inner))
+                return Plan(tuple(steps), frozenset(self.kept - inner), self.span)
+            if stuck < self.span:
+                return None
             self.give_up(stuck)
 
     def path(self) -> tuple[list[Step], int]:
@@ -162,6 +170,8 @@ class Search:
         """The best way to run some layers, and what it costs: cycles of traffic of maps, and of smaller tiles."""
         network = self.network
         layers = network.layers[start:stop]
+        if start < self.span:
+            return self.spanned(start, stop)
         if any(place in self.offchip for place in range(start, stop)):
             return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
         touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
@@ -190,6 +200,23 @@ class Search:
                 work = sum(layer.cycles for layer in layers)
                 return Step(start, stop, way.rows), crossing + work * min(1.0, 0.5 / way.rows) + 64 * len(layers)
         return None, inf
+
+    def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
+        """A layer of the span, as a whole: of maps of the span one sample is there, of the weights all."""
+        network, layer = self.network, self.network.layers[start]
+        if stop > start + 1 or not layer.by_sample:
+            return None, inf
+        touched = {*layer.reads, *layer.makes}
+        there = touched | {n for n in self.kept if self.lives[n][0] <= start <= self.lives[n][1]}
+        need = sum(self.bytes_in_span(n) for n in there) + 2 * layer.scratch_bytes
+        own = network.weight_capacity_bytes
+        fits = need + (self.span_bytes if own is None else 0) <= self.room and (own is None or self.span_bytes <= own)
+        return (Step(start, stop, 0), 0.0) if fits else (None, inf)
+
+    def bytes_in_span(self, number: int) -> int:
+        """Bytes of a map that layers of the span touch."""
+        of_one_sample = self.lives[number][1] < self.span and number not in self.network.results
+        return -(-self.network.map_bytes[number] // (self.network.samples if of_one_sample else 1))
 
     def whole_weights(self, layer: Layer, room: int) -> bool | None:
         """Whether weights are streamed where maps leave `room` for them; None where they do not fit in pieces either.
@@ -239,6 +266,26 @@ class Search:
             places = {place for n in parts for place in self.makers(n)} - self.offchip
 
 
-def plan(network: Network, rows_of: RowsOf, share: float = 0.5) -> Plan:
-    """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed."""
-    return Search(network, rows_of, share).run()
+def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span_share: float = 0.0) -> Plan:
+    """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
+
+    The first layers run sample by sample: the most that there is room for, whose weights take at most `span_share` of
+    the memory.  Samples of their maps then pass through it one after another, and the input arrives while they work.
+    """
+    for span in range(_longest(network, span_share), 1, -1):
+        found = Search(network, rows_of, share, span).run()
+        if found is not None:
+            return found
+    found = Search(network, rows_of, share).run()
+    assert found is not None
+    return found
+
+
+def _longest(network: Network, span_share: float) -> int:
+    """How many of the first layers can run sample by sample if nothing but their weights counts."""
+    weight_bytes = 0
+    for place, layer in enumerate(network.layers):
+        weight_bytes += layer.weight_bytes
+        if not layer.by_sample or weight_bytes > span_share * network.capacity_bytes:
+            return place
+    return len(network.layers)

@@ -18,7 +18,7 @@ from ..codelet_to_queues.meaning import check_meanings
 from ..codelet_to_queues.obligations import Problem, build_placements, build_problem
 from ..codelet_to_queues.prove import refute
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes, tensor_lives
-from ..codelet_to_queues.turns import check_rows
+from ..codelet_to_queues.turns import Rings, check_rows
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,10 @@ class CodeletVerifyPass(ModulePass):
                 turns = isinstance(inner.parent_op(), FusedOp)
                 build = build_placements if turns else build_problem
                 _prove(build(machine, codelet), proved)
+            rings: Rings = {}
             for fused in [op for op in program.body.block.ops if isinstance(op, FusedOp)]:
-                check_rows(fused, [read_codelet(op, tensors)[0] for op in fused.codelets if isinstance(op, CodeletOp)])
+                codelets = [read_codelet(op, tensors)[0] for op in fused.codelets if isinstance(op, CodeletOp)]
+                check_rows(fused, codelets, rings)
 
 
 def _prove(problem: Problem, proved: set[tuple[object, ...]]) -> None:

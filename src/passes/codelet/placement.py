@@ -26,11 +26,16 @@ from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor
 
 @dataclass(frozen=True)
 class Load:
-    """A codelet that only loads weights or sets borders, in operation `moment`, and the tensors that it fills."""
+    """A codelet that only loads what nothing writes, or sets borders, once, in operation `moment`.
+
+    It fills the tensors `targets`; `dims` are those of samples and rows, of which its `turn` says what they range over.
+    """
 
     codelet: CodeletOp
     moment: int
     targets: tuple[TensorOp, ...]
+    dims: tuple[str, str]
+    turn: tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -67,27 +72,38 @@ class Lives:
         return [op for op in self.lives if op.address is None and surrogate(op.result).memory == memory.name]
 
     def loads(self) -> list[Load]:
-        """Codelets that only load weights into tensors of their own, in order."""
+        """Codelets that only load, once, into tensors of their own, in order."""
         return [
-            Load(codelet, moment, tuple(targets))
+            load
             for moment, op in enumerate(self.moments)
             if isinstance(op, FusedOp)
-            for codelet in codelets_of(op)
-            if (targets := self._loaded(codelet))
+            for number, codelet in enumerate(codelets_of(op))
+            if (load := self._load(moment, op, number, codelet)) is not None
         ]
 
+    def _load(self, moment: int, op: FusedOp, number: int, codelet: CodeletOp) -> Load | None:
+        targets = self._loaded(codelet)
+        turns = [turn for turn in op.turns if turn[0] == number] if targets else []
+        if len(turns) != 1 or (op.columns is not None and op.columns.data[number].data):
+            return None
+        dims = op.samples.data[number].data, op.rows.data[number].data
+        sample, row, rows = turns[0][1:4]
+        return Load(codelet, moment, tuple(targets), dims, (sample, row, rows))
+
     def _loaded(self, codelet: CodeletOp) -> list[TensorOp]:
-        """What a codelet fills with weights or numbers; nothing where it does something else."""
+        """What a codelet fills with what nothing writes, or numbers; nothing where it does something else."""
         inside: dict[SSAValue, SSAValue] = dict(zip(codelet.body.block.args, codelet.tensors, strict=True))
         found: list[TensorOp] = []
-        for op in codelet.body.block.ops:
+        for op in codelet.walk():
+            if op is codelet or isinstance(op, LoopOp):
+                continue
             if isinstance(op, FillOp) and op.target in inside:
                 found.append(self.tensors.roots[inside[op.target]])
                 continue
             if not isinstance(op, TransferOp) or op.source not in inside or op.destination not in inside:
                 return []
             source, target = (self.tensors.roots[inside[v]] for v in (op.source, op.destination))
-            if source.role.data != Role.WEIGHT or target.address is not None:
+            if source.role.data == Role.TEMP or source in self.tensors.written or target.address is not None:
                 return []
             found.append(target)
         return found
@@ -151,7 +167,7 @@ def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placem
     the `slack` operations after a life: what comes then need not wait for it.
     """
     found = None
-    for slack, apart, ahead in ((3, True, 1), (1, True, 1), (0, True, 1), (0, False, 1), (0, False, 0)):
+    for slack, apart, ahead in ((16, True, 1), (3, True, 1), (1, True, 1), (0, True, 1), (0, False, 1), (0, False, 0)):
         found = _place(lives, memory, early, apart=apart, ahead=ahead, slack=slack)
         if not found.missing_bytes:
             break
@@ -166,7 +182,7 @@ def _place(
     scratch = lives.scratch(memory, apart=apart)
     ranges = [_range(lives, op, early, slack) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
-    ranges += [LiveRange(max(0, moment - ahead), moment + 1, item.size_bytes) for moment, item in inside]
+    ranges += [LiveRange(max(0, moment - ahead), moment + 1 + slack // 8, item.size_bytes) for moment, item in inside]
     found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
     bases = found.addresses[len(tensors) :]
     locals_ = {
@@ -262,9 +278,9 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
     first = block.first_op
     assert first is not None
     block.insert_ops_before(fronts, first)
-    coming: dict[int, list[CodeletOp]] = {}
+    coming: dict[int, list[Load]] = {}
     for load in moved:
-        coming.setdefault(early[load.targets[0]], []).append(load.codelet)
+        coming.setdefault(early[load.targets[0]], []).append(load)
     gone = {load.codelet for load in moved}
     before = [codelets_of(op) for op in lives.moments]
     offchip = frozenset(memory.name for memory in lives.machine.memories if memory.offchip)
@@ -273,18 +289,19 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
         if isinstance(op, FusedOp):
             _rebuild(op, before[moment], gone, arriving, offchip)
         elif arriving:
-            for codelet in arriving:
+            codelets = [load.codelet for load in arriving]
+            for codelet in codelets:
                 codelet.detach()
-            turns = [(number, 0, 0, 1) for number in range(len(arriving))]
-            names = [""] * len(arriving)
-            block.insert_op_after(FusedOp(f"ahead_{moment}", turns, names, names, Region(Block(arriving))), op)
+            turns = [(number, *load.turn) for number, load in enumerate(arriving)]
+            samples, rows = ([load.dims[axis] for load in arriving] for axis in range(2))
+            block.insert_op_after(FusedOp(f"ahead_{moment}", turns, samples, rows, Region(Block(codelets))), op)
 
 
 def _rebuild(
     op: FusedOp,
     old: Sequence[CodeletOp],
     gone: set[CodeletOp],
-    arriving: Sequence[CodeletOp],
+    arriving: Sequence[Load],
     offchip: frozenset[str],
 ) -> None:
     """The group of codelets `old` without those that are `gone`, and with those that arrive after its last loads."""
@@ -293,16 +310,19 @@ def _rebuild(
     kept = [codelet for codelet in old if codelet not in gone]
     number = {old.index(codelet): place for place, codelet in enumerate(kept)}
     columns = [op.columns] if op.columns is not None else []
-    arrays = op.samples, op.rows, *columns
-    names = [[array.data[place].data for place in number] + [""] * len(arriving) for array in arrays]
+    names = [
+        [array.data[place].data for place in number] + [(*load.dims, "")[axis] for load in arriving]
+        for axis, array in enumerate((op.samples, op.rows, *columns))
+    ]
     turns = [[number[turn[0]], *turn[1:]] for turn in op.turns if turn[0] in number]
     loads = [place for place, codelet in enumerate(kept) if _only_moves_in(codelet, offchip)]
     last = max((place for place, turn in enumerate(turns) if turn[0] in loads), default=-1) + 1
     width = 4 if op.columns is None else 6
-    turns[last:last] = [[len(kept) + place, *(0, 0, 1, 0, 1)][:width] for place in range(len(arriving))]
-    for codelet in (*kept, *arriving):
+    turns[last:last] = [[len(kept) + n, *load.turn, 0, 1][:width] for n, load in enumerate(arriving)]
+    codelets = [*kept, *(load.codelet for load in arriving)]
+    for codelet in codelets:
         codelet.detach()
-    region = Region(Block([*kept, *arriving]))
+    region = Region(Block(codelets))
     samples, rows = names[:2]
     made = FusedOp(op.sym_name.data, turns, samples, rows, region, names[2] if columns else None)
     block = op.parent_block()

@@ -73,7 +73,8 @@ def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[i
                 assert isinstance(inner, CodeletOp)
                 roots = [tensors.roots[value] for value in inner.tensors]
                 _extend(lives, [root for root in roots if root.ring is None], time, end)
-                turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == 0]
+                samples = [sample for turn, sample, *_ in op.turns if turn == number]
+                turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == samples[0]]
                 if turns:
                     _extend(lives, [r for r in roots if r.ring is not None], time + turns[0], time + turns[-1])
             time = end + 1

@@ -57,13 +57,16 @@ class _Ring:
         return places, elements
 
 
-def check_rows(op: FusedOp, codelets: Sequence[Codelet]) -> None:
+Rings = dict[tuple[str, tuple[int, ...]], _Ring]
+"""The rings of a program so far, by the names of their tensors and the axes that are looked at."""
+
+
+def check_rows(op: FusedOp, codelets: Sequence[Codelet], rings: Rings) -> None:
     """Raises `TilewrightError` (kind `refuted`) where a turn reads what is not made, or not there any more.
 
-    Rows and columns of rings are looked at; all else of a tensor is taken as made with them.
+    Samples, rows and columns of rings are looked at; all else of a tensor is taken as made with them.
     """
     touches = [[*_touches(codelet)] for codelet in codelets]
-    rings: dict[tuple[str, tuple[int, ...]], _Ring] = {}
     for turn, (number, ranges) in enumerate(op.ranges()):
         codelet = codelets[number]
         whole = {dim: Range(0, extent) for dim, extent in codelet.dims} | ranges

@@ -24,7 +24,7 @@ from ...machine import Machine
 from ...search.followed import Group, follow
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
-from ..nest_to_codelet.fused_marks import KEPT
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
 from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
 from .storage import storage_of
 
@@ -47,11 +47,14 @@ class NestSchedulePass(ModulePass):
         %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
 
     The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
-    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.
+    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  With
+    `span_share` the first groups are marked `by_sample`: they run one sample after another, as many as have weights of
+    at most that part of the memory.
     """
 
     name = "nest-schedule"
     share: float | int = 1.0
+    span_share: float | int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -59,8 +62,10 @@ class NestSchedulePass(ModulePass):
             if isinstance(function, FuncOp) and function.body.blocks:
                 reader = Reader(machine, function)
                 network, given = reader.network(self.share), reader.given()
-                found = follow(network, given, reader.rows_given) if given else plan(network, reader.rows_of)
-                reader.mark(found)
+                if given:
+                    reader.mark(follow(network, given, reader.rows_given))
+                else:
+                    reader.mark(plan(network, reader.rows_of, span_share=self.span_share))
 
 
 class Reader:
@@ -78,6 +83,12 @@ class Reader:
         self.platform = platform_of(machine)
         self.groups: dict[tuple[int, int, int], Rows | None] = {}
 
+    @property
+    def samples(self) -> int:
+        """The samples of the first layer's result."""
+        shape = shape_of(self.layers[0].result) if self.layers else ()
+        return shape[0] if shape else 1
+
     def network(self, share: float) -> Network:
         """What the search sees."""
         buffers = self.platform.buffers
@@ -90,7 +101,7 @@ class Reader:
         layers = tuple(self._layer(layer) for layer in self.layers)
         speed = self.platform.dram_bytes_per_cycle
         room = int(buffers.global_bytes * share)
-        return Network(layers, sizes, given, results, room, buffers.weight_bytes, speed)
+        return Network(layers, sizes, given, results, room, buffers.weight_bytes, speed, self.samples)
 
     def _layer(self, layer: FusedLayer) -> Layer:
         weights = {value: name for name, value in layer.weights.items()}
@@ -105,6 +116,7 @@ class Reader:
             piece_bytes=None if piece is None else 2 * piece[1],
             scratch_bytes=scratch,
             by_rows=layer.by_rows,
+            by_sample=bool(layer.sample) and shape_of(layer.result)[0] == self.samples > 1,
         )
 
     def _piece(self, layer: FusedLayer) -> tuple[int, int] | None:
@@ -160,7 +172,6 @@ class Reader:
             group = FusedGroup(self.machine, tuple(self.layers[start:stop]), (rows, 0))
             try:
                 sources = group.scheme.sources
-                sources = group.scheme.sources
                 rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
                 self.groups[key] = Rows(rows, rings)
             except TilewrightError:
@@ -179,6 +190,8 @@ class Reader:
                 marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
                 if step.streamed and (piece := self._piece(layer)) is not None:
                     marks["piece_bytes"] = IntegerAttr(piece[0], i64)
+                if place < found.span:
+                    marks[BY_SAMPLE] = UnitAttr()
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
 

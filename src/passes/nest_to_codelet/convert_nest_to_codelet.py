@@ -23,7 +23,7 @@ from ...machine import Machine
 from ...resources import Resources, resources_of
 from ..names import unique_name
 from ..nest.storage import readers_of, storage_of
-from .fused_marks import kept_maps, marked_groups
+from .fused_marks import BY_SAMPLE, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class _Converter:
         self.outputs = self._outputs()
         self.fused = marked_groups(function.body.block, machine, Pricer(machine))
         self.onchip = kept_maps(function)
+        self.span: list[FusedGroup] = []
         if self.onchip.kept:
             from .padded_maps import paddings
 
@@ -120,12 +121,17 @@ class _Converter:
                 self._weight(op)
             case NestViewOp() | JoinOp():
                 pass  # made where it is read
+            case GroupOp() if op in self.fused and BY_SAMPLE in op.attributes:
+                self.span.append(self.fused[op])
             case GroupOp() if op in self.fused:
+                self._by_sample()
                 if op is self.fused[op].layers[-1].op:
                     self._fused(self.fused[op])
             case GroupOp():
+                self._by_sample()
                 self._group(op)
             case ReturnOp():
+                self._by_sample()
                 for name, value in self.copied:
                     self._copy(name, value)
             case _:
@@ -148,7 +154,27 @@ class _Converter:
             raise TilewrightError("unsupported", value.name_hint or "a value", "a value in DRAM", found)
         return self.values[value]
 
-    def _fused(self, group: FusedGroup) -> None:
+    def _by_sample(self) -> None:
+        """The span of groups so far, for one sample after another; its weights stay until the last."""
+        span, self.span = self.span, []
+        if not span:
+            return
+        members, samples = {group.layers[0].op for group in span}, {group.samples for group in span}
+        for group in span:
+            if not group.whole or not group.layers[0].sample or len(samples) > 1 or group.layers[0].streamed:
+                where, lever = f"group @{group.name}", f"remove its `{BY_SAMPLE}`"
+                raise TilewrightError("ir", where, "a layer that runs as a whole, sample by sample", "another", lever)
+        maps = {value for group in span for value in (*group.outside, *group.layers[0].made.values())}
+        self.onchip.sampled = frozenset(
+            value for value in maps if value not in self.onchip.kept or members.issuperset(readers_of(value))
+        )
+        for sample in range(samples.pop()):
+            for value in self.onchip.sampled:
+                self.onchip.tensors.pop(value, None)
+            for group in span:
+                self._fused(group, sample)
+
+    def _fused(self, group: FusedGroup, sample: int | None = None) -> None:
         from .fused_program import FusedBuilder
 
         for layer in group.layers:
@@ -157,7 +183,7 @@ class _Converter:
                     self._tensor(root, _result_name(layer.op, layer.results[name]), Role.TEMP)
         touched = [value for layer in group.layers for value in (*layer.made.values(), *layer.weights.values())]
         offchip = {value: self._value(value) for value in [*group.outside, *touched] if self._is_offchip(value)}
-        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.onchip).build())
+        self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.onchip, sample).build())
 
     def _passes_offchip(self, root: SSAValue) -> bool:
         """Whether a map goes through DRAM: it is an output, or a reader in another group finds it there."""

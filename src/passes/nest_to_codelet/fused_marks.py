@@ -14,11 +14,14 @@ from ...dialects import nest
 from ...machine import Machine
 
 if TYPE_CHECKING:
-    from .fused_layers import FusedGroup
+    from .fused_layers import FusedGroup, FusedLayer
     from .padded_maps import Padding
 
 KEPT = "kept"
 """On a group: its results stay on chip for all that read them."""
+
+BY_SAMPLE = "by_sample"
+"""On a group that runs as a whole: it and its neighbours that have the mark run one sample after another."""
 
 
 def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
@@ -34,12 +37,17 @@ def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.G
 class OnChip:
     """Maps that are `kept` on chip from the group that makes or loads them to the last that reads them.
 
-    `tensors` has those that are there so far, `borders` the elements that stand for what lies outside of a map, by
-    memory, type and value; maps of `paddings` have room around them.
+    `tensors` has those that are there so far, `weights` those of layers, `borders` the elements that stand for what
+    lies outside of a map, by memory, type and value; maps of `paddings` have room around them.  Of the maps `sampled`,
+    which layers that run sample by sample make and read, one sample is there at a time.
     """
 
     kept: frozenset[SSAValue] = frozenset()
     tensors: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    sampled: frozenset[SSAValue] = frozenset()
+    weights: dict[tuple[FusedLayer, SSAValue], SSAValue] = field(
+        default_factory=dict[tuple["FusedLayer", SSAValue], SSAValue]
+    )
     paddings: Mapping[SSAValue, Padding] = field(default_factory=dict["SSAValue", "Padding"])
     borders: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]

@@ -27,7 +27,7 @@ from .fused_copies import copy_codelet
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis, unsupported
 from .fused_marks import OnChip
 from .group_codelets import number
-from .padded_maps import Padding, border_codelet
+from .padded_maps import SAMPLES, Padding, border_codelet
 
 MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
 """What is done to a map in its turn; a map from outside is made by loading it."""
@@ -53,19 +53,18 @@ class Turn(NamedTuple):
 class FusedBuilder:
     """Builds one group; `offchip` has the tensors in DRAM of maps from outside, of weights, and of results that leave.
 
-    `unique` gives names that no tensor has.
+    `unique` gives names that no tensor has.  With `sample`, a layer that runs as a whole does so for that one;
+    its weights are loaded for the first.
     """
 
     group: FusedGroup
     offchip: Mapping[SSAValue, SSAValue]
     unique: Callable[[str], str]
     onchip: OnChip
+    sample: int | None = None
     ops: list[Operation] = field(default_factory=list[Operation])
     regions: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sides: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    weights: dict[tuple[FusedLayer, SSAValue], SSAValue] = field(
-        default_factory=dict[tuple[FusedLayer, SSAValue], SSAValue]
-    )
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
     )
@@ -77,6 +76,7 @@ class FusedBuilder:
         turns = list(self._whole() if self.group.whole else self._tiled())
         samples, rows, columns = ([own[axis] for own in self.dims] for axis in range(3))
         name, region = f"{self.group.name}.fused", Region(Block(self.codelets))
+        name += f".{self.sample}" if self.sample else ""
         if self.group.tile[1]:
             return [*self.ops, FusedOp(name, turns, samples, rows, region, columns)]
         return [*self.ops, FusedOp(name, [turn[:4] for turn in turns], samples, rows, region)]
@@ -91,6 +91,8 @@ class FusedBuilder:
     def _whole(self) -> Iterator[Turn]:
         """Loads of what is not there, the layer, and stores of what leaves."""
         (layer,) = self.group.layers
+        by_sample, sample = self.sample is not None, self.sample or 0
+        moved = ("i0" if by_sample else "", "", "")
         made = dict.fromkeys(layer.made.values())
         read = dict.fromkeys(piece.root for pieces in layer.maps.values() for piece in pieces)
         loaded = [value for value in read if self._whole_map(value, layer)]
@@ -98,21 +100,22 @@ class FusedBuilder:
             self._whole_map(value, layer)
         self._place_weights()
         main = self._layer(layer)
-        if layer.weights and (load := self._load(layer)) is not None:
+        if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
             yield Turn(self._add(load, layer))
         for value in loaded:
-            yield Turn(self._add(self._move_whole(value, inward=True), layer))
+            yield Turn(self._add(self._move_whole(value, inward=True), layer, moved), sample)
         padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
         for value, padding, element in padded_maps:
             name = f"{layer.op.sym_name.data}.border"
             ends = element, self.regions[value]
-            yield Turn(self._add(border_codelet(self.group.machine, name, value, padding, ends), layer))
-        yield Turn(self._add(main, layer))
+            border = border_codelet(self.group.machine, name, value, padding, ends)
+            yield Turn(self._add(border, layer, (SAMPLES if by_sample else "", "", "")), sample)
+        yield Turn(self._add(main, layer, (layer.sample if by_sample else "", "", "")), sample)
         for value in made:
             if value in self.offchip and last_writer(value) is layer.op:
-                yield Turn(self._add(self._move_whole(value, inward=False), layer))
+                yield Turn(self._add(self._move_whole(value, inward=False), layer, moved), sample)
 
     def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
         """The room around a map, and the element on chip that fills it."""
@@ -128,7 +131,9 @@ class FusedBuilder:
             padding = self.onchip.paddings.get(value)
             sizes = shape_of(value) if padding is None else padding.sizes(shape_of(value))
             type_ = SurrogateType.get(sizes, element_of(value), layer.map_memory)
-            self.regions[value] = self._tensor(value.name_hint or "map", type_)
+            one = self.sample is not None and value in self.onchip.sampled
+            ring = [1, *(0 for _ in sizes[1:])] if one else None
+            self.regions[value] = self._tensor(value.name_hint or "map", type_, ring)
             if value in self.onchip.kept:
                 self.onchip.tensors[value] = self.regions[value]
             return True
@@ -238,9 +243,9 @@ class FusedBuilder:
         """A tensor on chip for each weight of a layer that is there as a whole."""
         for layer in self.group.layers:
             for name, value in layer.weights.items():
-                if name not in layer.streamed and (layer, value) not in self.weights:
+                if name not in layer.streamed and (layer, value) not in self.onchip.weights:
                     type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
-                    self.weights[layer, value] = self._tensor(f"{layer.op.sym_name.data} {name}", type_)
+                    self.onchip.weights[layer, value] = self._tensor(f"{layer.op.sym_name.data} {name}", type_)
 
     def _layer(self, layer: FusedLayer) -> CodeletOp:
         """The codelet of a layer; its weights get places in the memory that its computes read them from."""
@@ -251,7 +256,7 @@ class FusedBuilder:
                 value, pieces = layer.inputs[name], layer.maps[name]
                 places[name] = [self._piece(value, piece, len(pieces)) for piece in pieces]
             elif name in layer.weights and name not in layer.streamed:
-                places[name] = [fused_codelets.Place(self.weights[layer, layer.weights[name]], 0, 1)]
+                places[name] = [fused_codelets.Place(self.onchip.weights[layer, layer.weights[name]], 0, 1)]
             elif name in layer.made:
                 root = layer.made[name]
                 view = self._viewed(root, layer.results[name])
@@ -304,8 +309,8 @@ class FusedBuilder:
     def _load(self, layer: FusedLayer) -> CodeletOp | None:
         """Loads the weights of a layer that are on chip as a whole."""
         dims: dict[str, int] = {}
-        known = (value for value in layer.weights.values() if (layer, value) in self.weights)
-        pairs = [(self.offchip[value], self.weights[layer, value]) for value in dict.fromkeys(known)]
+        known = (value for value in layer.weights.values() if (layer, value) in self.onchip.weights)
+        pairs = [(self.offchip[value], self.onchip.weights[layer, value]) for value in dict.fromkeys(known)]
         values = list(dict.fromkeys(value for pair in pairs for value in pair))
         block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
         inside = dict(zip(values, block.args, strict=True))

@@ -23,6 +23,9 @@ from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
 from .fused_layers import FusedGroup, FusedLayer, channel_axis, read_whole
 
+SAMPLES = "n"
+"""The dim of samples of the codelet that writes around a map."""
+
 
 @dataclass(frozen=True)
 class Padding:
@@ -117,12 +120,16 @@ def _border_layer(machine: Machine, root: SSAValue, padding: Padding) -> tuple[F
     source = _element(root)
     term = builder.term(source, "B", [Num(0)])
     result: SSAValue | None = None
+    samples = builder.dim(SAMPLES, sizes[0])
     for axis in range(len(sizes)):
         for start, count in ((0, padding.before[axis]), (sizes[axis] - padding.after[axis], padding.after[axis])):
             if not count:
                 continue
             target = [
-                index(builder.dim(f"i{axis}_{start}_{i}", count if i == axis else n), start if i == axis else 0)
+                index(
+                    samples if i == 0 != axis else builder.dim(f"i{axis}_{start}_{i}", count if i == axis else n),
+                    start if i == axis else 0,
+                )
                 for i, n in enumerate(sizes)
             ]
             result = builder.kernel("border", type_, target, copy, [term], into=result).value

@@ -1,0 +1,83 @@
+"""Layers that run sample after sample: the same results in the cycles foretold, with each tensor moved once."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+
+from tilewright.backends.program import Program
+from tilewright.backends.simulator import SimulationResult, simulate
+from tilewright.dialects import nest
+from tilewright.driver import CompileOptions, load_model, make_context, parse_passes, pipeline_text, reference
+from tilewright.driver.models import lower
+from tilewright.driver.pipelines import Room
+from tilewright.errors import TilewrightError
+from tilewright.passes.nest_to_codelet.fused_marks import BY_SAMPLE
+
+from .fused_models import inputs_of, residual
+from .test_whole_layers import joined
+
+OPTIONS = CompileOptions(partition="schedule")
+MODELS = {"joined": joined, "residual": residual}
+
+
+def text(span_share: float) -> str:
+    return pipeline_text("edge16", OPTIONS, room=Room(1.0, span_share))
+
+
+@cache
+def run(name: str, samples: int, span_share: float) -> tuple[Program, SimulationResult]:
+    model = MODELS[name](samples)
+    program = lower(load_model(model), text(span_share), OPTIONS, None, name)
+    return program, simulate(program, inputs_of(model))
+
+
+def scheduled(model: ModelProto, span_share: float) -> ModuleOp:
+    """The module before tiles are chosen."""
+    module = load_model(model)
+    parse_passes(text(span_share).partition(",nest-tile")[0]).apply(make_context(), module)
+    return module
+
+
+def marked(module: ModuleOp) -> list[bool]:
+    return [BY_SAMPLE in op.attributes for op in module.walk() if isinstance(op, nest.GroupOp)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("samples", [2, 3])
+def test_results_and_traffic_are_those_of_layers_one_after_another(name: str, samples: int):
+    model = MODELS[name](samples)
+    assert all(marked(scheduled(model, 1.0)))
+    assert not any(marked(scheduled(model, 0.0)))
+    program, result = run(name, samples, 1.0)
+    expected = reference(load_model(model), inputs_of(model))
+    for key, values in expected.items():
+        np.testing.assert_array_equal(result.outputs[key], values)
+    assert result.cycles == program.predicted["cycles"]
+    assert result.dram_bytes == program.predicted["dram_bytes"] == run(name, samples, 0.0)[1].dram_bytes
+
+
+def test_weights_of_more_than_the_share_end_the_span():
+    model = joined(2)
+    lengths = [sum(marked(scheduled(model, share))) for share in (1.0, 2e-4, 1e-4)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert 1 < lengths[1] < lengths[0]
+    assert marked(scheduled(model, 2e-4))[: lengths[1]] == [True] * lengths[1]
+
+
+def test_one_sample_has_no_span():
+    assert not any(marked(scheduled(joined(1), 1.0)))
+
+
+def test_a_marked_group_without_a_dim_of_samples_is_named():
+    module = scheduled(joined(1), 0.0)
+    for op in module.walk():
+        if isinstance(op, nest.GroupOp):
+            op.attributes[BY_SAMPLE] = UnitAttr()
+    rest = text(0.0).partition("nest-tile")
+    with pytest.raises(
+        TilewrightError, match=r"group @.*expected a layer that runs as a whole.*remove its `by_sample`"
+    ):
+        parse_passes(rest[1] + rest[2]).apply(make_context(), module)
