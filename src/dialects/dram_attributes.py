@@ -13,9 +13,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.parser import parse_expr
-from ..errors import TilewrightError
-
 MOST = 1 << 40
 """Numbers in the dialect's text are smaller."""
 
@@ -26,8 +23,7 @@ class MachineNumbers:
 
     `side` squared cores of `macs` multiply-accumulates; a buffer of `capacity` bytes of which `buffer` may be used,
     with ports of `read` and `write` bytes per cycle; DRAM of `bandwidth` bytes per cycle, each transfer after `latency`
-    cycles; addresses are multiples of `align`.  `exact` is 0 for SoMa's own model.  `cycles` are formulas of
-    instructions (`costs/dram/instructions.py`), empty where tiles take what the cores do.
+    cycles; addresses are multiples of `align`.  `exact` is 0 for SoMa's own model.
     """
 
     side: int
@@ -40,33 +36,15 @@ class MachineNumbers:
     latency: int
     align: int
     exact: int
-    cycles: str = ""
 
 
-FORMULAS = 5
-"""Formulas of cycles: products, scaling to bytes, sums, moves and maxima of windows."""
-
-NUMBERS = tuple(field.name for field in fields(MachineNumbers) if field.name != "cycles")
-
-
-def _check_cycles(text: str) -> None:
-    """`costs/dram/instructions.py` has the form; which names a formula may use is found when it is priced."""
-    head, *formulas = text.split(";")
-    words = head.split()
-    counts = [word for place, word in enumerate(words) if place != 2]
-    if len(words) != 4 or len(formulas) != FORMULAS or not all(word.isdecimal() and int(word) > 0 for word in counts):
-        raise VerifyException(f"expected cycles of 'X Y SPLITS SUMS; ' and {FORMULAS} formulas, found {text!r}")
-    try:
-        for formula in formulas:
-            parse_expr(formula.strip())
-    except TilewrightError as error:
-        raise VerifyException(str(error)) from None
+NUMBERS = tuple(field.name for field in fields(MachineNumbers))
 
 
 @irdl_attr_definition
 class MachineAttr(Data[MachineNumbers]):
     """`#dram.machine<side 4, macs 512, capacity 8388608, buffer 8388608, read 256, write 256, bandwidth 16, latency 0,
-    align 64, exact 1>`, perhaps with `cycles "..."` at the end.
+    align 64, exact 1>`.
     """
 
     name = "dram.machine"
@@ -75,27 +53,18 @@ class MachineAttr(Data[MachineNumbers]):
     def parse_parameter(cls, parser: AttrParser) -> MachineNumbers:
         """All numbers, in this order."""
         found: list[int] = []
-        cycles = ""
         with parser.in_angle_brackets():
             for index, name in enumerate(NUMBERS):
                 if index:
                     parser.parse_punctuation(",")
                 parser.parse_keyword(name)
                 found.append(parse_size(parser))
-            if parser.parse_optional_punctuation(",") is not None:
-                parser.parse_keyword("cycles")
-                cycles = parser.parse_str_literal()
-        side, macs, capacity, buffer, read, write, bandwidth, latency, align, exact = found
-        return MachineNumbers(side, macs, capacity, buffer, read, write, bandwidth, latency, align, exact, cycles)
+        return MachineNumbers(*found)
 
     def print_parameter(self, printer: Printer) -> None:
         """See `parse_parameter`."""
         texts = [f"{name} {getattr(self.data, name)}" for name in NUMBERS]
-        printer.print_string(f"<{', '.join(texts)}")
-        if self.data.cycles:
-            printer.print_string(", cycles ")
-            printer.print_string_literal(self.data.cycles)
-        printer.print_string(">")
+        printer.print_string(f"<{', '.join(texts)}>")
 
     def verify(self) -> None:
         numbers = self.data
@@ -104,8 +73,6 @@ class MachineAttr(Data[MachineNumbers]):
             value = getattr(numbers, name)
             if not (0 if name in zero else 1) <= value < MOST:
                 raise VerifyException(f"expected {name} of {0 if name in zero else 1} or more, found {value}")
-        if numbers.cycles:
-            _check_cycles(numbers.cycles)
         if numbers.buffer > numbers.capacity:
             raise VerifyException(f"expected a buffer within {numbers.capacity} bytes, found {numbers.buffer}")
 

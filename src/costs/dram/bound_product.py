@@ -1,4 +1,4 @@
-"""The least energy x latency of all schedules of a network in the exact model, with cores for tiles.
+"""The least energy x latency of all schedules of a network in the exact model.
 
 Cores that save energy take more cycles, so the least of each does not come together.  For any price p of a cycle, pJ of
 all tiles plus p times their cycles is no less than the sum of what each layer costs at its best; and latency is no less
@@ -25,7 +25,7 @@ Known = dict[tuple[object, ...], float]
 def least_product(network: Network, model: Model, batch: int, bound: Bound) -> float:
     """pJ x cycles that no schedule goes below; `bound` is that of `lower_bound` for the same case."""
     energy, latency = bound.energy_pj, bound.latency_cycles
-    if not model.exact or model.issue.sums:
+    if not model.exact:
         return energy * latency
     case = case_of(network, model, batch)
     cases = [(each, Known()) for each in (case, *in_slices(case))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..soma.blocks import Split
 from .boxes import Cuts, cut_group
 from .compiled import inner
-from .placing import lies_in
 from .staying import cell_of, is_there, source_box, stays
 from .tables import (
     EDGE_LAYER,
@@ -22,7 +21,6 @@ from .workspace import (
     BOUND,
     BOUND_LOAD,
     BOX_CHANNELS,
-    COLUMN_CUTS,
     COLUMN_FROM,
     COLUMN_TO,
     COMPUTE_CYCLES,
@@ -54,7 +52,6 @@ from .workspace import (
     POSITIONS,
     RESULT,
     REUSED,
-    ROW_CUTS,
     ROW_FROM,
     ROW_TO,
     SAMPLES,
@@ -220,8 +217,6 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
             return UNCUTTABLE
         for place in range(low, high):
             _keep(net, stages, state[ORDER, place])
-            stages[ROW_CUTS, state[ORDER, place]] = cuts.rows
-            stages[COLUMN_CUTS, state[ORDER, place]] = cuts.columns
         for tile in range(state[TILES, low]):
             outcome = _emit_tile(net, model, splits, state, work, (low, high), cuts, tile, batch)
             if outcome != FITS:
@@ -243,10 +238,7 @@ def _price(
     height = ranges[ROW_TO, layer, cell[0]] - ranges[ROW_FROM, layer, cell[0]]
     width = ranges[COLUMN_TO, layer, cell[1]] - ranges[COLUMN_FROM, layer, cell[1]]
     box = stages[SAMPLES, layer], stages[BOX_CHANNELS, layer], height, width
-    lies = 0, 0, 0, 0, 0, 0, 0
-    if model.issue.sums:
-        lies = lies_in(net, work, layer, cell)
-    cycles, energy = price_tile(work, net, model, splits, layer, box, read, lies)
+    cycles, energy = price_tile(work, net, model, splits, layer, box, read)
     stages[TILE_CYCLES, layer], work.energy[layer] = cycles, energy
     return cycles > 0
 

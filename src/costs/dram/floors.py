@@ -16,7 +16,6 @@ from ...zoo.schedule_networks.layers import Layer, Network
 from ..soma.blocks import Work, splits
 from ..soma.hardware import MAC_PJ, VECTOR_PJ, CoreArray
 from .energy_floor import least_price
-from .issue_floor import Known, product_floor, vector_floor
 from .tables import Model
 
 
@@ -35,8 +34,8 @@ class Floor:
 
 def floors_of(network: Network, model: Model, batch: int) -> list[Floor]:
     """The floor of every layer for `batch` samples."""
-    pixels, known = touched(network, model), Known()
-    return [_floor(network, number, pixels, model, batch, known) for number in range(len(network.layers))]
+    pixels = touched(network, model)
+    return [_floor(network, number, pixels, model, batch) for number in range(len(network.layers))]
 
 
 def touched(network: Network, model: Model) -> list[tuple[int, int]]:
@@ -100,21 +99,15 @@ def _windows(places: int, size: int, kernel: int, stride: int, pad: int, *, exac
     return found & ((1 << size) - 1)
 
 
-def _floor(
-    network: Network, number: int, pixels: list[tuple[int, int]], model: Model, batch: int, known: Known
-) -> Floor:
+def _floor(network: Network, number: int, pixels: list[tuple[int, int]], model: Model, batch: int) -> Floor:
     layer = network.layers[number]
     rows, columns = pixels[number]
     area = rows * columns * batch
     inputs = _external(network, number, pixels[number], model, batch)
     if layer.has_macs:
         cycles, linear, energy = _mac_floor(network, number, layer, pixels[number], model, batch)
-        if model.issue.sums:
-            cycles, linear = product_floor(network, number, pixels[number], model, batch, known)
-        return Floor(cycles, linear, energy, inputs, pixels[number])
-    cycles, linear, energy = _vector_floor(layer, area, model)
-    if model.issue.sums:
-        cycles = linear = vector_floor(network, number, area, model)
+    else:
+        cycles, linear, energy = _vector_floor(layer, area, model)
     return Floor(cycles, linear, energy, inputs, pixels[number])
 
 

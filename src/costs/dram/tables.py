@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ...zoo.schedule_networks.layers import KINDS, Layer, Network
 from ..soma.hardware import CoreArray
 from ..soma.planner import ragged
-from .instructions import NO_ISSUE, Issue
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -76,7 +75,6 @@ class Model(NamedTuple):
 
     `exact` is 0 for SoMa's arithmetic and 1 for the repaired one.  `bandwidth` is bytes per cycle of DRAM, of which
     each transfer first waits `latency` cycles; `write_port` bytes per cycle into the buffer of `buffer_bytes`.
-    Tiles take what instructions do where `issue` has formulas for them (exact model only), else what the cores do.
     """
 
     array: CoreArray
@@ -85,7 +83,6 @@ class Model(NamedTuple):
     latency: int
     write_port: int
     exact: int
-    issue: Issue = NO_ISSUE
 
 
 def net_tables(network: Network) -> Net:

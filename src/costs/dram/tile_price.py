@@ -14,7 +14,6 @@ from ..soma.counts import Counts, count_accesses
 from ..soma.hardware import HOP_PJ, MAC_PJ, VECTOR_PJ
 from ..soma.tile_cost import best_candidate, groups_together
 from .compiled import inner
-from .issue_tile import Place, product_tile, vector_tile
 from .tables import (
     ALIKE,
     FC,
@@ -33,8 +32,8 @@ from .tables import (
 )
 from .workspace import Workspace
 
-KEY_BITS, PLACE_BITS = 21, 9
-"""Bits of an extent in a key, and of each number that says how a tile lies in what it reads."""
+KEY_BITS = 21
+"""Bits of an extent in a key."""
 
 TRIES = 64
 """Places looked at for a price; when all are taken, the next is given up."""
@@ -49,41 +48,26 @@ def price_tile(
     layer: int,
     box: tuple[int, int, int, int],
     read: int,
-    lies: Place,
 ) -> tuple[int, float]:
     """Cycles and pJ of a tile of `box` (samples, channels, rows, columns) that reads `read` bytes; (0, inf) if none.
 
-    `work` keeps known prices in a hash table: three keys, the first -1 where empty, and cycles; energies beside them.
+    `work` keeps known prices in a hash table: two keys, the first -1 where empty, and cycles; energies beside them.
     """
     keys, energies = work.price_keys, work.price_energy
     samples, channels, height, width = box
     first = (net.layers[layer, ALIKE] << 2 * KEY_BITS) | (samples << KEY_BITS) | channels
     second = (height << KEY_BITS) | width
-    third = 0
-    for item in lies:
-        third = (third << PLACE_BITS) | (item & (1 << PLACE_BITS) - 1)
     mask = len(energies) - 1
-    place = ((first * 0x9E3779B1) ^ (second * 0x85EBCA6B) ^ (third * 0xC2B2AE35) ^ (first >> 20)) & mask
+    place = ((first * 0x9E3779B1) ^ (second * 0x85EBCA6B) ^ (first >> 20)) & mask
     tries = 0
     while keys[place, 0] != -1 and tries < TRIES:
-        if keys[place, 0] == first and keys[place, 1] == second and keys[place, 2] == third:
-            return keys[place, 3], float(energies[place])
+        if keys[place, 0] == first and keys[place, 1] == second:
+            return keys[place, 2], float(energies[place])
         place = (place + 1) & mask
         tries += 1
     cycles, energy = _new_price(net, model, splits, layer, box, read)
-    if cycles and model.issue.sums:
-        cycles = _issued(work, net, model, layer, box, lies)
-    keys[place, 0], keys[place, 1], keys[place, 2] = first, second, third
-    keys[place, 3], energies[place] = cycles, energy
+    keys[place, 0], keys[place, 1], keys[place, 2], energies[place] = first, second, cycles, energy
     return cycles, energy
-
-
-@inner
-def _issued(work: Workspace, net: Net, model: Model, layer: int, box: tuple[int, int, int, int], lies: Place) -> int:
-    """Cycles of the tile's instructions."""
-    if net.layers[layer, KIND] > FC:
-        return vector_tile(net, model.issue, work.values, work.pieces, layer, box, lies)
-    return product_tile(net, model.issue, work.products, work.values, work.pieces, layer, box, lies)
 
 
 @inner

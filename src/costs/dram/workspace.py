@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .instructions import FIRST_STEP, MOST_STEPS
 from .tables import Floats, Ints, Net
 
 ORDER, CUT, TILES, STREAMED = range(4)
@@ -17,9 +16,6 @@ tiles of a fused group that begins here; STREAMED has the bits STREAMING where i
 tile instead of staying, and REUSED where it takes from earlier fused groups, and its tiles from those before, what
 these have loaded for themselves.
 """
-
-MOST_PIECES = 512
-"""Pieces of a tile along an axis that are told apart."""
 
 STREAMING, REUSED = 1, 2
 
@@ -38,13 +34,10 @@ JOINED, FUSED_GROUP, LAYER_GROUP = 0, 1, 2
     KEPT_UNTIL,
     DISTANCE,
     MOVES,
-    ROW_CUTS,
-    COLUMN_CUTS,
-) = range(14)
+) = range(12)
 """Rows of the table of stages, by layer: numbers of its layer group and fused group; position of its first tile,
 distance between, count; samples and channels of a tile; stores to come; cycles of a tile; end of the last tile of a
-reader in a later fused group of its layer group, distance to the last reader in its own, whether results go to DRAM;
-into how many parts rows and columns are cut.
+reader in a later fused group of its layer group, distance to the last reader in its own, whether results go to DRAM.
 """
 
 ROW_FROM, ROW_TO, COLUMN_FROM, COLUMN_TO = range(4)
@@ -104,8 +97,7 @@ class Workspace(NamedTuple):
 
     `edge_load` is by edge the last load made for it, bytes that a tile reads, and the first load made for it;
     `sequence` the transfers in order (-1 - i for store i); `energy` is pJ by layer of a tile, and at the end of all.
-    `price_keys` and `price_energy` keep prices of tiles, `products` cycles of instructions; `values` and `pieces` are
-    scratch for these.
+    `price_keys` and `price_energy` keep prices of tiles.
     """
 
     stages: Ints
@@ -119,19 +111,16 @@ class Workspace(NamedTuple):
     energy: Floats
     price_keys: Ints
     price_energy: Floats
-    products: Ints
-    values: Floats
-    pieces: Ints
 
 
 def workspace(net: Net, positions: int, classes: int = 64, prices: int = 1 << 14) -> Workspace:
     """Room for `positions` tiles in all, `classes` of rows and of columns, and `prices` of tiles (a power of two)."""
     layers, edges = len(net.layers), net.edges.shape[1]
     loads = positions * 3 + layers + edges
-    keys = np.empty((prices, 4), np.int64)
+    keys = np.empty((prices, 3), np.int64)
     keys[:, 0] = -1
     return Workspace(
-        np.zeros((14, layers), np.int64),
+        np.zeros((12, layers), np.int64),
         np.zeros((4, layers, classes), np.int64),
         np.zeros((3, edges), np.int64),
         np.zeros((13, loads), np.int64),
@@ -142,13 +131,4 @@ def workspace(net: Net, positions: int, classes: int = 64, prices: int = 1 << 14
         np.zeros(layers + 1),
         keys,
         np.empty(prices),
-        *issue_scratch(),
-        np.zeros((2, MOST_PIECES, 3), np.int64),
     )
-
-
-def issue_scratch() -> tuple[Ints, Floats]:
-    """A table of cycles of products, and the values of a formula."""
-    products = np.zeros((1 << 14, 3), np.int64)
-    products[:, 0] = -1
-    return products, np.zeros(FIRST_STEP + MOST_STEPS)

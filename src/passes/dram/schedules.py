@@ -11,8 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
 
 from ...costs.dram import Model
-from ...costs.dram.instructions import NO_ISSUE, parse_instructions
-from ...costs.dram.platform import buffer_of, instructions_of, model_of
+from ...costs.dram.platform import buffer_of, model_of
 from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, parse
 from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
@@ -174,25 +173,20 @@ def numbers_of(
     An element of a schedule is a byte: of larger ones the buffer holds, and DRAM moves, as many fewer.
     """
     model, align_bytes = model_of(machine, exact=exact), buffer_of(machine).align_bytes
-    array, given = model.array, instructions_of(machine) if exact else None
+    array = model.array
     buffer = (model.buffer_bytes - reserve_bytes) // element_bytes
     if buffer < 1:
         raise InfeasibleError("global buffer", reserve_bytes, model.buffer_bytes, "bytes", "keep less of it free")
     macs, capacity, ports = array.vector * array.lanes, model.buffer_bytes, (array.read_port, model.write_port)
     bandwidth, latency = max(1, model.bandwidth // element_bytes), model.latency
-    cycles = "" if given is None else given.text
-    return MachineNumbers(
-        array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact, cycles
-    )
+    return MachineNumbers(array.side, macs, capacity, buffer, *ports, bandwidth, latency, align_bytes, model.exact)
 
 
 def model_of_numbers(numbers: MachineNumbers) -> Model:
     """What prices a schedule; TilewrightError (kind `hardware`) where no array is known with such numbers."""
     capacity = max(1, numbers.capacity // MIB)
     array = hardware(capacity, 1.0, numbers.side, numbers.read, numbers.macs).array
-    issue = parse_instructions(numbers.cycles).issue if numbers.cycles and numbers.exact else NO_ISSUE
-    exact = int(numbers.exact > 0)
-    return Model(array, numbers.buffer, numbers.bandwidth, numbers.latency, numbers.write, exact, issue)
+    return Model(array, numbers.buffer, numbers.bandwidth, numbers.latency, numbers.write, int(numbers.exact > 0))
 
 
 def schedule_value(op: dram.ScheduleOp) -> Schedule:

@@ -76,18 +76,6 @@ dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 9, read 1,
 
 // -----
 
-// CHECK: expected cycles of 'X Y SPLITS SUMS; ' and 5 formulas, found '4 4 gk 16; ops'
-dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1, write 1, bandwidth 1, latency 0, align 1, exact 1, cycles "4 4 gk 16; ops"> {
-}
-
-// -----
-
-// CHECK: expected a number, a name or `(`, found the end
-dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1, write 1, bandwidth 1, latency 0, align 1, exact 1, cycles "4 4 gk 16; ops; ops +; ops; ops; ops"> {
-}
-
-// -----
-
 // CHECK: expected dram.network @n in the module, found none
 dram.schedule @s of @n batch 1 on <side 4, macs 1, capacity 8, buffer 8, read 1, write 1, bandwidth 1, latency 0, align 1, exact 1> {
 }
