@@ -14,13 +14,13 @@ from typing import Any
 
 from measure import Report, cpu_seconds
 
-from tilewright.costs.dram import Model, transfers_of
+from tilewright.costs.dram import Model
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.bound_product import least_product
-from tilewright.costs.dram.reprice import reprice
-from tilewright.costs.soma import evaluate, parse_fusion, parse_transfers, plan
-from tilewright.costs.soma.encoding import parse_request
-from tilewright.costs.soma.price_file import ARGUMENTS, setting
+from tilewright.costs.notation import Choices, Move, check_capacity, check_schedule, parse, times_of, transfer_cycles
+from tilewright.costs.notation.encoding import parse_fusion, parse_request, parse_transfers
+from tilewright.costs.notation.price_file import ARGUMENTS, setting
+from tilewright.costs.notation.transfers import price_transfers, soma_parsed
 from tilewright.search.dram import Effort, schedule
 
 FASTER, BETTER, BETTER_EXACT, FAR, NEAR = 50, 0.96, 1.10, 0.05, 0.015
@@ -38,11 +38,13 @@ def soma_row(run: dict[str, Any], report: Report) -> tuple[float, bool]:
     schedule(network, model, batch, effort=WARM)
     seconds, found = cpu_seconds(lambda: schedule(network, model, batch), REPEATS)
     table, second = found.timetable, run["stage2"]
-    made = plan(network, machine, table.fusion, batch)
-    price = evaluate(made, transfers_of(table, made))
-    assert price.violations == ()
-    assert price.latency_cycles == table.latency_cycles
-    ratio = price.energy_pj * price.latency_cycles / (second["energy"] * second["latency"])
+    made = parse(network, Choices(table.fusion, batch), model)
+    moves = [Move(made.number[t.kind, t.layer, t.tile, t.source], t.start, t.end) for t in table.transfers]
+    check_schedule(made, moves)
+    check_capacity(made, moves, machine.buffer_bytes)
+    latency = times_of(made, moves, transfer_cycles(made, machine.dram_bandwidth, 0)).latency_cycles
+    assert latency == table.latency_cycles
+    ratio = made.energy_pj * latency / (second["energy"] * second["latency"])
     gap = second["latency"] / max(run["ideal"]["sum_compute"], run["ideal"]["sum_dram"]) - 1
     own = table.latency_cycles / max(table.compute_cycles, table.dram_cycles) - 1
     bound = lower_bound(network, model, batch)
@@ -66,18 +68,18 @@ def exact_row(run: dict[str, Any]) -> tuple[float, float, tuple[str, ...]]:
     """Energy x latency of SoMa's schedule over ours in the exact model, the most that a bound allows, a table's row."""
     network, machine, batch = setting(parse_request(run["args"], ARGUMENTS, ""), "")
     model = Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, 1)
-    made = plan(network, machine, parse_fusion(run["stage1"]["enc"]), batch)
-    theirs = reprice(made, parse_transfers(run["stage2"]["enc"], made), model)
+    made = soma_parsed(network, machine, parse_fusion(run["stage1"]["enc"]), batch, exact=1)
+    transfers = parse_transfers(run["stage2"]["enc"], made)
+    theirs: Any = price_transfers(made, transfers, machine)
+    product = made.energy_pj * theirs["latency_cycles"]
     table, bound = schedule(network, model, batch).timetable, lower_bound(network, model, batch)
-    ratio = theirs.energy_pj * theirs.latency_cycles / (table.energy_pj * table.latency_cycles)
-    most = theirs.energy_pj * theirs.latency_cycles / least_product(network, model, batch, bound)
+    ratio = product / (table.energy_pj * table.latency_cycles)
+    most = product / least_product(network, model, batch, bound)
     own = table.latency_cycles / max(table.compute_cycles, table.dram_cycles) - 1
-    lacks = "none"
-    if theirs.overflow_bytes:
-        lacks = f"{theirs.overflow_bytes} bytes at {network.layers[theirs.overflow_layer].name}"
+    lacks = ", ".join(theirs["violations"]) or "none"
     name = f"{network.name} x{batch} {machine.buffer_bytes >> 20} MiB"
     gaps = f"{own:.1%}", f"{table.latency_cycles / bound.latency_cycles - 1:.1%}"
-    cycles = str(table.latency_cycles), str(theirs.latency_cycles)
+    cycles = str(table.latency_cycles), str(theirs["latency_cycles"])
     return ratio, most, (name, *cycles, f"{ratio:.3f}x", f"{most:.3f}x", *gaps, lacks)
 
 

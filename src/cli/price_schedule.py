@@ -25,7 +25,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         from ..driver.schedule_files import price_schedule_ir
 
         return price_schedule_ir(arguments.file)
-    from ..costs.soma import price_schedule_file
+    from ..costs.notation.price_file import price_schedule_file
 
     return price_schedule_file(arguments.file)
 

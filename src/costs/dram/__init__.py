@@ -4,7 +4,6 @@ After J. Cai et al., "SoMa: Identifying, Exploring, and Understanding the DRAM C
 Accelerators", HPCA 2025.
 """
 
-from .export import transfers_of
 from .score import score
 from .tables import Model, Net, net_tables
 from .timetable import Timetable, Transfer, fusion_of, state_of, timetable
@@ -21,6 +20,5 @@ __all__ = [
     "score",
     "state_of",
     "timetable",
-    "transfers_of",
     "workspace",
 ]

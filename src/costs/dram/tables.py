@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,6 @@ from numpy.typing import NDArray
 
 from ...zoo.schedule_networks.layers import KINDS, Layer, Network
 from ..soma.hardware import CoreArray
-from ..soma.planner import ragged
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -103,6 +104,12 @@ def net_tables(network: Network) -> Net:
     edges = np.stack([source, role, np.array(channels, np.int64), _twins(source), layer])
     first_reader, reader = ragged(network.consumers)
     return Net(np.array(rows, np.int64), edges, first, reader, first_reader)
+
+
+def ragged(rows: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Where each row begins, and the values of all rows, one after another."""
+    first = np.array([0, *accumulate(len(row) for row in rows)], np.int64)
+    return first, np.array([value for row in rows for value in row], np.int64)
 
 
 def _twins(source: Ints) -> Ints:

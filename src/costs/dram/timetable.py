@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
-from ..soma.fusion import Fusion
-from ..soma.plan import INPUT, OUTPUT, WEIGHT
+from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
 from .tables import EDGE_LAYER, SOURCE, Ints, Model, Net
 from .workspace import (
     BEGIN,

@@ -8,6 +8,7 @@ from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from ..dram import Model, Net, Workspace, net_tables, score, state_of, workspace
 from ..dram.emit import FITS, OVERFLOW, TOO_MANY, UNCUTTABLE
+from ..dram.tables import TWIN
 from ..dram.timetable import load_key, tiles_in
 from ..dram.workspace import (
     CYCLES,
@@ -35,8 +36,8 @@ CLASSES = 1 << 10
 NO_LIMIT = 1 << 60
 
 
-def parse(network: Network, choices: Choices, model: Model) -> Parsed:
-    """Tiles and tensors of `choices` in `model`, whatever its buffer.
+def parse(network: Network, choices: Choices, model: Model, *, shared: bool = True) -> Parsed:
+    """Tiles and tensors of `choices` in `model`, whatever its buffer; readers of a map load it together where `shared`.
 
     Raises TilewrightError (kind `schedule`) where the choices do not describe a computation of `network`.
     """
@@ -48,6 +49,8 @@ def parse(network: Network, choices: Choices, model: Model) -> Parsed:
     flags = [choices.flags(number) for number in range(len(fusion.tiles))]
     state = state_of(fusion, tuple(streamed for streamed, _ in flags), tuple(reused for _, reused in flags))
     net, free, outcome, room = net_tables(network), model._replace(buffer_bytes=NO_LIMIT), TOO_MANY, count + 2
+    if not shared:
+        net.edges[TWIN] = np.arange(net.edges.shape[1])
     work = workspace(net, room, CLASSES)
     while outcome == TOO_MANY and room <= MAX_TILES << 4:
         work = workspace(net, room, CLASSES)

@@ -28,17 +28,21 @@ def transfer_cycles(parsed: Parsed, bandwidth: int, latency: int) -> tuple[int, 
     return tuple(latency - (-tensor.size_bytes // bandwidth) for tensor in parsed.tensors)
 
 
+def columns_of(parsed: Parsed, transfers: Sequence[int]) -> PlanColumns:
+    """Tiles and tensors as the compiled functions take them, each tensor's transfer taking so many cycles."""
+    rows = [(t.layer, t.first, t.first if t.kind == OUTPUT else -1, t.size_bytes) for t in parsed.tensors]
+    layer, first, made, size = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+    layers, cycles = np.array([tile.layer for tile in parsed.tiles]), np.array(parsed.tile_cycles, np.int64)
+    return PlanColumns(cycles, layers, layer, first, made, size, np.array(transfers, np.int64))
+
+
 def times_of(parsed: Parsed, moves: Sequence[Move], transfers: Sequence[int]) -> Times:
     """The times of a legal schedule (`check_schedule`), each tensor's transfer taking so many cycles."""
     tensors, count = parsed.tensors, len(parsed.tiles)
-    layer, first, last, size = np.array([[t.layer, t.first, t.last, t.size_bytes] for t in tensors], np.int64).T.copy()
-    made = np.array([t.first if t.kind == OUTPUT else -1 for t in tensors], np.int64)
     order, start, end = np.array(moves, np.int64).reshape(-1, 3).T.copy()
-    begins, ends = first.copy(), last
+    begins, ends = np.array([[t.first, t.last] for t in tensors], np.int64).T.copy()
     begins[order], ends[order] = start, end
-    layers, cycles = np.array([tile.layer for tile in parsed.tiles]), np.array(parsed.tile_cycles, np.int64)
-    columns = PlanColumns(cycles, layers, layer, first, made, size, np.array(transfers, np.int64))
     begin, move_begin, usage = np.zeros(count, np.int64), np.zeros(len(order), np.int64), np.zeros(count + 2, np.int64)
     scratch = Scratch(np.zeros(count + 1, np.int64), usage, begin, move_begin)
-    _, latency, _ = run(columns, TransferColumns(order, begins, ends), scratch)
+    _, latency, _ = run(columns_of(parsed, transfers), TransferColumns(order, begins, ends), scratch)
     return Times(latency, tuple(begin.tolist()), tuple(move_begin.tolist()))

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ...zoo.schedule_networks.layers import Network
-from ..soma.fusion import Fusion
+from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
 
-INPUT, WEIGHT, OUTPUT = range(3)
-"""Kinds of tensors: part of a feature map that a tile reads, weights of a layer, result of a tile."""
+__all__ = ["INPUT", "OUTPUT", "WEIGHT", "Choices", "Move", "Parsed", "Tensor", "Tile"]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from functools import cached_property
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 
+INPUT, WEIGHT, OUTPUT = range(3)
+"""Kinds of tensors: part of a feature map that a tile reads, weights of a layer, result of a tile."""
+
 
 @dataclass(frozen=True)
 class FusedGroup:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from tilewright.costs.dram import Model, Timetable, net_tables, score, timetable
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.floors import floors_of
-from tilewright.costs.dram.reprice import reprice
 from tilewright.costs.dram.slices import sliced
-from tilewright.costs.soma import Fusion, double_buffered, evaluate, hardware, plan
+from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.costs.soma.hardware import VECTOR_PJ
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
@@ -177,19 +175,3 @@ def test_the_last_weights_come_in_small_parts():
     layers = Layer("a", "fc", Shape(1024, 1, 1), external=(0,)), Layer("b", "fc", Shape(1000, 1, 1), (0,))
     cut = sliced(Network("two", (("x", Shape(1024, 1, 1)),), layers), EXACT._replace(buffer_bytes=32 << 20))
     assert [row.shape.channels for row in cut.layers] == [1024, *[256] * 3, 232]
-
-
-def test_reprice_in_the_same_model_changes_nothing():
-    network = schedule_network("resnet50")
-    made = plan(network, MACHINE, Fusion(tuple(range(72)), (0, 70), (10,), (4, 2, 1)), 2)
-    given = double_buffered(made)
-    price, again = evaluate(made, given), reprice(made, given, SOMA)
-    assert again.latency_cycles == price.latency_cycles
-    assert again.energy_pj == pytest.approx(price.energy_pj, rel=1e-12)
-    assert again.max_buffer_bytes == price.max_buffer_bytes
-    assert again.dram_bytes == made.dram_bytes
-    true: Any = reprice(made, given, EXACT)
-    assert true.energy_pj > again.energy_pj
-    small = reprice(made, given, EXACT._replace(buffer_bytes=true.max_buffer_bytes - 1))
-    assert small.overflow_bytes == 1
-    assert 0 <= small.overflow_layer < 72

@@ -5,12 +5,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.dram import Model, fusion_of, net_tables, score, state_of, timetable, transfers_of, workspace
+from tilewright.costs.dram import Model, fusion_of, net_tables, score, state_of, timetable, workspace
 from tilewright.costs.dram.emit import FITS, OVERFLOW
-from tilewright.costs.soma import evaluate, hardware, plan
+from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import schedule_network
+
+from ..soma.witness import plan
+from ..soma.witness_prices import evaluate, transfers_of
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 MODEL = Model(MACHINE.array, MACHINE.buffer_bytes, MACHINE.dram_bandwidth, 0, MACHINE.array.read_port, 0)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,11 +22,15 @@ from tilewright.costs.notation import (
     times_of,
     transfer_cycles,
 )
+from tilewright.costs.notation.transfers import double_buffered, energy_by_place, price_transfers, soma_parsed
 from tilewright.costs.soma import Fusion, hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
+from ..soma.witness import plan
+from ..soma.witness_prices import double_buffered as witnessed
+from ..soma.witness_prices import evaluate
 from .reference import reference
 
 ARRAY = hardware(8, 1, 4, 256, 512).array
@@ -211,3 +216,30 @@ def test_work_is_bounded():
     """A tile count out of all proportion is refused before anything is cut."""
     with pytest.raises(TilewrightError, match="at most 262144 tiles"):
         parse(five(), Choices(Fusion((0, 1, 2, 3, 4), (), (), (1 << 60,)), 1), MODEL)
+
+
+def test_soma_schedules_in_the_exact_model():
+    """Each reader loads for itself; halos on both sides cost energy, and the buffer may lack a byte."""
+    network, machine = schedule_network("resnet50"), hardware(8, 1, 4, 256, 512)
+    fusion = Fusion(tuple(range(72)), (0, 70), (10,), (4, 2, 1))
+    soma, exact = (soma_parsed(network, machine, fusion, 2, model) for model in (0, 1))
+    assert [tensor.key for tensor in soma.tensors] == [tensor.key for tensor in exact.tensors]
+    made = plan(network, machine, fusion, 2)
+    given, expected = double_buffered(soma), evaluate(made)
+    assert all((one == other).all() for one, other in zip(given, vars(witnessed(made)).values(), strict=True))
+    price: Any = price_transfers(soma, given, machine)
+    again: Any = price_transfers(exact, given, machine)
+    assert price == {key: value for key, value in expected.as_json().items() if key != "energy_by_place_pj"} | {
+        "energy_pj": pytest.approx(expected.energy_pj, rel=1e-12)
+    }
+    assert exact.energy_pj > soma.energy_pj
+    tight = replace(machine, buffer_bytes=again["max_buffer_bytes"] - 1)
+    assert price_transfers(exact, given, tight)["violations"] != []
+    assert sum(energy_by_place(soma, machine).values()) == pytest.approx(soma.energy_pj, rel=1e-12)
+
+
+def test_a_tile_that_fits_no_core_is_told():
+    layer = Layer("a", "conv", Shape(64, 100, 1), external=(0,), kernel=(2000, 1))
+    network = Network("wide", (("x", Shape(64, 2100, 1)),), (layer,))
+    with pytest.raises(TilewrightError, match="tiles that the cores can compute"):
+        soma_parsed(network, hardware(8, 1, 4, 256, 512), Fusion((0,), (), (), (1,)), 1)

@@ -4,12 +4,15 @@ from math import inf
 
 import pytest
 
-from tilewright.costs.soma import Fusion, Hardware, Plan, double_buffered, evaluate, hardware, plan
+from tilewright.costs.soma import Fusion, Hardware, hardware
 from tilewright.costs.soma.fusion import FusedGroup
 from tilewright.costs.soma.layer_cost import Box, input_box, source_box, tile_cost
 from tilewright.costs.soma.tiling import tiles_of
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
+
+from .witness import Plan, plan
+from .witness_prices import double_buffered, evaluate
 
 MACHINE: Hardware = hardware(8, 1, 4, 256, 512)
 MAP = Shape(8, 16, 16)

@@ -5,10 +5,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.soma import Fusion, Planner, evaluate, hardware, plan
-from tilewright.costs.soma.planner import network_columns
+from tilewright.costs.soma import Fusion, hardware
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
+
+from .witness import Planner, network_columns, plan
+from .witness_prices import evaluate
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 

@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.soma import (
-    fusion_as_json,
-    hardware,
-    parse_fusion,
-    parse_transfers,
-    plan,
-    price_schedule_document,
-    price_schedule_file,
-    transfers_as_json,
-)
+from tilewright.costs.notation.encoding import parse_fusion, parse_transfers
+from tilewright.costs.notation.price_file import price_schedule_document, price_schedule_file
+from tilewright.costs.notation.transfers import soma_parsed
+from tilewright.costs.soma import hardware
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import schedule_network
 
@@ -39,12 +33,18 @@ def test_keys(tmp_path: Path):
     json.dumps(answer)
 
 
-def test_encodings_are_printed_as_they_were_read():
+def test_encodings_are_read():
     run = document()["runs"][1]
-    fusion = parse_fusion(run["stage1"]["enc"])
-    assert fusion_as_json(fusion) == run["stage1"]["enc"]
-    found = plan(schedule_network("gpt2_small_prefill"), hardware(8, 1, 4, 256, 512), fusion, 1)
-    assert transfers_as_json(parse_transfers(run["stage2"]["enc"], found)) == run["stage2"]["enc"]
+    first, second = run["stage1"]["enc"], run["stage2"]["enc"]
+    fusion = parse_fusion(first)
+    assert list(fusion.order) == first["layer_order_to_id"]
+    assert list(fusion.groups) == first["layer_group_partition"]
+    assert list(fusion.cuts) == first["sub_layer_group_partition"]
+    assert list(fusion.tiles) == first["tile_numbers"]
+    found = soma_parsed(schedule_network("gpt2_small_prefill"), hardware(8, 1, 4, 256, 512), fusion, 1)
+    order, start, end = (column.tolist() for column in parse_transfers(second, found))
+    assert order == second["tile_tensor_order"]
+    assert [list(life) for life in zip(start, end, strict=True)] == second["tensor_times"]
 
 
 def test_a_fusion_alone():

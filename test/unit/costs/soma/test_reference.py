@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.soma import price_schedule_document
+from tilewright.costs.notation.price_file import price_schedule_document
 
 ROOT = Path(__file__).parents[4]
 SAMPLE = ROOT / "test/data/soma_sample.json"

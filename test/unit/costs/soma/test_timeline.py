@@ -7,17 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.soma import (
-    Fusion,
-    Plan,
-    Transfers,
-    double_buffered,
-    evaluate,
-    hardware,
-    plan,
-    timeline,
-)
+from tilewright.costs.soma import Fusion, hardware
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
+
+from .witness import Plan, plan
+from .witness_prices import Transfers, double_buffered, evaluate, timeline
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 LATE = "a tile waits for a transfer that may begin only after it"

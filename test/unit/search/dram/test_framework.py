@@ -5,8 +5,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.costs.dram import Model, net_tables, score, timetable, transfers_of, workspace
-from tilewright.costs.soma import Fusion, Transfers, double_buffered, evaluate, hardware, plan
+from tilewright.costs.dram import Model, net_tables, score, timetable, workspace
+from tilewright.costs.soma import Fusion, hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.costs.soma.fusion import check_fusion
 from tilewright.search.dram import Effort, Objective, framework
@@ -16,6 +16,9 @@ from tilewright.search.dram.living import anneal_lives, latency_of, living, sett
 from tilewright.search.dram.random_numbers import seeded
 from tilewright.search.dram.soma_moves import anneal_fusion
 from tilewright.zoo.schedule_networks import Network, schedule_network
+
+from ...costs.soma.witness import plan
+from ...costs.soma.witness_prices import Transfers, double_buffered, evaluate, transfers_of
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 MODEL = Model(MACHINE.array, 8 << 20, 16, 0, 256, 0)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tilewright.costs.clock import Limit, team
-from tilewright.costs.dram import Model, net_tables, score, transfers_of, workspace
+from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.slices import sliced
 from tilewright.costs.dram.workspace import FUSED_GROUP
-from tilewright.costs.soma import evaluate, hardware, plan
+from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
 from tilewright.search.dram import Effort, Objective, schedule
@@ -19,6 +19,9 @@ from tilewright.search.dram.polish import polish
 from tilewright.search.dram.schedule import new_chain, room
 from tilewright.search.dram.starts import alone, cost, fused, segmented, uniform_state
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
+
+from ...costs.soma.witness import plan
+from ...costs.soma.witness_prices import evaluate, transfers_of
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 

@@ -9,10 +9,9 @@ from typing import TypeVar
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import Network, schedule_network
 from ..json_fields import Json, bad, list_of, object_of, read_json
+from ..soma.hardware import Hardware, hardware
 from .encoding import parse_fusion, parse_request, parse_transfers
-from .evaluate import evaluate
-from .hardware import Hardware, hardware
-from .planner import plan
+from .transfers import Transfers, double_buffered, energy_by_place, price_transfers, soma_parsed
 
 T = TypeVar("T")
 
@@ -59,12 +58,18 @@ def _price_run(run: Json, order: object, where: str) -> Json:
     network, machine, batch = setting(request, f"{where}.args")
     first = object_of(run.get("stage1", run), f"{where}.stage1")
     fusion = parse_fusion(first.get("enc"), f"{where}.stage1.enc")
-    found = _located(lambda: plan(network, machine, fusion, batch), where)
-    answer: Json = {"network": network.name, "batch": batch, "stage1": evaluate(found).as_json()}
+    found = _located(lambda: soma_parsed(network, machine, fusion, batch), where)
+
+    def price(transfers: Transfers) -> Json:
+        stage = price_transfers(found, transfers, machine)
+        places = None if stage["energy_pj"] is None else energy_by_place(found, machine)
+        return stage | {"energy_by_place_pj": places}
+
+    answer: Json = {"network": network.name, "batch": batch, "stage1": price(double_buffered(found))}
     if run.get("stage2") is not None:
         second = object_of(run["stage2"], f"{where}.stage2")
         transfers = parse_transfers(second.get("enc"), found, f"{where}.stage2.enc")
-        answer["stage2"] = evaluate(found, transfers).as_json()
+        answer["stage2"] = price(transfers)
     return answer
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...errors import TilewrightError
 from ..json_fields import Json, bad, list_of, object_of
-from .fusion import Fusion
-from .plan import Plan
-from .transfers import Transfers
+from ..soma.fusion import Fusion
+from .transfers import Transfers, moved
+from .values import Parsed
 
 
 def parse_fusion(data: object, where: str = "enc") -> Fusion:
@@ -25,36 +25,21 @@ def parse_fusion(data: object, where: str = "enc") -> Fusion:
     )
 
 
-def fusion_as_json(fusion: Fusion) -> Json:
-    """`fusion` in the form that `parse_fusion` reads."""
-    return {
-        "layer_order_to_id": list(fusion.order),
-        "layer_group_partition": list(fusion.groups),
-        "sub_layer_group_partition": list(fusion.cuts),
-        "tile_numbers": list(fusion.tiles),
-    }
-
-
-def parse_transfers(data: object, plan: Plan, where: str = "enc") -> Transfers:
-    """The transfers in `{tensor_times, tile_tensor_order}` for the tensors of `plan`."""
+def parse_transfers(data: object, parsed: Parsed, where: str = "enc") -> Transfers:
+    """The transfers in `{tensor_times, tile_tensor_order}` for the tensors of `soma_parsed`."""
     encoding = object_of(data, where)
     rows = list_of(encoding.get("tensor_times"), f"{where}.tensor_times")
-    if len(rows) != len(plan.tensors):
-        raise bad(f"{where}.tensor_times", f"{len(plan.tensors)} lives, one per tensor", f"{len(rows)}")
-    positions = len(plan.tile_cycles)
+    if len(rows) != len(parsed.tensors):
+        raise bad(f"{where}.tensor_times", f"{len(parsed.tensors)} lives, one per tensor", f"{len(rows)}")
+    positions = len(parsed.tiles)
     times = [_life(row, positions, f"{where}.tensor_times[{i}]") for i, row in enumerate(rows)]
     order = _integers(encoding, "tile_tensor_order", where)
-    if sorted(order) != plan.moved.tolist():
-        expected = f"each of the {len(plan.moved)} tensors that pass through DRAM once"
+    through = moved(parsed)
+    if sorted(order) != through:
+        expected = f"each of the {len(through)} tensors that pass through DRAM once"
         raise bad(f"{where}.tile_tensor_order", expected, f"{len(order)} numbers, some missing, repeated or local")
     start, end = np.array(times, np.int64).reshape(-1, 2).T.copy()
     return Transfers(np.array(order, np.int64), start, end)
-
-
-def transfers_as_json(transfers: Transfers) -> Json:
-    """`transfers` in the form that `parse_transfers` reads."""
-    times = np.stack([transfers.start, transfers.end], axis=1)
-    return {"tensor_times": times.tolist(), "tile_tensor_order": transfers.order.tolist()}
 
 
 def _life(data: object, positions: int, where: str) -> tuple[int, int]:

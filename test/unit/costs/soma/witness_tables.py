@@ -1,4 +1,4 @@
-"""Compiled: positions of tiles, and the tensors that they read and make, from groups and sizes by layer."""
+"""The second witness of SoMa's model: positions of tiles, and the tensors that they read and make."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled
-from .column import Column
+from tilewright.costs.soma.column import Column
+from tilewright.costs.soma.fusion import INPUT, OUTPUT, WEIGHT
 
 Ints = NDArray[np.int64]
-
-INPUT, WEIGHT, OUTPUT = 0, 1, 2
-"""Kinds of tensors."""
 
 LAYER, KIND, TILE, SOURCE, SIZE, POSITION, START, END, MOVES = range(9)
 """Rows of a table of tensors."""
@@ -48,7 +45,6 @@ class StageColumns(NamedTuple):
     source_bytes: Column
 
 
-@compiled
 def place_layers(order: Column, starts: Column, tiles: Column, heads: Column, stages: StageColumns) -> int:
     """Fill the first five columns of `stages`; the number of positions.
 
@@ -71,7 +67,6 @@ def place_layers(order: Column, starts: Column, tiles: Column, heads: Column, st
     return position
 
 
-@compiled
 def tile_table(order: Column, stages: StageColumns, positions: int) -> Ints:
     """Layer, number and cycles of the tile at each position, as three rows."""
     table = np.empty((3, positions), np.int64)
@@ -85,14 +80,12 @@ def tile_table(order: Column, stages: StageColumns, positions: int) -> Ints:
     return table
 
 
-@compiled
 def _loads(net: NetworkColumns, stages: StageColumns, layer: int, edge: int) -> bool:
     """Whether the layer's source comes from DRAM."""
     source = net.source[edge]
     return source < 0 or stages.group[source] != stages.group[layer]
 
 
-@compiled
 def _count(net: NetworkColumns, stages: StageColumns, order: Column) -> int:
     found = 0
     for place in range(len(order)):
@@ -104,7 +97,6 @@ def _count(net: NetworkColumns, stages: StageColumns, order: Column) -> int:
     return found
 
 
-@compiled
 def _kept(net: NetworkColumns, stages: StageColumns, layer: int) -> tuple[bool, bool, int, int]:
     """Whether the layer's result goes to DRAM, whether a layer of its fused group reads it, the last such reader's
     distance, and the end of the last tile of a reader in a later fused group of its layer group.
@@ -123,7 +115,6 @@ def _kept(net: NetworkColumns, stages: StageColumns, layer: int) -> tuple[bool, 
     return moves, inside, distance, end
 
 
-@compiled
 def _write(
     table: Ints, row: int, layer: int, kind: int, tile: int, source: int, size: int, life: tuple[int, int, int]
 ) -> int:
@@ -139,7 +130,6 @@ def _write(
     return row + 1
 
 
-@compiled
 def _write_results(net: NetworkColumns, stages: StageColumns, layer: int, group_end: int, table: Ints, row: int) -> int:
     moves, inside, distance, kept = _kept(net, stages, layer)
     for tile in range(stages.tiles[layer]):
@@ -155,7 +145,6 @@ def _write_results(net: NetworkColumns, stages: StageColumns, layer: int, group_
     return row
 
 
-@compiled
 def tensor_table(net: NetworkColumns, stages: StageColumns, order: Column) -> Ints:
     """All tensors by layer in `order`: inputs from DRAM by source and tile, weights, results; nine rows."""
     ends: Column = np.zeros(stages.group[order[len(order) - 1]] + 1, np.int64)
