@@ -2,10 +2,10 @@
 
     python bench/fusion_run.py --networks resnet50,googlenet,randwire_a --size 64 --target cocco_npu
 
-quantises each network to int8, groups its layers by `--method`, runs it layer by layer and in groups, and compares the
-outputs bit by bit.  The exit code tells whether they are equal, traffic is as predicted to the byte, by the program and
-by the partition that was chosen, every region is used up to its end and no further, groups move less than layers one by
-one, and cycles are within 3 % of those predicted.
+takes each network in 8-bit integers, groups its layers by `--method`, runs it layer by layer and in groups, and
+compares the outputs bit by bit.  The exit code tells whether they are equal, traffic is as predicted to the byte, by the
+program and by the partition that was chosen, every region is used up to its end and no further, groups move less than
+layers one by one, and cycles are within 3 % of those predicted.
 """
 
 from __future__ import annotations
@@ -15,18 +15,26 @@ import time
 
 import numpy as np
 from measure import Report
-from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import make_inputs
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.driver import CompileOptions, compile
-from tilewright.zoo.paper_networks import network
-from tilewright.zoo.paper_networks.model import onnx_model, resized
-from tilewright.zoo.quantized import quantized
+from tilewright.frontends.networks.images import image_module
+from tilewright.frontends.networks.maker import Maker
+from tilewright.zoo.paper_networks.googlenet import googlenet
+from tilewright.zoo.paper_networks.randwire import randwire_a
+from tilewright.zoo.schedule_networks.images import resnet
+
+TABLES = {
+    "googlenet": googlenet,
+    "randwire_a": randwire_a,
+    "resnet50": lambda size: resnet("resnet50", (3, 4, 6, 3), size),
+}
 
 
-def run(model: ModelProto, target: str, options: CompileOptions) -> tuple[Program, SimulationResult, float]:
+def run(model: ModuleOp, target: str, options: CompileOptions) -> tuple[Program, SimulationResult, float]:
     """The program, its run, and the CPU seconds of both."""
     start = time.process_time()
     program = compile(model, target, options=options)
@@ -38,7 +46,7 @@ def run(model: ModelProto, target: str, options: CompileOptions) -> tuple[Progra
 def main() -> None:
     """Run the networks and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="resnet50,googlenet,randwire_a")
+    parser.add_argument("--networks", default="resnet50,googlenet,randwire_a", help=f"among {', '.join(TABLES)}")
     parser.add_argument("--size", type=int, default=64, help="rows and columns of the input")
     parser.add_argument("--target", default="cocco_npu")
     parser.add_argument("--method", default="ours")
@@ -47,7 +55,7 @@ def main() -> None:
     arguments = parser.parse_args()
     report = Report()
     for name in arguments.networks.split(","):
-        model = quantized(resized(onnx_model(network(name)), arguments.size), samples=1)
+        model = image_module(TABLES[name](arguments.size), Maker("i8"), 1)
         options = CompileOptions(
             partition=arguments.method, time_limit_s=arguments.seconds, tile_columns=arguments.tile_columns
         )

@@ -2,21 +2,30 @@
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import make_inputs
 from tilewright.backends.simulator import simulate
 from tilewright.driver import CompileOptions, compile, load_model, reference
+from tilewright.frontends.networks.images import image_module
+from tilewright.frontends.networks.maker import Maker
 from tilewright.zoo.onnx_models import seeded_light_model
-from tilewright.zoo.paper_networks import network
-from tilewright.zoo.paper_networks.model import onnx_model, resized
+from tilewright.zoo.paper_networks.googlenet import googlenet
+from tilewright.zoo.paper_networks.randwire import randwire_a
 from tilewright.zoo.quantized import quantized
+from tilewright.zoo.schedule_networks.images import resnet
+
+TABLES = {
+    "googlenet": googlenet,
+    "randwire_a": randwire_a,
+    "resnet50": lambda size: resnet("resnet50", (3, 4, 6, 3), size),
+}
 
 
-def model_of(name: str, size: int) -> ModelProto:
+def model_of(name: str, size: int) -> ModuleOp:
     if name == "squeezenet":
-        return quantized(seeded_light_model(name), samples=1)
-    return quantized(resized(onnx_model(network(name)), size), samples=1)
+        return load_model(quantized(seeded_light_model(name), samples=1))
+    return image_module(TABLES[name](size), Maker("i8"), 1)
 
 
 CASES = [
@@ -34,7 +43,7 @@ def test_fused_is_bit_exact_with_the_traffic_predicted(name: str, size: int, met
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     inputs = make_inputs(signature, 0)
     result = simulate(program, inputs)
-    for key, value in reference(load_model(model), inputs).items():
+    for key, value in reference(model, inputs).items():
         np.testing.assert_array_equal(result.outputs[key], value)
     assert result.dram_bytes == program.predicted["dram_bytes"]
     assert len(result.regions) > 20

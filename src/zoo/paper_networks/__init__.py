@@ -12,10 +12,10 @@ from functools import cache
 from ...errors import TilewrightError
 from ..schedule_networks import NAMES as SCHEDULE_NAMES
 from ..schedule_networks import Network, schedule_network
+from ..schedule_networks.images import resnet, vgg
 from ..schedule_networks.tables import TRANSFORMERS
 from .googlenet import googlenet
 from .nasnet import nasnet
-from .plain import resnet, resnet152, vgg16
 from .randwire import randwire_a, randwire_b
 from .transformer import gpt, transformer
 
@@ -25,9 +25,9 @@ BUILDERS: dict[str, Callable[[], Network]] = {
     "nasnet": nasnet,
     "randwire_a": randwire_a,
     "randwire_b": randwire_b,
-    "resnet152": resnet152,
+    "resnet152": lambda: resnet("resnet152", (3, 8, 36, 3)),
     "transformer": transformer,
-    "vgg16": vgg16,
+    "vgg16": lambda: vgg("vgg16", (2, 2, 3, 3, 3)),
 }
 
 NAMES = tuple(sorted((*BUILDERS, *SCHEDULE_NAMES)))
@@ -60,4 +60,4 @@ def network(name: str, tokens: int | None = None) -> Network:
     raise TilewrightError("network", name, f"one of {', '.join(NAMES)}", "an unknown name")
 
 
-__all__ = ["BUILDERS", "COCCO_NAMES", "LANGUAGE", "NAMES", "Network", "network", "resnet"]
+__all__ = ["BUILDERS", "COCCO_NAMES", "LANGUAGE", "NAMES", "Network", "network"]

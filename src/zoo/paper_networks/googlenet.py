@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..schedule_networks.layers import Network
-from .table import INPUT, Table
+from ..schedule_networks.table import INPUT, Table
 
 MODULES = (
     ("3a", (64, 96, 128, 16, 32, 32)),
@@ -19,9 +19,9 @@ MODULES = (
 """Channels of 1x1; 3x3 reduce, 3x3; 5x5 reduce, 5x5; pool projection (Szegedy et al. 2015, table 1)."""
 
 
-def googlenet() -> Network:
-    """Szegedy et al. (2015), table 1, on 224x224 images; without the training heads and the response norms."""
-    table = Table("googlenet", (3, 224, 224))
+def googlenet(size: int = 224) -> Network:
+    """Szegedy et al. (2015), table 1, on `size` x `size` images; without the training heads and the response norms."""
+    table = Table("googlenet", (3, size, size))
     x = table.pool("pool1", table.conv("conv1", INPUT, 64, 7, 2), 3, 2)
     x = table.conv("conv2", table.conv("conv2_reduce", x, 64), 192, 3)
     y = (table.pool("pool2", x, 3, 2),)

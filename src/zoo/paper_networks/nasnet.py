@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..schedule_networks.layers import Network
-from .table import INPUT, Table
+from ..schedule_networks.table import INPUT, Table
 
 Value = tuple[int, ...]
 """Layers whose results, concatenated, are one value."""

@@ -6,7 +6,7 @@ from random import Random
 
 from ...algebra.dag import Dag
 from ..schedule_networks.layers import Network
-from .table import INPUT, Table
+from ..schedule_networks.table import INPUT, Table
 
 NEIGHBOURS = 4
 REWIRED = 0.75
@@ -52,10 +52,10 @@ def stage(table: Table, name: str, x: int, nodes: int, channels: int, random: Ra
     return table.add(f"{name}_mean", last) if len(last) > 1 else last[0]
 
 
-def randwire_a() -> Network:
-    """The small regime of the paper's table 1: 32 nodes a stage, 78 channels, seed 0."""
+def randwire_a(size: int = 224) -> Network:
+    """The small regime of the paper's table 1: 32 nodes a stage, 78 channels, seed 0; `size` x `size` images."""
     random = Random(0)
-    table, channels = Table("randwire_a", (3, 224, 224)), 78
+    table, channels = Table("randwire_a", (3, size, size)), 78
     x = table.conv("conv2", table.conv("conv1", INPUT, channels // 2, 3, 2), channels, 3, 2)
     for index, factor in ((3, 1), (4, 2), (5, 4)):
         x = stage(table, f"conv{index}", x, 32, factor * channels, random)

@@ -6,7 +6,7 @@ A feature map of `tokens` rows and `width` channels; softmax and layer normalisa
 from __future__ import annotations
 
 from ..schedule_networks.layers import Network
-from .table import INPUT, Table
+from ..schedule_networks.table import INPUT, Table
 
 
 def transformer(tokens: int = 128) -> Network:

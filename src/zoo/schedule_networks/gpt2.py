@@ -6,68 +6,26 @@ Only keys are projected head by head; softmax, normalisation and GeLU are `point
 from __future__ import annotations
 
 from ...errors import TilewrightError
-from .layers import Kind, Layer, Network, Shape
-
-SWAP = (1, 0, 2)
-"""Channels and height change places."""
+from .layers import Network
+from .table import INPUT, Table
 
 
-class _Table:
-    def __init__(self) -> None:
-        self.layers: list[Layer] = []
+def key_heads(table: Table, names: tuple[str, str], source: int, heads: int, width: int) -> tuple[int, ...]:
+    """Keys of each head of `width` channels, transposed."""
+    return tuple(
+        table.transpose(f"{names[1]}{head}", table.conv(f"{names[0]}{head}", source, width)) for head in range(heads)
+    )
 
-    def add(
-        self,
-        name: str,
-        kind: Kind,
-        shape: tuple[int, int],
-        inputs: tuple[int, ...] = (),
-        *,
-        external: tuple[int, ...] = (),
-        weights_from: tuple[int, ...] = (),
-        groups: int = 1,
-        operands: int = 1,
-    ) -> int:
-        permutation = SWAP if kind == "transpose" else (0, 1, 2)
-        self.layers.append(
-            Layer(
-                name,
-                kind,
-                Shape(*shape, 1),
-                inputs,
-                external,
-                weights_from,
-                groups=groups,
-                operands=operands,
-                permutation=permutation,
-            )
-        )
-        return len(self.layers) - 1
 
-    def key_heads(self, names: tuple[str, str], source: int, heads: int, width: int, tokens: int) -> tuple[int, ...]:
-        """Keys of each head, transposed."""
-        found: list[int] = []
-        for head in range(heads):
-            keys = self.add(f"{names[0]}{head}", "conv", (width // heads, tokens), (source,))
-            found.append(self.add(f"{names[1]}{head}", "transpose", (tokens, width // heads), (keys,)))
-        return tuple(found)
-
-    def rest(self, projection: str, queries: int, keys: int, values: int, sizes: tuple[int, int, int, int]) -> None:
-        """Attention proper, its output projection, and the feed-forward part."""
-        heads, width, tokens, seen = sizes
-        full = width, tokens
-        score = self.add(
-            "attention_QK", "group_conv", (seen * heads, tokens), (queries,), weights_from=(keys,), groups=heads
-        )
-        weight = self.add("attention_QK_elt", "pointwise", (seen * heads, tokens), (score,))
-        mixed = self.add("attention_QKV", "group_conv", full, (weight,), weights_from=(values,), groups=heads)
-        out = self.add(projection, "conv", full, (mixed,))
-        first = self.add("res1", "eltwise", full, (out,), external=(0,), operands=2)
-        norm = self.add("norm2", "pointwise", full, (first,))
-        wide = self.add("ffn1", "conv", (4 * width, tokens), (norm,))
-        active = self.add("GeLU", "pointwise", (4 * width, tokens), (wide,))
-        narrow = self.add("ffn2", "conv", full, (active,))
-        self.add("res2", "eltwise", full, (first, narrow), operands=2)
+def _rest(table: Table, projection: str, queries: int, keys: int, values: int, heads: int) -> Network:
+    """Attention proper, its output projection, and the feed-forward part."""
+    width, seen = table.shape(queries).channels, table.shape(keys).channels
+    score = table.product("attention_QK", queries, keys, seen, heads)
+    mixed = table.product("attention_QKV", table.pointwise("attention_QK_elt", score), values, width, heads)
+    first = table.add("res1", (table.conv(projection, mixed, width), INPUT))
+    wide = table.conv("ffn1", table.pointwise("norm2", first), 4 * width)
+    table.add("res2", (first, table.conv("ffn2", table.pointwise("GeLU", wide), width)))
+    return table.network()
 
 
 def _checked(name: str, width: int, heads: int, tokens: int, least: int) -> None:
@@ -80,34 +38,28 @@ def _checked(name: str, width: int, heads: int, tokens: int, least: int) -> None
 def gpt2_prefill(name: str, width: int, heads: int, tokens: int) -> Network:
     """A block that reads a prompt of `tokens` tokens; `width` channels in `heads` heads."""
     _checked(name, width, heads, tokens, 1)
-    table = _Table()
-    norm = table.add("norm1", "pointwise", (width, tokens), external=(0,))
-    queries = table.add("attention_Q", "conv", (width, tokens), (norm,))
-    parts = table.key_heads(("attention_K", "attention_Kt"), norm, heads, width, tokens)
-    keys = table.add("attention_K", "pointwise", (tokens * heads, width // heads), parts)
-    values = table.add("attention_V", "conv", (width, tokens), (norm,))
-    table.rest("attention_FC", queries, keys, values, (heads, width, tokens, tokens))
-    return Network(name, (("input_qkv", Shape(width, tokens, 1)),), tuple(table.layers))
+    table = Table(name, (width, tokens, 1), "input_qkv")
+    norm = table.pointwise("norm1", INPUT)
+    queries = table.conv("attention_Q", norm, width)
+    parts = key_heads(table, ("attention_K", "attention_Kt"), norm, heads, width // heads)
+    keys = table.pointwise("attention_K", parts)
+    values = table.conv("attention_V", norm, width)
+    return _rest(table, "attention_FC", queries, keys, values, heads)
 
 
 def gpt2_decode(name: str, width: int, heads: int, tokens: int) -> Network:
     """A block that makes token number `tokens`, with keys and values of the `tokens - 1` before as network inputs."""
     _checked(name, width, heads, tokens, 2)
-    table = _Table()
+    table = Table(name, (width, 1, 1), "input_q")
     head = width // heads
-    norm = table.add("norm1", "pointwise", (width, 1), external=(0,))
-    queries = table.add("attention_Q", "conv", (width, 1), (norm,))
-    parts = table.key_heads(("attention_newK_head_", "attention_newKt_head_"), norm, heads, width, 1)
-    new_keys = table.add("attention_newK", "pointwise", (heads, head), parts)
-    new_values = table.add("attention_newV", "conv", (width, 1), (norm,))
-    keys = table.add("attention_K", "pointwise", (tokens * heads, head), (new_keys,), external=(1,))
-    new_row = table.add("attention_newVt", "transpose", (1, width), (new_values,))
-    rows = table.add("attention_Vt_concat", "pointwise", (tokens, width), (new_row,), external=(2,))
-    values = table.add("attention_V", "transpose", (width, tokens), (rows,))
-    table.rest("attention_Out_proj", queries, keys, values, (heads, width, 1, tokens))
-    inputs = (
-        ("input_q", Shape(width, 1, 1)),
-        ("k_cache", Shape((tokens - 1) * heads, head, 1)),
-        ("v_cache", Shape(tokens - 1, width, 1)),
-    )
-    return Network(name, inputs, tuple(table.layers))
+    old_keys = table.input("k_cache", ((tokens - 1) * heads, head, 1))
+    old_values = table.input("v_cache", (tokens - 1, width, 1))
+    norm = table.pointwise("norm1", INPUT)
+    queries = table.conv("attention_Q", norm, width)
+    parts = key_heads(table, ("attention_newK_head_", "attention_newKt_head_"), norm, heads, head)
+    new_keys = table.pointwise("attention_newK", parts)
+    new_values = table.conv("attention_newV", norm, width)
+    keys = table.pointwise("attention_K", (new_keys, old_keys))
+    rows = table.pointwise("attention_Vt_concat", (table.transpose("attention_newVt", new_values), old_values))
+    values = table.transpose("attention_V", rows)
+    return _rest(table, "attention_Out_proj", queries, keys, values, heads)

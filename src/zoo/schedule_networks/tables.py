@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import TypedDict, cast
 
 from ...errors import TilewrightError
 from .gpt2 import gpt2_decode, gpt2_prefill
-from .images import unet, vgg19
+from .images import resnet, unet, vgg
 from .large import GPT_J_6B, LLAMA_2_70B, large_decode, large_prefill
 from .layers import Kind, Layer, Network, Shape
 
-TABLES = ("inception_resnet_v1", "randwire_large", "randwire_small", "resnet101", "resnet50")
+TABLES = ("inception_resnet_v1", "randwire_large", "randwire_small")
 """Networks that are kept as data, in `<name>.json` beside this file."""
 
 BLOCKS = {
@@ -32,7 +33,13 @@ LARGE = {
 }
 """Blocks of large language models: builder, block, and tokens where the caller says nothing."""
 
-IMAGES = {"unet": unet, "vgg19": vgg19}
+IMAGES: dict[str, Callable[[], Network]] = {
+    "resnet101": lambda: resnet("resnet101", (3, 4, 23, 3)),
+    "resnet50": lambda: resnet("resnet50", (3, 4, 6, 3)),
+    "unet": unet,
+    "vgg19": lambda: vgg("vgg19", (2, 2, 4, 4, 4), "image"),
+}
+"""Networks of images that are made."""
 
 TRANSFORMERS = (*BLOCKS, *LARGE)
 """Networks whose sequence length may be chosen."""

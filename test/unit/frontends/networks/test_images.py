@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
+from xdsl.dialects.func import FuncOp
 
+from tilewright.costs.fusion import layer_graph
+from tilewright.driver import make_context, parse_passes
 from tilewright.driver.models import reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.networks.images import image_module
 from tilewright.frontends.networks.maker import Maker, Precision
+from tilewright.passes.graph.fusion_layers import fusion_layers
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
+from tilewright.zoo.schedule_networks.table import INPUT as TABLE_INPUT
+from tilewright.zoo.schedule_networks.table import Table
 
 INPUT = ("image", Shape(3, 9, 9))
 
@@ -64,3 +70,26 @@ def test_parts_that_make_no_whole_operand_are_refused():
     layers = (*tiny().layers[:3], Layer("sum", "eltwise", Shape(6, 5, 5), (0, 1), operands=2))
     with pytest.raises(TilewrightError, match="whole operands"):
         image_module(Network("bad", (INPUT,), layers), Maker("i8"), 1)
+
+
+def test_a_module_has_the_layers_of_its_table():
+    """Two ways to the same layer graph: the table, and the module that is made of it."""
+    table = Table("small", (3, 16, 16))
+    a = table.separable("a", TABLE_INPUT, 8, 3, 2)
+    b = table.conv("b", a, 4)
+    c = table.pool("c", a, 3, 1)
+    d = table.add("d", [a, b, b], operands=2)
+    table.fc("e", table.global_pool("pool", [c, d]), 10)
+    network = table.network()
+    module = image_module(network, Maker("f32"), 1)
+    parse_passes("graph-normalize").apply(make_context(), module)
+    function = next(op for op in module.body.ops if isinstance(op, FuncOp))
+    found, made = fusion_layers(function).graph(), layer_graph(network)
+    assert [layer.shape for layer in found.layers] == [layer.shape for layer in made.layers]
+    biases = [4 * layer.shape.channels * layer.has_macs for layer in network.layers]
+    weights = [4 * layer.weight_bytes + bias for layer, bias in zip(made.layers, biases, strict=True)]
+    assert [layer.weight_bytes for layer in found.layers] == weights
+    assert [layer.macs for layer in found.layers if layer.weight_bytes] == [
+        layer.macs for layer in made.layers if layer.weight_bytes
+    ]
+    assert found.producers == made.producers

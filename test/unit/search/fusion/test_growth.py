@@ -12,7 +12,7 @@ from tilewright.search.fusion.anytime import Anytime, AnytimeOptions
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.scene import scene_of
 from tilewright.search.fusion.simple import best_cuts, greedy
-from tilewright.zoo.paper_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.table import INPUT, Table
 
 MACHINE = replace(Platform(), buffers=Buffers(4096, 4096))
 LAYERS = (64, 128, 256)

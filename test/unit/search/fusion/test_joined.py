@@ -12,7 +12,7 @@ from tilewright.driver.partitions import scene_of
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.joined import Joined
 from tilewright.search.fusion.lattice import Lattice
-from tilewright.zoo.paper_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.table import INPUT, Table
 
 
 def segmented(seed: int) -> LayerGraph:

@@ -16,7 +16,7 @@ from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.floors import Scene as Floors
 from tilewright.search.fusion.relaxed import Chains
 from tilewright.search.fusion.units import Room, units_of
-from tilewright.zoo.paper_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.table import INPUT, Table
 
 from .plain import PlainPricer, partitions, random_graph
 

@@ -5,9 +5,8 @@ from random import Random
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.zoo.paper_networks import COCCO_NAMES, Network, network, resnet
+from tilewright.zoo.paper_networks import COCCO_NAMES, Network, network
 from tilewright.zoo.paper_networks.randwire import watts_strogatz
-from tilewright.zoo.schedule_networks import schedule_network
 
 PAPERS = {
     "vgg16": (138.3, 15.5),  # Simonyan and Zisserman, table 2 (biases left out); 15.5 G multiplications
@@ -49,20 +48,6 @@ def test_every_layer_but_the_last_is_read_and_only_windows_are_padded(name: str)
     assert [i for i, readers in enumerate(net.consumers[:-1]) if not readers] == []
     for i, layer in enumerate(net.layers):
         assert net.padding(i)[0] < layer.kernel[0]
-
-
-def test_resnet_is_the_table_of_the_schedulers():
-    """Two sources of one network: the builder, and the table that was read out of a scheduler."""
-    made, table = resnet("resnet50", (3, 4, 6, 3)), schedule_network("resnet50")
-    assert len(made.layers) == len(table.layers)
-    for ours, theirs in zip(made.layers, table.layers, strict=True):
-        assert (ours.name, ours.shape, ours.kernel, ours.inputs) == (
-            theirs.name,
-            theirs.shape,
-            theirs.kernel,
-            theirs.inputs,
-        )
-        assert theirs.stride == ours.stride or theirs.shape[1:] == (1, 1)
 
 
 def test_random_graphs_are_those_of_their_seed():

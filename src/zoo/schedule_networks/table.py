@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..schedule_networks.layers import Kind, Layer, Network, Shape
+from .layers import Kind, Layer, Network, Shape
 
 Sources = int | Sequence[int]
 
 INPUT = -1
-"""The number that stands for the network's input."""
+"""The number that stands for the network's first input; further ones are -2, -3 and so on."""
 
 
 class Table:
     """Layers so far; every method adds one and gives its number.  Several sources are concatenated along channels."""
 
-    def __init__(self, name: str, shape: tuple[int, int, int]) -> None:
+    def __init__(self, name: str, shape: tuple[int, int, int], given: str = "input") -> None:
         self.name = name
-        self.input = Shape(*shape)
+        self.inputs = [(given, Shape(*shape))]
         self.layers: list[Layer] = []
 
     def network(self) -> Network:
         """The finished table."""
-        return Network(self.name, (("input", self.input),), tuple(self.layers))
+        return Network(self.name, tuple(self.inputs), tuple(self.layers))
+
+    def input(self, name: str, shape: tuple[int, int, int]) -> int:
+        """One more input of the network."""
+        self.inputs.append((name, Shape(*shape)))
+        return -len(self.inputs)
 
     def shape(self, sources: Sources) -> Shape:
         """The concatenation of `sources`."""
-        shapes = [self.input if i == INPUT else self.layers[i].shape for i in _numbers(sources)]
+        shapes = [self.layers[i].shape if i >= 0 else self.inputs[-1 - i][1] for i in _numbers(sources)]
         return Shape(sum(shape.channels for shape in shapes), shapes[0].height, shapes[0].width)
 
     def conv(self, name: str, sources: Sources, channels: int, kernel: int = 1, stride: int = 1) -> int:
@@ -61,15 +66,25 @@ class Table:
         """A function of each element, or of each row (softmax, normalisation)."""
         return self.layer(name, "pointwise", self.shape(sources), sources)
 
+    def upsample(self, name: str, sources: Sources, times: int) -> int:
+        """Each pixel `times` squared times."""
+        channels, height, width = self.shape(sources)
+        return self.layer(name, "upsample", Shape(channels, times * height, times * width), sources)
+
+    def transpose(self, name: str, sources: Sources) -> int:
+        """Channels and rows change places."""
+        channels, height, width = self.shape(sources)
+        return self.layer(name, "transpose", Shape(height, channels, width), sources, permutation=(1, 0, 2))
+
     def fc(self, name: str, sources: Sources, channels: int) -> int:
         """Fully connected: a convolution whose kernel is the whole map."""
         shape = self.shape(sources)
         return self.layer(name, "fc", Shape(channels, 1, 1), sources, kernel=(shape.height, shape.width))
 
-    def product(self, name: str, sources: Sources, weights: int, channels: int) -> int:
-        """A matrix product with what layer `weights` makes in the place of weights."""
-        height = self.shape(sources).height
-        return self.layer(name, "conv", Shape(channels, height, 1), sources, weights_from=(weights,))
+    def product(self, name: str, sources: Sources, weights: int, channels: int, heads: int = 1) -> int:
+        """A matrix product, in each of `heads` groups of channels, with what layer `weights` makes as weights."""
+        shape, kind = Shape(channels, self.shape(sources).height, 1), "conv" if heads == 1 else "group_conv"
+        return self.layer(name, kind, shape, sources, weights_from=(weights,), groups=heads)
 
     def layer(
         self,
@@ -83,6 +98,7 @@ class Table:
         groups: int = 1,
         operands: int = 1,
         weights_from: tuple[int, ...] = (),
+        permutation: tuple[int, int, int] = (0, 1, 2),
     ) -> int:
         """Any layer."""
         numbers = _numbers(sources)
@@ -91,13 +107,14 @@ class Table:
                 name,
                 kind,
                 shape,
-                tuple(i for i in numbers if i != INPUT),
-                (0,) * (INPUT in numbers),
+                tuple(i for i in numbers if i >= 0),
+                tuple(-1 - i for i in numbers if i < 0),
                 weights_from,
                 kernel,
                 stride,
                 groups,
                 operands,
+                permutation,
             )
         )
         return len(self.layers) - 1
