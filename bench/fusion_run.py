@@ -3,7 +3,7 @@
     python bench/fusion_run.py --networks resnet50,googlenet,randwire_a --size 64 --target cocco_npu
 
 takes each network in 8-bit integers, groups its layers by `--method`, runs it layer by layer and in groups, and
-compares the outputs bit by bit.  The exit code tells whether they are equal, traffic is as predicted to the byte, by the
+compares the outputs bit by bit.  The exit code tells whether they are equal, traffic is as predicted to the byte by the
 program and by the partition that was chosen, every region is used up to its end and no further, groups move less than
 layers one by one, and cycles are within 3 % of those predicted.
 """

@@ -17,8 +17,8 @@ class Layer:
     """A layer by the numbers of the maps that it reads and makes.
 
     Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
-    the smallest two pieces.  `scratch_bytes` lie between its kernels.  `cycles` is its work.  Only with `by_rows` it
-    runs in groups, tile by tile, and only with `by_sample` in a span of layers, one sample after another.
+    the smallest two pieces.  `scratch_bytes` lie between its kernels.  Only with `by_rows` it runs in groups, tile by
+    tile, and only with `by_sample` in a span of layers, one sample after another.
     """
 
     reads: tuple[int, ...]
@@ -26,7 +26,6 @@ class Layer:
     weight_bytes: int = 0
     piece_bytes: int | None = None
     scratch_bytes: int = 0
-    cycles: float = 0.0
     by_rows: bool = False
     by_sample: bool = False
 
@@ -62,11 +61,6 @@ class Rows:
 
     rows: int
     rings: Mapping[int, int]
-
-    @property
-    def ring_bytes(self) -> int:
-        """Bytes of all rings."""
-        return sum(self.rings.values())
 
 
 RowsOf = Callable[[int, int], Sequence[Rows]]
@@ -167,7 +161,7 @@ class Search:
         )
 
     def step(self, start: int, stop: int) -> tuple[Step | None, float]:
-        """The best way to run some layers, and what it costs: cycles of traffic of maps, and of smaller tiles."""
+        """The best way to run some layers, and what it costs: cycles of traffic of maps, and some a layer in groups."""
         network = self.network
         layers = network.layers[start:stop]
         if start < self.span:
@@ -197,8 +191,7 @@ class Search:
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
             if need + rings <= self.room:
-                work = sum(layer.cycles for layer in layers)
-                return Step(start, stop, way.rows), crossing + work * min(1.0, 0.5 / way.rows) + 64 * len(layers)
+                return Step(start, stop, way.rows), crossing + 64 * len(layers)
         return None, inf
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
 from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
-from .tables import EDGE_LAYER, SOURCE, Ints, Model, Net
+from .tables import EDGE_LAYER, SOURCE, Ints, Net
 from .workspace import (
     BEGIN,
     COMPUTE_CYCLES,
@@ -129,7 +129,7 @@ def state_of(fusion: Fusion, streamed: tuple[bool, ...] = (), reused: tuple[bool
     return state
 
 
-def timetable(network: Network, net: Net, model: Model, state: Ints, work: Workspace) -> Timetable:
+def timetable(network: Network, net: Net, state: Ints, work: Workspace) -> Timetable:
     """The schedule that `work` holds after `score` of `state`."""
     tally = work.tally
     positions = int(tally[POSITIONS])
@@ -146,7 +146,7 @@ def timetable(network: Network, net: Net, model: Model, state: Ints, work: Works
         work.positions[BEGIN, :positions].copy(),
         work.positions[CYCLES, :positions].copy(),
         transfers,
-        _usage(work, transfers),
+        _usage(work),
         int(tally[LATENCY]),
         int(tally[COMPUTE_CYCLES]),
         int(tally[DRAM_CYCLES]),
@@ -186,7 +186,7 @@ def _transfer(net: Net, loads: list[list[int]], stores: list[list[int]], item: i
     return Transfer(*load_key(net, row), row[LOAD_SIZE], row[LOAD_START], row[LOAD_LAST], begin, row[LOAD_CYCLES])
 
 
-def _usage(work: Workspace, transfers: tuple[Transfer, ...]) -> Ints:
+def _usage(work: Workspace) -> Ints:
     """Use of the buffer; room kept for a load that came later than it could is free."""
     usage = work.positions[USAGE, : work.tally[POSITIONS] + 1].copy()
     for row in work.loads[:, : work.tally[LOADS]].T:

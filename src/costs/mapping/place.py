@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...errors import TilewrightError
 from ...machine import Capability, Link, Machine, Memory
 from .matching import Match
-from .problem import Group, Kernel
+from .problem import Group
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,3 @@ def offchip(machine: Machine) -> Memory:
     if found is None:
         raise TilewrightError("target", f"target {machine.name}", "an off-chip memory", "none")
     return found
-
-
-def choose(kernel: Kernel, machine: Machine, found: tuple[Match, ...]) -> tuple[Place, ...]:
-    """The places of all matches of a kernel."""
-    return tuple(place(machine, match) for match in found)

@@ -24,8 +24,8 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
-from ...search.tiles.values import Block
-from ...search.tiles.vector_tiles import vector_blocks, vector_tiles
+from ...search.tiles.values import Block, blocks_of
+from ...search.tiles.vector_tiles import vector_tiles
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
 from .emitter import Emitter, Target
@@ -307,7 +307,7 @@ class LoopsProgram:
 
         lanes = self.table.lanes if epilogue.folds else 0
         tile = vector_tiles(layer.extents, y, x, fits, lanes)
-        for block in vector_blocks(layer.extents, tile):
+        for block in blocks_of(layer.extents, tile, list(tile)):
             turns = [dim for dim in ("batch", "n", "y", "x") if block.count[dim] > 1]
             before = len(self.emitter.words)
             emit_vector(self.emitter, self.target, layer, turns, block)

@@ -146,7 +146,7 @@ def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tupl
     task, state = run.task, chain.best
     outcome = score(task.net, task.model, task.splits, task.batch, state, work, task.limit, DOUBLE_BUFFER)
     assert outcome == FITS
-    plain = timetable(run.network, task.net, task.model, state, work)
+    plain = timetable(run.network, task.net, state, work)
     if run.cocco:
         return plain.max_buffer_bytes, Found(plain, plain, 0)
     score(task.net, task.model, task.splits, task.batch, state, work, 0, DOUBLE_BUFFER)
@@ -170,7 +170,7 @@ def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tupl
     given.table[:] = best
     given.order[best[RANK]] = np.arange(len(given.order))
     settle(given, work)
-    return plain.max_buffer_bytes, Found(timetable(run.network, task.net, task.model, state, work), plain, 0)
+    return plain.max_buffer_bytes, Found(timetable(run.network, task.net, state, work), plain, 0)
 
 
 def _group_ends(work: Workspace) -> Ints:

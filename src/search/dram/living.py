@@ -270,7 +270,7 @@ def _draw_life(given: Living, item: int, random: Seed) -> tuple[int, int]:
 
 
 @inner
-def _draw_item(given: Living, cumulative: Ints, random: Seed) -> int:
+def _draw_item(cumulative: Ints, random: Seed) -> int:
     """A transfer, the larger the likelier."""
     wanted = below(random, cumulative[len(cumulative) - 1])
     low, high = 0, len(cumulative) - 1
@@ -289,7 +289,7 @@ def try_move(given: Living, cumulative: Ints, limit: int, random: Seed, undo: In
 
     `undo` keeps item, place and life for `take_back`.
     """
-    item = _draw_item(given, cumulative, random)
+    item = _draw_item(cumulative, random)
     table, draw = given.table, uniform(random)
     undo[0], undo[1], undo[2], undo[3] = item, table[RANK, item], table[START, item], table[END, item]
     if draw < 0.6:

@@ -233,6 +233,6 @@ def _finish(network: Network, task: Task, state: Ints, work: Workspace, evaluati
     best = min(policies, key=lambda policy: _decide(task, state, work, policy))
     plain = None
     if _decide(task, state, work, DOUBLE_BUFFER) < FAR:
-        plain = timetable(network, task.net, task.model, state, work)
+        plain = timetable(network, task.net, state, work)
     _decide(task, state, work, best)
-    return Found(timetable(network, task.net, task.model, state, work), plain, evaluations)
+    return Found(timetable(network, task.net, state, work), plain, evaluations)

@@ -19,25 +19,23 @@ MAX_CANDIDATES = 20_000
 
 @dataclass(frozen=True)
 class Choice:
-    """A tiling with its predicted cycles and DRAM traffic, and the traffic that no tiling can go below."""
+    """A tiling with its predicted cycles and DRAM traffic."""
 
     tiling: Tiling
     cycles: float
     dram_bytes: int
-    compulsory_bytes: int
 
 
 def choose(problem: SumProblem, buffers: Buffers, first: bool = False) -> Choice:
     """The best tiling, or the first that is valid; `InfeasibleError` where not even the smallest tiles fit."""
     best: tuple[float, float, Choice] | None = None
-    least = compulsory(problem)
     for tile in _tiles(problem, buffers):
         for order in _orders(problem, tile):
             tiling = Tiling(tile, order)
             cycles, traffic = price(problem, buffers, tiling)
             score = (cycles * traffic, cycles)
             if best is None or score < best[:2]:
-                best = (*score, Choice(tiling, cycles, traffic, least))
+                best = (*score, Choice(tiling, cycles, traffic))
             if first:
                 return best[2]
     if best is None:
@@ -46,15 +44,6 @@ def choose(problem: SumProblem, buffers: Buffers, first: bool = False) -> Choice
         name = max(ones, key=lambda n: ones[n] / max(rooms[n], 1))
         raise InfeasibleError(name, ones[name], rooms[name], "rows", "shrink the taps or enlarge the memory")
     return best[2]
-
-
-def compulsory(problem: SumProblem) -> int:
-    """Bytes of inputs that are touched, weights and results, each once."""
-    extents = dict(problem.extents)
-    rows = sizes(problem, extents)
-    scale = {"input": problem.input_bytes, "weight": problem.weight_bytes, "output": problem.output_bytes}
-    batch = {"input": 1 if problem.shared_input else problem.batch, "weight": problem.batch, "output": problem.batch}
-    return sum(rows[name] * scale[name] * batch[name] for name in rows)
 
 
 def steps(extent: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -83,17 +84,19 @@ class Tiling:
 
     def blocks(self, problem: SumProblem) -> list[Block]:
         """Boxes of equal tiles: the whole tiles, and along each dim what is left."""
-        parts: dict[str, list[tuple[int, int, int]]] = {}
-        for dim, extent in problem.extents.items():
-            size = self.tile[dim]
-            whole, rest = divmod(extent, size)
-            parts[dim] = [(0, size, whole)] if whole else []
-            parts[dim] += [(whole * size, rest, 1)] if rest else []
-        found: list[Block] = []
-        for choice in product(*(parts[dim] for dim in self.order)):
-            named = dict(zip(self.order, choice, strict=True))
-            found.append(Block(*({dim: part[i] for dim, part in named.items()} for i in range(3))))
-        return found
+        return blocks_of(problem.extents, self.tile, self.order)
+
+
+def blocks_of(extents: Mapping[str, int], tile: Mapping[str, int], dims: Sequence[str]) -> list[Block]:
+    """Boxes of equal tiles that cover the extents, the last of `dims` fastest."""
+    parts: list[list[tuple[int, int, int]]] = []
+    for dim in dims:
+        whole, rest = divmod(extents[dim], tile[dim])
+        parts.append(([(0, tile[dim], whole)] if whole else []) + ([(whole * tile[dim], rest, 1)] if rest else []))
+    return [
+        Block(*({dim: part[i] for dim, part in zip(dims, choice, strict=True)} for i in range(3)))
+        for choice in product(*parts)
+    ]
 
 
 def depends(problem: SumProblem) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from math import prod
 
 from ...errors import InfeasibleError
 from .choose import steps
-from .values import Block, Loop
+from .values import Loop
 
 
 def vector_tiles(
@@ -31,17 +31,3 @@ def vector_tiles(
         rows = extents["n"] if lanes else 1
         raise InfeasibleError("vector memory", rows * y.taps * x.taps, 0, "rows", "fewer columns, taps or operations")
     return best[1]
-
-
-def vector_blocks(extents: Mapping[str, int], tile: Mapping[str, int]) -> list[Block]:
-    """Boxes of equal tiles that cover the extents."""
-    parts: dict[str, list[tuple[int, int, int]]] = {}
-    for dim, size in tile.items():
-        whole, rest = divmod(extents[dim], size)
-        parts[dim] = [(0, size, whole)] if whole else []
-        parts[dim] += [(whole * size, rest, 1)] if rest else []
-    names = list(tile)
-    return [
-        Block(*({d: part[i] for d, part in zip(names, choice, strict=True)} for i in range(3)))
-        for choice in product(*parts.values())
-    ]

@@ -26,7 +26,7 @@ def random_network(rng: random.Random, layers: int, *, by_rows: bool = False, ow
         reads = tuple(sorted({len(sizes) - 1, rng.randrange(max(0, len(sizes) - 7), len(sizes))}))
         weights = rng.choice((0, 0, rng.randint(1, 8)))
         pieces = rng.choice((None, -(-weights // 2))) if weights else None
-        made.append(Layer(reads, (len(sizes),), weights, pieces, rng.choice((0, 0, 1)), rng.randint(1, 50), by_rows))
+        made.append(Layer(reads, (len(sizes),), weights, pieces, rng.choice((0, 0, 1)), by_rows))
         sizes.append(rng.randint(1, 9))
     read = {number for layer in made for number in layer.reads}
     results = frozenset(number for number in range(len(sizes)) if number not in read)
@@ -198,7 +198,7 @@ def test_groups_fit_and_move_no_more_than_layers_by_themselves(seed: int):
 
 
 def test_a_chain_whose_maps_do_not_fit_runs_by_rows():
-    layers = tuple(Layer((n,), (n + 1,), by_rows=True, cycles=8.0) for n in range(3))
+    layers = tuple(Layer((n,), (n + 1,), by_rows=True) for n in range(3))
     network = Network(layers, (100,) * 4, frozenset({0}), frozenset({3}), 64)
     found = plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 12))])
     assert found == Plan((Step(0, 3, 2),), NOTHING)

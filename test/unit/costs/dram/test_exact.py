@@ -31,7 +31,7 @@ def run(
         state[1, place], state[2, place], state[3, place] = kind, tiles, reused
     work = workspace(net, 512)
     assert score(net, model, splits(4), batch, state, work, model.buffer_bytes, 0) == FITS
-    return timetable(network, net, model, state, work)
+    return timetable(network, net, state, work)
 
 
 def one(*layers: Layer, height: int = 16, channels: int = 64) -> Network:

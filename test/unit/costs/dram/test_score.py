@@ -48,7 +48,7 @@ def test_random_fusions(name: str, batch: int):
         expected = plan(network, MACHINE, fusion, batch)
         assert work.energy[-1] == pytest.approx(expected.energy_pj, rel=1e-12)
         if outcome == FITS:
-            found = timetable(network, net, MODEL, state, work)
+            found = timetable(network, net, state, work)
             price = evaluate(expected, transfers_of(found, expected))
             assert price.violations == ()
             assert price.latency_cycles == found.latency_cycles
@@ -70,6 +70,6 @@ def test_room_is_what_the_evaluator_counts():
     assert score(net, MODEL, splits(4), 4, state, work, 1, 0) == OVERFLOW
     assert score(net, MODEL, splits(4), 4, state, work, 1 << 40, 0) == FITS
     expected = plan(network, MACHINE, fusion_of(state), 4)
-    found = transfers_of(timetable(network, net, MODEL, state, work), expected)
+    found = transfers_of(timetable(network, net, state, work), expected)
     late = np.where(expected.tensors.kind == 2, found.start, expected.tensors.position)
     assert evaluate(expected, type(found)(found.order, late, expected.tensors.end)).max_buffer_bytes >= work.tally[4]

@@ -100,7 +100,7 @@ def test_both_witnesses_agree(name: str):
         if score(net, model, splits(4), batch, state, work, model.buffer_bytes, trial % 4) != FITS:
             continue
         seen += 1
-        table = timetable(network, net, model, state, work)
+        table = timetable(network, net, state, work)
         parsed, moves = both(table, batch, model)
         assert [(tile.layer, tile.tile) for tile in parsed.tiles] == [*zip(table.tile_layer, table.tile_index)]
         assert [parsed.tensors[m.tensor].size_bytes for m in moves] == [t.size_bytes for t in table.transfers]

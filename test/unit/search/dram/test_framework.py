@@ -87,7 +87,7 @@ def test_lives_are_those_of_the_evaluator(seed: int):
     assert anneal_lives(found, best, cumulative, limit, 1, (0, 3000, 3000), seeded(seed), costs, undo) > 100
     assert found.usage.max() <= limit
     settle(found, work)
-    table = timetable(network, given.net, MODEL, state, work)
+    table = timetable(network, given.net, state, work)
     again = evaluate(made, transfers_of(table, made))
     assert again.violations == ()
     assert again.latency_cycles == table.latency_cycles == costs[0] == latency_of(found)

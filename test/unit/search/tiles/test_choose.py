@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tilewright.errors import InfeasibleError
 from tilewright.search.tiles import Buffers, Loop, SumProblem, Tiling, choose
 from tilewright.search.tiles.choose import block_traffic, price, steps
-from tilewright.search.tiles.values import LOOPS, Block, sizes
-from tilewright.search.tiles.vector_tiles import vector_blocks, vector_tiles
+from tilewright.search.tiles.values import LOOPS, Block, blocks_of, sizes
+from tilewright.search.tiles.vector_tiles import vector_tiles
 
 PROBLEMS = st.builds(
     SumProblem,
@@ -90,7 +90,7 @@ def test_vector_tiles_fit():
 
     tile = vector_tiles(extents, window, window, fits)
     assert fits(tile)
-    assert sum(prod(b.tile.values()) * prod(b.count.values()) for b in vector_blocks(extents, tile)) == 1200
+    assert sum(prod(b.tile.values()) * prod(b.count.values()) for b in blocks_of(extents, tile, list(tile))) == 1200
     with pytest.raises(InfeasibleError):
         vector_tiles(extents, window, window, lambda _: False)
 
