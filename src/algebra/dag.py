@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,29 @@ def union(sets: Iterable[int]) -> int:
     found = 0
     for mask in sets:
         found |= mask
+    return found
+
+
+def ordered(needs: Sequence[Collection[int]], keys: Sequence[Any]) -> list[int]:
+    """Nodes each after those that it needs, of those that may be next the one of least key.
+
+    Nodes of cycles, and what needs them, are left out.
+    """
+    readers: list[list[int]] = [[] for _ in needs]
+    for node, needed in enumerate(needs):
+        for other in needed:
+            readers[other].append(node)
+    waiting = list(map(len, needs))
+    ready = [(keys[node], node) for node, count in enumerate(waiting) if not count]
+    heapify(ready)
+    found: list[int] = []
+    while ready:
+        _, node = heappop(ready)
+        found.append(node)
+        for reader in readers[node]:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heappush(ready, (keys[reader], reader))
     return found
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from heapq import heapify, heappop, heappush
 
 from onnx import NodeProto
 
+from ...algebra.dag import ordered as in_order
 from ...errors import TilewrightError
 from .node import node_label
 
@@ -25,23 +25,9 @@ def ordered(nodes: Sequence[NodeProto], known: Collection[str]) -> list[tuple[in
         for name in node.output:
             makers.setdefault(name, position)
     needs = [_makers_of(node, position, makers, known) for position, node in enumerate(nodes)]
-    readers: list[list[int]] = [[] for _ in nodes]
-    for position, makers_of_node in enumerate(needs):
-        for maker in makers_of_node:
-            readers[maker].append(position)
-    waiting = [len(makers_of_node) for makers_of_node in needs]
-    ready = [position for position, count in enumerate(waiting) if not count]
-    heapify(ready)
-    found: list[int] = []
-    while ready:
-        position = heappop(ready)
-        found.append(position)
-        for reader in readers[position]:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                heappush(ready, reader)
+    found = in_order(needs, range(len(nodes)))
     if len(found) < len(nodes):
-        raise _cycle(nodes, needs, waiting)
+        raise _cycle(nodes, needs, {*range(len(nodes))}.difference(found))
     return [(position, nodes[position]) for position in found]
 
 
@@ -59,13 +45,13 @@ def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Co
     return needed
 
 
-def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]], waiting: Sequence[int]) -> TilewrightError:
+def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]], waiting: set[int]) -> TilewrightError:
     """The error that names the nodes of a cycle, among those that still wait."""
-    position = next(place for place, count in enumerate(waiting) if count)
+    position = min(waiting)
     path: list[int] = []
     while position not in path:
         path.append(position)
-        position = min(maker for maker in needs[position] if waiting[maker])
+        position = min(needs[position] & waiting)
     cycle = path[path.index(position) :][::-1]
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]

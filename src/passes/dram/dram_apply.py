@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +13,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ...algebra.dag import ordered
 from ...dialects import dram
 from ...dialects.layer_attributes import Planned, set_planned
 from ...errors import TilewrightError
@@ -93,16 +93,10 @@ def _reorder(block: Block, places: Mapping[Operation, int]) -> None:
     for op in reversed(ops):
         readers = [key[use.operation] for result in op.results for use in result.uses]
         key[op] = places[op] if op in places else min(readers, default=len(ops))
-    waiting = {op: len({value.owner for value in op.operands if value.owner in index}) for op in ops}
-    ready = [(key[op], index[op]) for op in ops if not waiting[op]]
-    heapify(ready)
+    owners = [[value.owner for value in op.operands if isinstance(value.owner, Operation)] for op in ops]
+    needs = [{index[owner] for owner in given if owner in index} for given in owners]
     last = ops[-1]
-    while ready:
-        op = ops[heappop(ready)[1]]
-        if op is not last:
-            op.detach()
-            block.insert_op_before(op, last)
-        for reader in {use.operation for result in op.results for use in result.uses}:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                heappush(ready, (key[reader], index[reader]))
+    for place in ordered(needs, [key[op] for op in ops]):
+        if ops[place] is not last:
+            ops[place].detach()
+            block.insert_op_before(ops[place], last)

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tilewright.algebra.dag import Dag, bits, flags, mask_of
+from tilewright.algebra.dag import Dag, bits, flags, mask_of, ordered
 
 
 def random_dag(random: Random, count: int) -> Dag:
@@ -42,3 +42,9 @@ def test_bits():
     assert tuple(bits(mask_of([70, 3, 5]))) == (3, 5, 70)
     assert tuple(bits(0)) == ()
     assert flags(mask_of([3, 5]), 7).tolist() == [False, False, False, True, False, True, False]
+
+
+def test_order_by_key_among_those_that_may_be_next():
+    assert ordered([set(), set(), {0}, {1, 2}], [1, 0, 0, 0]) == [1, 0, 2, 3]
+    assert ordered([{1}, set(), {0}], range(3)) == [1, 0, 2]
+    assert ordered([{1}, {0}, {1}, set()], range(4)) == [3]
