@@ -181,26 +181,27 @@ def tensor_bound(
         if output:
             reads, fills = max(0, operands - inner.part[t]), max(0, words - inner.part[t])
             write[0] += operands
-            energy += operands * model.energy[0] * instances
-        energy += (reads + fills) * model.energy[0] * instances
+            energy += operands * model.write_word[0] * instances
+        energy += (reads * model.read_word[0] + fills * model.write_word[0]) * instances
         read[0] += reads
         write[0] += fills
-    block, cost = model.block[level], model.energy[level]
+    block = model.block[level]
     reads = served
     if output:
         reads = max(0, served - model.full[t])
         write[level] += served
     read[level] += reads
     if maybe == 0:
-        energy -= (-reads // block) * cost
+        energy -= (-reads // block) * model.read_pj[level]
         if output:
-            energy -= (-served // block) * cost
+            energy -= (-served // block) * model.write_pj[level]
         return energy
-    each = (2.0 if output else 1.0) * cost / block
-    energy += (reads + (served if output else 0)) * cost / block - 2 * instances * model.energy[0]
+    each = model.read_word[level]
+    energy += reads * each - instances * (model.read_word[0] + model.write_word[0])
     if output:
-        each = each if served >= model.full[t] else 0.0
-    return energy + maybe * min(each, spread.copies[t] * model.energy[0])
+        energy += served * model.write_word[level]
+        each = each + model.write_word[level] if served >= model.full[t] else 0.0
+    return energy + maybe * min(each, spread.copies[t] * model.read_word[0])
 
 
 @bare

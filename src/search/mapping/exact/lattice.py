@@ -81,10 +81,10 @@ def outer_energy(model: Model, t: int, words: int) -> float:
     inner, outer = words, words
     energy = 0.0
     if model.is_output[t]:
-        energy = -(-words // model.block[2]) * model.energy[2]
+        energy = -(-words // model.block[2]) * model.write_pj[2]
         inner = max(0, words - model.full[t])
         outer = inner
-    return energy - (-inner // model.block[1]) * model.energy[1] - (-outer // model.block[2]) * model.energy[2]
+    return energy - (-inner // model.block[1]) * model.write_pj[1] - (-outer // model.block[2]) * model.read_pj[2]
 
 
 @bare

@@ -53,7 +53,7 @@ def least(task: Task, rule: int, which: int, bounds: Ints) -> tuple[float, float
     for t in range(model.axis.shape[0]):
         if rule == ORDER:
             words, served, maybe, link = _ordered(task, t, count, passes, bounds)
-            energy += link * model.energy[0]
+            energy += link * model.read_word[0]
         else:
             words, served, maybe = _unordered(task, t, rule, which, bounds)
         energy += tensor_bound(model, task.spread, task.inner, t, words, served, maybe, read, write)

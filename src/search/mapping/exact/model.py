@@ -21,6 +21,7 @@ class Model(NamedTuple):
 
     `axis` (T, D) is the axis that a dimension moves (-1: none) and `step` (T, D) by how much; `slides` marks dimensions
     that share their axis with another one.  Energies in pJ per access of `block` words, bandwidths in words per cycle.
+    `read_word` and `write_word` are the least energies of a word, where others fill its block.
     """
 
     bounds: Ints
@@ -30,7 +31,10 @@ class Model(NamedTuple):
     axes: int
     is_output: NDArray[np.bool_]
     full: Ints
-    energy: Floats
+    read_pj: Floats
+    write_pj: Floats
+    read_word: Floats
+    write_word: Floats
     block: Ints
     capacity: Floats
     read: Floats
@@ -55,6 +59,9 @@ def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ..
                     axis[t, d], step[t, d] = a, row[dim]
     slides = np.array([[a >= 0 and list(row).count(a) > 1 for a in row] for row in axis.tolist()], np.bool_)
     levels = arch.levels
+    block = np.array([level.block_size for level in levels], np.int64)
+    read_pj = np.array([level.energy_pj for level in levels], np.float64)
+    write_pj = np.array([level.energy_of_write_pj for level in levels], np.float64)
 
     def limits(values: list[float | int | None]) -> Floats:
         return np.array([np.inf if value is None else value for value in values], np.float64)
@@ -67,8 +74,11 @@ def model_of(arch: Architecture, problem: Problem) -> tuple[Model, tuple[int, ..
         axes=axes,
         is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
         full=np.array([int(np.prod(tensor.extents(problem.bounds))) for tensor in problem.tensors], np.int64),
-        energy=np.array([level.energy_pj for level in levels], np.float64),
-        block=np.array([level.block_size for level in levels], np.int64),
+        read_pj=read_pj,
+        write_pj=write_pj,
+        read_word=read_pj / block,
+        write_word=write_pj / block,
+        block=block,
         capacity=limits([level.capacity_words for level in levels]),
         read=limits([level.read_bandwidth for level in levels]),
         write=limits([level.write_bandwidth for level in levels]),

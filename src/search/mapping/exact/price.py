@@ -106,10 +106,10 @@ def price(model: Model, choice: Choice, near: Links, far: Links, room: Room) -> 
         tensor_counts(model, choice, t, count, compute, near, far, room)
         for level in range(3):
             instances = far.shape[0] if level == 0 else 1
-            blocks = 0
-            for kind in range(3):
-                blocks += -(-counts[level, kind] // model.block[level])
-            energy += blocks * model.energy[level] * instances
+            block = model.block[level]
+            written = -(-counts[level, 1] // block) - (-counts[level, 2] // block)
+            read_blocks = -(-counts[level, 0] // block)
+            energy += (read_blocks * model.read_pj[level] + written * model.write_pj[level]) * instances
             read[level] += counts[level, 0] / compute
             write[level] += (counts[level, 1] + counts[level, 2]) / compute
     return energy, cycles_of(model, compute, read, write)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -42,6 +42,11 @@ LOOK_S = 0.1
 """Processor seconds between two looks at the limit, about."""
 
 
+def _ways_to_keep(may: Sequence[bool], *, bypass: bool) -> list[Kept]:
+    """Tensors that a memory keeps, of those that it may hold."""
+    return list(product(*(((1, 0) if bypass else (1,)) if held else (0,) for held in may)))
+
+
 class _Search:
     """One problem on one machine: tables that all spreads share."""
 
@@ -56,7 +61,7 @@ class _Search:
         meshes: list[list[int]] = self.model.mesh.tolist()
         self.layouts = [layouts_by_product(bounds, x, y, space.split_axes) for x, y in meshes]
         self.tensors, self.dim_count = self.model.axis.shape
-        self.kept = list(product((1, 0), repeat=self.tensors)) if space.bypass else [(1,) * self.tensors]
+        self.kept = [_ways_to_keep(arch.may_hold(level, problem), bypass=space.bypass) for level in range(2)]
         shape = self.tensors, self.dim_count, self.model.axes
         children = [max(prod(factors) for factors in table) for table in self.layouts]
         self.inner = new_inner(*shape)
@@ -87,11 +92,11 @@ class _Search:
     def tables(self, kept: Kept) -> tuple[Floats, Floats]:
         """Energy beyond the middle memory by its tile, and the superset minimum."""
         if not self.beyond:
-            kept_rows = np.array(self.kept, np.int64)
+            kept_rows = np.array(self.kept[1], np.int64)
             energies, least = outer_tables(self.model, self.lattice, self.patterns, self.sizes, kept_rows, self.room)
-            self.least = dict(zip(self.kept, least, strict=True))
+            self.least = dict(zip(self.kept[1], least, strict=True))
             free = np.zeros(self.dim_count, np.int64)
-            for which, table in zip(self.kept, energies, strict=True):
+            for which, table in zip(self.kept[1], energies, strict=True):
                 self.beyond[which] = table, spread(self.lattice, table, free)
         return self.beyond[kept]
 
@@ -110,7 +115,7 @@ class _Search:
     def candidates(self) -> Iterator[Candidate]:
         """All spreads, most promising first."""
         spreads = Spreads(self.model, list(self.layouts[0]), list(self.layouts[1]))
-        beyond: dict[Kept, float] = {kept: float(self.tables(kept)[0].min()) for kept in self.kept}
+        beyond: dict[Kept, float] = {kept: float(self.tables(kept)[0].min()) for kept in self.kept[1]}
         return spreads.ranked(self.objective, self.kept, beyond, self.least)
 
     def run(self, arch: Architecture, problem: Problem, request: Request, limit: Limit) -> None:

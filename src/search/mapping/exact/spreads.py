@@ -47,14 +47,14 @@ class Spreads:
             self._operands[:, t] = np.where(self._near.prod(axis=1) == 1, self._compute, sure)
 
     def ranked(
-        self, objective: int, kept: Sequence[Kept], beyond: dict[Kept, float], least: dict[Kept, Ints]
+        self, objective: int, kept: Sequence[Sequence[Kept]], beyond: dict[Kept, float], least: dict[Kept, Ints]
     ) -> Iterator[Candidate]:
-        """Every pair with every choice of kept tensors for the two inner memories, most promising first.
+        """Every pair with every choice of kept tensors, `kept` by inner memory, most promising first.
 
         `beyond` is the least energy outside the middle memory, by what that keeps, and `least` (T,) the least words.
         """
-        self._beyond = {middle: self._moved(middle, least[middle]) for middle in kept if beyond[middle] < np.inf}
-        choices = [(inner, middle) for middle in kept for inner in kept if beyond[middle] < np.inf]
+        self._beyond = {middle: self._moved(middle, least[middle]) for middle in kept[1] if beyond[middle] < np.inf}
+        choices = [(inner, middle) for middle in kept[1] for inner in kept[0] if beyond[middle] < np.inf]
         if not choices or not len(self._near):
             return
         lows = np.stack([self._low(objective, choice, beyond[choice[1]]) for choice in choices])
@@ -103,9 +103,8 @@ class Spreads:
             level = 1 if kept[1][t] else 2
             read[level] += np.maximum(0, served - model.full[t]) if output else served
             write[level] += served if output else 0
-        energy += (read[0] + write[0]) * model.energy[0] * self._instances
-        for level in (1, 2):
-            energy += (read[level] + write[level]) * (model.energy[level] / model.block[level])
+        for level, instances in enumerate((self._instances, 1, 1)):
+            energy += (read[level] * model.read_word[level] + write[level] * model.write_word[level]) * instances
         cycles = self._compute.astype(np.float64)
         read, write = read + self._beyond[kept[1]][0][:, None], write + self._beyond[kept[1]][1][:, None]
         for level in range(3):

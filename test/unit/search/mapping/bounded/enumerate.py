@@ -10,12 +10,14 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tilewright.costs import exact, timeloop
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.bounded import solve
+from tilewright.search.mapping.mappers import counting_words, map_problem
 from tilewright.search.mapping.values import Request, Space
 
 FORMS: dict[str, tuple[str, dict[str, str]]] = {
@@ -58,6 +60,8 @@ FEW: dict[str, tuple[str, dict[str, str]]] = {
     "line": SLIDING["line"],
 }
 """Problems of few dimensions, whose bounds may be large."""
+
+Floats = NDArray[np.float64]
 
 Slot = tuple[int, str, int]
 """A place for one loop per dimension: level, `x`, `y` or `t`, and the largest product there."""
@@ -208,6 +212,42 @@ def random_slow(random: Random) -> Architecture:
     return replace(arch, levels=tuple(levels))
 
 
+def random_deep(random: Random) -> Architecture:
+    """Five levels with at most two arrays."""
+    meshes = [(1, 1)] * 5
+    for level in random.sample(range(5), 2):
+        meshes[level] = random.choice([(1, 1), (2, 1), (1, 2), (3, 1), (2, 2)])
+    draws = Draws(
+        0.6,
+        0.5,
+        [1, 2, 3, 4, 8],
+        [None, None, 1, 2],
+        [None, None, 2.0],
+        lambda: random.choice([1, 2]),
+        lambda: random.choice([0.0, 0.0, 0.0, 0.5]),
+        lambda: random.choice([1.0, 1.0, 2.0]),
+        lambda: random.choice([None, None, 2]),
+    )
+    return _stack(random, "deep", meshes, draws)
+
+
+def random_three(random: Random) -> Architecture:
+    """Three levels, one instance of the middle one, links without energy, as the search in Timeloop's model wants."""
+    meshes = [random.choice([(1, 1), (1, 1), (2, 1), (2, 2)]), random.choice([(2, 1), (1, 2), (4, 1), (2, 2)]), (1, 1)]
+    draws = Draws(
+        0.3,
+        0.7,
+        [2, 3, 4, 6, 8, 12, 20],
+        [None, None, 1, 2, 3],
+        [None, None, 2.0],
+        lambda: random.choice([1, 2, 4]),
+        lambda: 0.0,
+        lambda: random.choice([1.0, 1.0, 2.0]),
+        lambda: None,
+    )
+    return _stack(random, "three", meshes, draws)
+
+
 SHIPPED = "conventional", "eyeriss_like", "simba_like", "cosa_simba", "diannao_like", "tpu_like"
 
 
@@ -341,18 +381,17 @@ def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -
     mappings = every_mapping(arch, problem, request.space, most)
     if mappings is None:
         return "many"
-    prices, objective = price_batch(arch, problem, mappings), request.objective
-    values = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "latency": prices.cycles}[objective]
-    best = float(np.where(prices.valid, values, np.inf).min())
+    objective = request.objective
+    values = _values(arch, problem, mappings, request)
+    best = float(values.min())
     try:
-        found = solve(arch, problem, request)
+        found = map_problem(arch, problem, "exact", request)
     except InfeasibleError:
         return "nothing" if best == np.inf else f"nothing found, optimum {best}"
-    value = {"edp": found.edp, "energy": found.energy, "latency": found.cycles}[objective]
-    own = price_batch(arch, problem, [found.mapping])
-    told = own.valid[0] and np.isclose(own.energy_pj[0], found.energy, SLACK) and own.cycles[0] == found.cycles
+    value = float(_values(arch, problem, [found.mapping], request)[0])
+    told = {"edp": found.edp, "energy": found.energy, "latency": found.cycles, "dram": value}[objective]
     for wrong, text in (
-        (not told, "invalid or not of this price"),
+        (value == np.inf or not np.isclose(value, told, SLACK), "invalid or not of this price"),
         (found.lower_bound > best * (1 + SLACK), f"bound {found.lower_bound} above the optimum {best}"),
         (value < best * (1 - SLACK), f"{value} below the optimum {best}"),
         (found.proven and value > best * (1 + SLACK), f"proven {value}, optimum {best}"),
@@ -360,6 +399,16 @@ def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -
         if wrong:
             return f"{text} ({objective})"
     return "proven" if found.proven else "open"
+
+
+def _values(arch: Architecture, problem: Problem, mappings: Sequence[LoopMapping], request: Request) -> Floats:
+    """The objective of each mapping, infinite where it does not fit."""
+    model = timeloop if request.model == "timeloop" else exact
+    priced = counting_words(arch) if request.objective == "dram" else arch
+    prices = model.price_batch(priced, problem, mappings)
+    energy, cycles = prices.energy_pj, prices.cycles.astype(np.float64)
+    value = {"edp": energy * cycles * 1e-12, "energy": energy, "latency": cycles, "dram": energy}[request.objective]
+    return np.where(prices.valid, value, np.inf)
 
 
 def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...]) -> list[tuple[Loop, ...]]:

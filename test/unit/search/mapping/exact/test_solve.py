@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterator
 from itertools import permutations, product
 from math import prod
+from random import Random
 
 import pytest
 
@@ -14,7 +14,9 @@ from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, 
 from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.search.mapping.exact import Objective, Space, solve
-from tilewright.search.mapping.values import Mapped, Request
+from tilewright.search.mapping.values import OBJECTIVES, Mapped, Request
+
+from ..bounded.enumerate import random_few, random_kernel, random_problem, random_sliding_problem, random_three, verdict
 
 
 def problem_of(bounds: dict[str, int], **tensors: str) -> Problem:
@@ -106,7 +108,7 @@ def test_equals_exhaustive_enumeration(number: int):
     problem = problem_of(bounds, **tensors)
     mappings = list(every_mapping(arch, problem, space))
     if len(mappings) > 4000:
-        mappings = random.Random(number).sample(mappings, 4000)
+        mappings = Random(number).sample(mappings, 4000)
     prices = price_batch(arch, problem, mappings)
     best: dict[Objective, float] = {
         "edp": float(prices.edp_j_cycle[prices.valid].min()),
@@ -121,6 +123,15 @@ def test_equals_exhaustive_enumeration(number: int):
         value = {"edp": price.edp_j_cycle, "energy": price.energy_pj, "latency": price.cycles}[objective]
         assert value == pytest.approx(mapped.lower_bound, rel=1e-9)
         assert value <= found * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", [3, 7, 14, 38])
+def test_energies_of_writes_blocks_and_memories_of_some_tensors(seed: int):
+    random = Random(f"three {seed}")
+    kinds = random_problem, random_sliding_problem, random_kernel, random_few
+    problem, arch = random.choice(kinds)(random), random.choice([random_three])(random)
+    space = Space(random.random() < 0.6, random.random() < 0.5)
+    assert verdict(arch, problem, Request(random.choice(OBJECTIVES), "timeloop", space), 2000) == "proven"
 
 
 def test_same_answer_twice():
