@@ -1,205 +1,187 @@
-"""Statement 3: what all mappings of a region cost at least, in exact arithmetic."""
+"""Statement 3: what all mappings of a region cost at least, from least costs to go of all tiles.
+
+All terms are sums and products of numbers that are not negative, so doubles err by far less than `check.SLACK`.
+"""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil, inf, prod
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, lru_cache
+from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from ..costs.exact import dram_bits, evaluate
-from ..costs.exact.axes import axes_of, tile_words
-from ..costs.exact.validity import bits_of_word
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
-from .space import Goal, Question, Region
-
-PORT_ROUNDING = 1 - Fraction(1, 10**11)
-"""The cost model takes a quotient of cycles that is this close above an integer for that integer."""
-
-
-class Words(NamedTuple):
-    """Words of one tensor at one level, of all instances together."""
-
-    reads: int
-    writes: int
+from .lattice import Floats, Lattice, Places, least_of, total
+from .space import Factors, Goal, Kept, Question, Region
+from .terms import MOST_TABLES, NO_PORTS, Ports, Terms
 
 
-def price(arch: Architecture, problem: Problem, mapping: LoopMapping, goal: Goal) -> Fraction | float:
+def price(arch: Architecture, problem: Problem, mapping: LoopMapping, goal: Goal) -> float:
     """The scalar model's price of one mapping; infinite where the machine cannot run it."""
     found = evaluate(arch, problem, mapping)
     if not found.valid:
         return inf
     if goal == "dram":
-        return Fraction(dram_bits(arch, problem, found), arch.levels[-1].word_bits)
-    energy, cycles = Fraction(found.energy_pj), Fraction(found.cycles)
-    return {"edp": energy * cycles, "energy": energy, "latency": cycles}[goal]
+        return dram_bits(arch, problem, found) / arch.levels[-1].word_bits
+    return {"edp": found.energy_pj * found.cycles, "energy": found.energy_pj, "latency": float(found.cycles)}[goal]
 
 
-class Bounds:
+class Tables(NamedTuple):
+    """By memory of a region that keeps something: which tiles fit (0, else infinite), what its tensors move (statement
+    3a), what first tiles take, and the costs to go from its tiles."""
+
+    lattice: Lattice
+    fits: list[Floats]
+    moves: list[dict[int, Floats]]
+    first: list[Floats]
+    to_go: list[Floats]
+
+
+class Bounds(Terms):
     """Bounds of the regions of one question."""
 
     def __init__(self, question: Question) -> None:
-        self.question = question
-        arch, problem = question.arch, question.problem
-        self.axes = [axes_of(tensor, problem.bounds) for tensor in problem.tensors]
-        self.elements = [tile_words(found, problem.bounds) for found in self.axes]
-        self.slides = [bool(found.windows) for found in self.axes]
-        self.related = [found.related for found in self.axes]
-        self.scales = [[Fraction(bits_of_word(t, m), m.word_bits) for t in problem.tensors] for m in arch.levels]
-        self.read_pj = [Fraction(memory.energy_pj) / memory.block_size for memory in arch.levels]
-        self.write_pj = [Fraction(memory.energy_of_write_pj) / memory.block_size for memory in arch.levels]
-        self.units_pj = problem.macs * Fraction(arch.mac_energy_pj)
+        super().__init__(question)
+        self.tables = lru_cache(MOST_TABLES)(self._tables)
+        self.anywhere = cache(self._anywhere)
 
-    def least(self, region: Region) -> Fraction:
-        """What each mapping of the region costs at least."""
+    def least(self, region: Region, target: float) -> float:
+        """What each mapping of the region costs at least, or `target` if that is less."""
+        return float(np.min(self.by_tile(region, target)))
+
+    def by_tile(self, region: Region, target: float) -> Floats:
+        """The same by the next tile, where one is decided next (`Lattice`); else of the region."""
+        goal, cycles = self.question.goal, self.cycles(region)
+        if goal == "latency":
+            least = np.array(float(cycles))
+            return self._with_ports(target, least, lambda ports: cycles + self._to_end(region, 1.0, ports))
+        units = self.units(region)
+        if goal in ("energy", "dram"):
+            return np.minimum(target, units + self._to_end(region, 0.0, NO_PORTS))
         assert region.kept is not None
-        words = [self.words(region, t) for t in range(len(self.elements))]
-        match self.question.goal:
-            case "edp":
-                return self.energy(words) * self.cycles(region, words)
-            case "energy":
-                return self.energy(words)
-            case "latency":
-                return self.cycles(region, words)
-            case "dram":
-                return sum((sum(w[-1]) * s for w, s in zip(words, self.scales[-1], strict=True)), Fraction(0))
+        energy = units + self.anywhere(region.kept)
+        longest = target / energy - cycles if energy else inf
+        worth = target / (cycles * (cycles + longest)) if longest > 0 else 0.0
 
-    def words(self, region: Region, t: int) -> list[Words]:
-        """3a: words of tensor `t` at each level, with the order of loops that is best for it alone."""
-        assert region.kept is not None
-        question, elements = self.question, self.elements[t]
-        levels, output = len(question.arch.levels), question.problem.tensors[t].is_output
-        copies, moves = self._copies(region, t), self._moves(region, t)
-        found, child = list[Words](), -1
-        for level in range(levels):
-            if not region.kept[level][t]:
-                found.append(Words(0, 0))
-                continue
-            sent, owned = elements * copies[level] * moves[child + 1], elements * copies[level]
-            sent *= self._operands(region, t, level) if child < 0 else 1
-            arriving = elements * copies[level] * moves[level + 1] if level < levels - 1 else 0
-            if not output:
-                found.append(Words(sent, arriving))
-            else:
-                found.append(Words(sent - owned + arriving, max(0, arriving - owned) + sent))
-            child = level
-        return found
+        def by_delay(ports: Ports) -> Floats:
+            """3d: energy times delay, by a sum of energy and of cycles of first and last tiles."""
+            found = units + self._to_end(region, worth, ports)
+            return found * cycles + longest * np.minimum(0.0, found - target / cycles) if worth else found * cycles
 
-    def _operands(self, region: Region, t: int, level: int) -> int:
-        """How often an element goes to the units, at least, for dimensions that are not its own and not decided yet.
+        return self._with_ports(target, np.array(energy * cycles), by_delay)
 
-        Units share it within a step only, as many as are left below an instance of the level.
-        """
-        question = self.question
-        dims = question.dims[len(region.factors) :]
-        steps = prod(question.problem.bounds[d] for d in dims if d not in self.related[t])
-        return -(-steps // self._free(region, level))
+    def _with_ports(self, target: float, least: Floats, bound: Callable[[Ports], Floats]) -> Floats:
+        """A bound with the ports that first and last tiles of inputs, and of the output, may take longest to pass."""
+        chosen, best = NO_PORTS, least
+        for side in (0, 1):
+            before = chosen
+            for port in self.ports or [None]:
+                if best.min() >= target:
+                    return np.full(best.shape, target)
+                found = bound((port, before[1]) if side == 0 else (before[0], port))
+                chosen = ((port, before[1]) if side == 0 else (before[0], port)) if found.min() > best.min() else chosen
+                best = np.maximum(best, found)
+        return np.minimum(target, best)
 
-    def _free(self, region: Region, level: int) -> int:
-        """Children that factors may still be spread over, in the arrays below `level` and the levels further in."""
-        spread, slots = region.spread(), self.question.slots
-        return prod(width // spread[own, kind] for own, kind, width in slots if kind != "t" and own <= level)
+    def open_parts(self, region: Region, target: float, least: float) -> Iterator[Region]:
+        """The parts of a region without those tiles that surely cost `least`, or do not fit."""
+        if not region.spread or region.decided:
+            yield from region.parts()
+            return
+        floors, sizes = self.by_tile(region, target), self.lattice(region.spatial()).sizes
+        for at in np.argwhere(floors < least).tolist():
+            tile = tuple(own[place] for own, place in zip(sizes, at, strict=True))
+            yield replace(region, tiles=(*region.tiles, tile))
 
-    def _copies(self, region: Region, t: int) -> list[int]:
-        """By level, its instances that need the same elements, at least: spatial factors of other dimensions."""
-        found = [1] * len(self.question.arch.levels)
-        for d, factors in zip(self.question.dims, region.factors, strict=False):
-            if d not in self.related[t]:
-                for (outer, kind, _), factor in zip(self.question.slots, factors, strict=True):
-                    for level in range(outer if kind != "t" else 0):
-                        found[level] *= factor
-        return found
+    def _anywhere(self, kept: Kept) -> float:
+        """Least cost of words between memories, however dimensions are spread."""
+        return float(self._to_end(Region(self.question, kept), 0.0, NO_PORTS))
 
-    def _moves(self, region: Region, t: int) -> list[int]:
-        """How often all elements move at least into tiles of level `place - 1`; into the units, which keep none, at 0.
-
-        A loop of another dimension moves them once more per iteration if one of the tensor's own lies further in,
-        between it and the tile.  Within a level it is taken to lie innermost.
-        """
-        levels = len(self.question.arch.levels)
-        own, other = [1] * levels, [1] * levels
-        for d, factors in zip(self.question.dims, region.factors, strict=False):
-            for (level, kind, _), factor in zip(self.question.slots, factors, strict=True):
-                if kind == "t":
-                    (own if d in self.related[t] else other)[level] *= factor
-        found = [prod(other)]
-        for child in range(levels):
-            outside = range(child + 1, levels)
-            first = min((level for level in outside if own[level] > 1), default=levels)
-            found.append(1 if self.slides[t] else prod(other[first + 1 :]))
-        return found
-
-    def energy(self, words: list[list[Words]]) -> Fraction:
-        """3b: the sum over tensors, units included; hops are left out."""
-        total = self.units_pj
-        for t, found in enumerate(words):
-            for level, (reads, writes) in enumerate(found):
-                total += self.scales[level][t] * (reads * self.read_pj[level] + writes * self.write_pj[level])
-        return total
-
-    def cycles(self, region: Region, words: list[list[Words]]) -> Fraction:
-        """3c: steps, or words over bandwidth if those take longer, and then latencies and the first tiles."""
-        question, undecided = self.question, self._undecided(region)
-        spread, free = region.spread(), self._free(region, len(question.arch.levels) - 1)
-        steps = prod(
-            f for factors in region.factors for slot, f in zip(question.slots, factors, strict=True) if slot[1] == "t"
+    def _tables(self, kept: Kept, spreads: tuple[Factors, ...], worth: float, ports: Ports) -> Tables:
+        """3a: least costs to go, from the outermost memory inwards, with a cycle of first tiles at `worth`."""
+        region = Region(self.question, kept, spreads)
+        lattice, memories = self.lattice(region.spatial()), region.memories
+        own = [[t for t in range(len(self.output)) if kept[c][t]] for c in memories]
+        tables = Tables(
+            lattice,
+            [self.fits(region, c, lattice) for c in memories],
+            [{t: self.crossing(region, t, c, lattice) for t in some} for c, some in zip(memories, own, strict=True)],
+            [self.first_tiles(region, c, lattice, ports) * worth for c in memories],
+            [],
         )
-        found = Fraction(steps * max(1, -(-undecided // free)))
-        used = undecided
-        for level in reversed(range(len(question.arch.levels))):
-            memory = question.arch.levels[level]
-            instances = min(used, memory.instances)
-            reads, writes = (
-                sum((w[level][i] * s for w, s in zip(words, self.scales[level], strict=True)), Fraction(0))
-                for i in (0, 1)
-            )
-            ports = (
-                (memory.read_bandwidth, reads),
-                (memory.write_bandwidth, writes),
-                (memory.shared_bandwidth, reads + writes),
-            )
-            for bandwidth, moved in ports:
-                if bandwidth is not None:
-                    found = max(found, moved / instances / Fraction(bandwidth) * PORT_ROUNDING)
-            used *= spread.get((level, "x"), 1) * spread.get((level, "y"), 1)
-        return found + self._begin(region) + self._latency(region, output=True)
+        for place in reversed(range(len(memories))):
+            tables.to_go.insert(0, self._to_go(tables, place))
+        return tables
 
-    def _begin(self, region: Region) -> Fraction:
-        """Latencies inwards, and cycles in which the first tiles of the inputs leave the outermost memory."""
-        question, words = self.question, Fraction(0)
-        outermost = question.arch.levels[-1]
-        for t, tensor in enumerate(question.problem.tensors):
-            own = self._innermost(region, t)
-            if not tensor.is_output and own < len(question.arch.levels) - 1:
-                words += self._first(region, t, own) * self.scales[-1][t]
-        ports = outermost.read_bandwidth, outermost.shared_bandwidth, outermost.network_bandwidth
-        slowest = min((Fraction(bandwidth) for bandwidth in ports if bandwidth is not None), default=None)
-        cycles = 0 if slowest is None else ceil(words / slowest * PORT_ROUNDING)
-        return Fraction(self._latency(region, output=False) + cycles)
+    def _to_go(self, tables: Tables, place: int) -> Floats:
+        """Costs to go of one memory by its tile; `tables.to_go` has those of memories outside of it."""
+        lattice, moves = tables.lattice, tables.moves[place]
+        beyond = tables.fits[place + 1] + tables.to_go[0] if tables.to_go else None
+        after = np.zeros(lattice.shape) if beyond is None else lattice.least_beyond(beyond, self.every)
 
-    def _first(self, region: Region, t: int, own: int) -> int:
-        """Words of a tensor in the first tiles of level `own`, the innermost that keeps it, of all instances.
+        @cache
+        def rest(resting: frozenset[int]) -> Floats:
+            """The same while these tensors rest: until a loop moves some, or the loops of the next memory are over."""
+            if not resting:
+                return after
+            dims = self.free_dims(resting)
+            ways = [total(moves[t] for t in resting - left) + rest(left) for left in self.left(resting)]
+            if beyond is not None:
+                ways.append(beyond + lattice.least_beyond(total(moves[t] for t in resting), dims))
+            return lattice.least_beyond(least_of(ways), dims)
 
-        Of a window it is one tile: others may lie apart, or over it.
-        """
-        tile = [1] * len(self.question.problem.dims)
-        for d, factors in zip(self.question.dims, region.factors, strict=False):
-            slots = zip(self.question.slots, factors, strict=True)
-            spread = not self.slides[t]
-            tile[d] = prod(f for (level, kind, _), f in slots if level <= own or (spread and kind != "t"))
-        return tile_words(self.axes[t], tuple(tile))
+        return rest(frozenset(moves)) + tables.first[place]
 
-    def _latency(self, region: Region, *, output: bool) -> int:
-        """Latencies from the innermost memory that keeps an input, or the output, to the outermost."""
-        tensors = self.question.problem.tensors
-        own = [self._innermost(region, t) for t, tensor in enumerate(tensors) if tensor.is_output is output]
-        levels = self.question.arch.levels
-        return sum(level.latency_cycles for level in levels[min(own, default=len(levels)) :])
+    def free_dims(self, resting: frozenset[int]) -> frozenset[int]:
+        """Dimensions whose loops let all these tensors rest; those of a window do, for a bound."""
+        return self.every.difference(*(self.plain[t] for t in resting))
 
-    def _innermost(self, region: Region, t: int) -> int:
+    def left(self, resting: frozenset[int]) -> set[frozenset[int]]:
+        """Tensors that still rest after a loop that moves some of them, by the loop's dimension; or all move."""
+        found = {frozenset(t for t in resting if d not in self.plain[t]) for d in self.every}
+        return {one for one in found if one != resting} | {frozenset()}
+
+    def _to_end(self, region: Region, worth: float, ports: Ports) -> Floats:
+        """The least cost of words between memories, and of first tiles at `worth` a cycle, by the next tile."""
         assert region.kept is not None
-        return next(level for level, kept in enumerate(region.kept) if kept[t])
+        if not region.memories:
+            return np.array(0.0)
+        tables = self.tables(region.kept, region.spreads, worth, ports)
+        if not region.tiles:
+            found = tables.fits[0] + tables.to_go[0]
+            return found if region.spread else np.array(found.min())
+        sizes, last = tables.lattice.sizes, len(region.tiles) - 1
+        at = [[(n.index(size),) for n, size in zip(sizes, tile, strict=True)] for tile in region.tiles]
+        cost = np.array(0.0)
+        for n in range(last):
+            cost = cost + tables.first[n][np.ix_(*at[n])] + self.between(tables, n, at[n], at[n + 1])
+        if region.decided:
+            return np.array((cost + tables.to_go[last][np.ix_(*at[last])]).min())
+        every = [range(len(own)) for own in sizes]
+        cost = cost + tables.first[last][np.ix_(*at[last])] + self.between(tables, last, at[last], every)
+        larger = cost + tables.fits[last + 1] + tables.to_go[last + 1]
+        for d, own in enumerate(sizes):
+            low = own[at[last][d][0]]
+            larger = larger + tables.lattice.of_dim(d, [0.0 if size % low == 0 else inf for size in own])
+        return larger
 
-    def _undecided(self, region: Region) -> int:
-        """Iterations of the dimensions whose factors are not decided."""
-        dims = self.question.dims[len(region.factors) :]
-        return prod(self.question.problem.bounds[d] for d in dims)
+    def between(self, tables: Tables, n: int, inner: Places, outer: Places) -> Floats:
+        """3a: what memory `n` moves in the loops between its tile and that of the next memory, with the best order."""
+        moves, lattice = tables.moves[n], tables.lattice
+
+        def rest(resting: frozenset[int]) -> Floats:
+            if not resting:
+                return np.array(0.0)
+            dims = self.free_dims(resting)
+            at = [outer[d] if d in dims else inner[d] for d in range(len(inner))]
+            ways = [total(moves[t][np.ix_(*at)] for t in resting - left) + rest(left) for left in self.left(resting)]
+            still = lattice.least_beyond(total(moves[t] for t in resting), dims)[np.ix_(*outer)]
+            for d in self.every - dims:
+                still = still + lattice.of_dim(d, [0.0 if place == inner[d][0] else inf for place in outer[d]])
+            return least_of([*ways, still])
+
+        return rest(frozenset(moves))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from fractions import Fraction
 from math import inf
 from pathlib import Path
 from random import Random
@@ -12,36 +11,35 @@ from random import Random
 from ..costs.hierarchy import mapping_as_json, parse_architecture, parse_mapping, parse_problem
 from ..costs.hierarchy.parse import architecture_as_json, problem_as_json
 from ..costs.hierarchy.values import LoopMapping
-from ..costs.json_fields import Json, bad, list_of, object_of, read_json, text
+from ..costs.json_fields import Json, bad, list_of, number, object_of, read_json, text
 from ..errors import TilewrightError
 from .bounds import Bounds, price
 from .space import GOALS, Question, Region
 
 FORMAT = "tilewright certificate 1"
 
-SLACK = 1 - Fraction(1, 10**9)
+SLACK = 1 - 1e-9
 """Prices that differ by less are one price, as for `proven`."""
 
-SPLIT, ARRAY, CAPACITY, BOUND, PRICED = "sacbp"
-"""What is done with a region, a letter each, in the order in which regions are split; 1 to 4 of the statements."""
+SPLIT, ARRAY, BOUND, PRICED = "sabp"
+"""What is done with a region, a letter each, in the order in which regions are split."""
 
-STATEMENTS = {
-    ARRAY: "statement 1, arrays",
-    CAPACITY: "statement 2, memories",
-    BOUND: "statement 3, bounds",
-    PRICED: "statement 4, prices",
-}
+STATEMENTS = {ARRAY: "statement 1, arrays", BOUND: "statement 3, bounds", PRICED: "statement 4, prices"}
 
 MAX_REGIONS = 2_000_000
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """That no mapping of `question` costs less than `mapping`: `steps` has a letter for each region, parents first."""
+    """That no mapping of `question` costs less than `mapping` by more than `gap` (0.01: 1 %).
+
+    `steps` has a letter for each region, parents first.
+    """
 
     question: Question
     mapping: LoopMapping
     steps: str
+    gap: float = 0.0
 
     def as_json(self) -> Json:
         """The certificate's file."""
@@ -56,6 +54,7 @@ class Certificate:
             "split_axes": question.split_axes,
             "dims": [question.problem.dims[d] for d in question.dims],
             "mapping": mapping_as_json(question.arch, question.problem, self.mapping),
+            "gap": self.gap,
             "steps": self.steps,
         }
 
@@ -66,7 +65,7 @@ class Checked:
     `followed` of them were recomputed."""
 
     certificate: Certificate
-    value: Fraction
+    value: float
     closed: dict[str, int]
     followed: int
     mappings: int
@@ -91,7 +90,10 @@ def parse_certificate(data: object, where: str) -> Certificate:
     dims = tuple(problem.dims.index(str(name)) for name in names)
     question = Question(arch, problem, goal, bool(flags[0]), bool(flags[1]), dims)
     mapping = parse_mapping(found.get("mapping"), arch, problem, f"{where}.mapping")
-    return Certificate(question, mapping, text(found, "steps", where))
+    gap = number(found, "gap", where)
+    if not 0 <= gap <= 1:
+        raise bad(f"{where}.gap", "a number from 0 to 1", gap)
+    return Certificate(question, mapping, text(found, "steps", where), gap)
 
 
 def check_certificate(path: Path, sample: int | None = None, seed: int = 0) -> Checked:
@@ -123,21 +125,22 @@ class Follower:
         value = price(question.arch, question.problem, self.certificate.mapping, question.goal)
         if value == inf:
             raise self.refuted("the mapping", "one that fits", "one that does not")
-        least, waiting, place = Fraction(value) * SLACK, [Region(question)], 0
+        target = value * SLACK
+        least, waiting, place = target * (1 - self.certificate.gap), [Region(question)], 0
         while waiting:
             region = waiting.pop()
             if place == len(steps):
                 raise self.refuted("steps", "regions that cover the space", f"only {place}, and {region} is left")
-            self.step(region, steps[place], place, least)
+            self.step(region, steps[place], place, (target, least))
             if steps[place] == SPLIT:
-                waiting += reversed(list(region.parts()))
+                waiting += reversed(list(self.bounds.open_parts(region, target, least)))
             place += 1
         if place < len(steps):
             raise self.refuted("steps", f"{place} regions", str(len(steps)))
         seconds = time.process_time() - start
-        return Checked(self.certificate, Fraction(value), self.closed, self.followed, self.mappings, seconds)
+        return Checked(self.certificate, value, self.closed, self.followed, self.mappings, seconds)
 
-    def step(self, region: Region, letter: str, place: int, least: Fraction) -> None:
+    def step(self, region: Region, letter: str, place: int, limits: tuple[float, float]) -> None:
         """One region, which must cost at least so much, or be empty, or be split."""
         subject = f"steps[{place}], {region}"
         if letter == SPLIT:
@@ -150,20 +153,20 @@ class Follower:
         if self.random.random() >= self.share:
             return
         self.followed += 1
-        if not self.holds(region, letter, least):
+        if not self.holds(region, letter, *limits):
             raise self.refuted(subject, f"{STATEMENTS[letter]}, to close the region", "that it does not")
 
-    def holds(self, region: Region, letter: str, least: Fraction) -> bool:
+    def holds(self, region: Region, letter: str, target: float, least: float) -> bool:
         """Whether a statement closes a region."""
         if region.kept is None:
             return False
         if letter == ARRAY:
             return region.exceeds_array()
-        if letter == CAPACITY:
-            return region.exceeds_memory()
+        if region.exceeds_array():
+            return False
         if letter == BOUND:
-            return not region.exceeds_array() and self.bounds.least(region) >= least
-        if not region.decided or region.exceeds_array():
+            return self.bounds.least(region, target) >= least
+        if not region.decided:
             return False
         question = self.question
         for mapping in region.mappings():

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, permutations, product
+from itertools import chain, islice, permutations, product
 from math import factorial, prod
 from typing import Literal
 
 from ..algebra.factors import divisors_of
-from ..costs.exact.axes import axes_of, tile_words
-from ..costs.exact.validity import bits_of_word
+from ..costs.exact.axes import axes_of
 from ..costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..errors import TilewrightError
 
 Goal = Literal["edp", "energy", "latency", "dram"]
 GOALS: tuple[Goal, ...] = ("edp", "energy", "latency", "dram")
 
-MAX_PARTS = 100_000
-"""Regions that one is split into, and orders of loops in one, at most: work must end whatever a certificate says."""
+MAX_PARTS = 1_000_000
+"""Regions that one is split into, and mappings of one, at most: work must end whatever a certificate says."""
 
 Kept = tuple[tuple[bool, ...], ...]
 """By level and tensor."""
 
 Factors = tuple[int, ...]
-"""Of one dimension, by slot."""
+"""Of one dimension by array, of one array by dimension, or a tile by dimension."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """The space of a problem on a machine, and what is least: `dims` is the order in which regions decide factors."""
+    """The space of a problem on a machine, and what is least: `dims` is the order in which regions decide spreads."""
 
     arch: Architecture
     problem: Problem
@@ -49,14 +48,10 @@ class Question:
             raise TilewrightError("parse", subject, "each dimension once, to be decided in turn", str(self.dims))
 
     @cached_property
-    def slots(self) -> tuple[tuple[int, str, int], ...]:
-        """Places for a factor of each dimension: (level, `x`, `y` or `t`, the largest product there)."""
-        found: list[tuple[int, str, int]] = []
-        for level in range(len(self.arch.levels)):
-            arrays = zip("xy", self.arch.fan_out(level), strict=True)
-            found += [(level, kind, width) for kind, width in arrays if width > 1]
-            found.append((level, "t", self.problem.macs))
-        return tuple(found)
+    def arrays(self) -> tuple[tuple[int, int, int], ...]:
+        """The arrays: (the level above, columns, rows)."""
+        fans = ((level, *self.arch.fan_out(level)) for level in range(len(self.arch.levels)))
+        return tuple(array for array in fans if array[1:] != (1, 1))
 
     @cached_property
     def keeps(self) -> tuple[Kept, ...]:
@@ -69,11 +64,9 @@ class Question:
         return tuple((*kept, (True,) * count) for kept in parts)
 
     @cached_property
-    def factors(self) -> tuple[tuple[Factors, ...], ...]:
-        """By dimension, factors that multiply to its bound, none beyond its slot."""
-        every = [list(islice(self._factors(bound, 0), MAX_PARTS + 1)) for bound in self.problem.bounds]
-        self.limit(max(map(len, every)), "factors of a dimension")
-        return tuple(tuple(f for f in found if self.split_axes or not self._on_both_axes(f)) for found in every)
+    def spreads(self) -> tuple[tuple[Factors, ...], ...]:
+        """By dimension, factors over the arrays whose product divides its bound."""
+        return tuple(tuple(self._spreads(n, 0)) for n in self.problem.bounds)
 
     def limit(self, count: int, what: str) -> None:
         """Refuse what would take too long."""
@@ -81,93 +74,146 @@ class Question:
             subject, lever = f"certificate of {self.problem.name}", "map without --certificate"
             raise TilewrightError("limit", subject, f"at most {MAX_PARTS} {what}", str(count), lever)
 
-    def _factors(self, rest: int, place: int) -> Iterator[Factors]:
-        if place == len(self.slots):
-            yield from [()] if rest == 1 else []
+    def _spreads(self, rest: int, place: int) -> Iterator[Factors]:
+        if place == len(self.arrays):
+            yield ()
             return
+        _, columns, rows = self.arrays[place]
         for factor in divisors_of(rest):
-            if factor <= self.slots[place][2]:
-                yield from ((factor, *more) for more in self._factors(rest // factor, place + 1))
+            if factor <= columns * rows:
+                yield from ((factor, *more) for more in self._spreads(rest // factor, place + 1))
 
-    def _on_both_axes(self, factors: Factors) -> bool:
-        spread = [level for (level, kind, _), f in zip(self.slots, factors, strict=True) if kind != "t" and f > 1]
-        return len(set(spread)) < len(spread)
+    def layouts(self, place: int, factors: Sequence[int]) -> Iterator[Factors]:
+        """Factors along columns, the others along rows, that lay a spread out on one array."""
+        _, columns, rows = self.arrays[place]
+        ways = (divisors_of(n) if self.split_axes else sorted({1, n}) for n in factors)
+        return (x for x in product(*ways) if prod(x) <= columns and prod(factors) <= rows * prod(x))
 
 
 @dataclass(frozen=True)
 class Region:
-    """All mappings that keep tensors so, if that is decided, and have these factors of the first of `Question.dims`."""
+    """All mappings that keep tensors so, spread the first of `Question.dims` so, and have these tiles.
+
+    A tile is that of all instances of a memory together, by dimension; memories that keep nothing have none here.
+    """
 
     question: Question
     kept: Kept | None = None
-    factors: tuple[Factors, ...] = ()
+    spreads: tuple[Factors, ...] = ()
+    tiles: tuple[Factors, ...] = ()
 
     def __str__(self) -> str:
         kept = "" if self.kept is None else f"kept {self.kept}"
         names = [self.question.problem.dims[d] for d in self.question.dims]
-        return " ".join([f"region {kept}", *(f"{n} = {f}" for n, f in zip(names, self.factors, strict=False))])
+        spreads = (f"{n} = {f}" for n, f in zip(names, self.spreads, strict=False))
+        return " ".join([f"region {kept}", *spreads, *map(str, self.tiles)])
 
     def parts(self) -> Iterator[Region]:
-        """The regions that this one is the union of; of a region with all factors there are none (`mappings`)."""
+        """The regions that this one is the union of; of a region with all tiles there are none (`mappings`)."""
+        question = self.question
         if self.kept is None:
-            yield from (replace(self, kept=kept) for kept in self.question.keeps)
+            yield from (replace(self, kept=kept) for kept in question.keeps)
+        elif not self.spread:
+            d = question.dims[len(self.spreads)]
+            yield from (replace(self, spreads=(*self.spreads, found)) for found in question.spreads[d])
         elif not self.decided:
-            d = self.question.dims[len(self.factors)]
-            yield from (replace(self, factors=(*self.factors, found)) for found in self.question.factors[d])
+            rests = [[f * low for f in divisors_of(n // low)] for n, low in zip(*self._last(), strict=True)]
+            question.limit(prod(map(len, rests)), "tiles")
+            yield from (replace(self, tiles=(*self.tiles, tile)) for tile in product(*rests))
+
+    def _last(self) -> tuple[Factors, Factors]:
+        return self.question.problem.bounds, self.tiles[-1] if self.tiles else self.spatial()
+
+    @cached_property
+    def memories(self) -> tuple[int, ...]:
+        """Levels below the outermost that keep something."""
+        assert self.kept is not None
+        return tuple(level for level, kept in enumerate(self.kept[:-1]) if any(kept))
+
+    @property
+    def spread(self) -> bool:
+        """Whether all factors along arrays are decided."""
+        return len(self.spreads) == len(self.question.dims)
 
     @property
     def decided(self) -> bool:
-        """Whether only orders of loops are left."""
-        return len(self.factors) == len(self.question.dims)
+        """Whether only orders of loops are left, and factors of memories that keep nothing."""
+        return self.spread and len(self.tiles) == len(self.memories)
 
-    def spread(self) -> dict[tuple[int, str], int]:
-        """Children by level and axis of an array, of the factors that are decided."""
-        columns = zip(*self.factors, strict=True) if self.factors else ((),) * len(self.question.slots)
-        found = zip(self.question.slots, columns, strict=True)
-        return {(level, kind): prod(factors) for (level, kind, _), factors in found if kind != "t"}
+    def spatial(self, first: int = 0, last: int | None = None) -> Factors:
+        """By dimension, the decided factors along the arrays below levels `first` to `last`."""
+        found = [1] * len(self.question.dims)
+        for d, factors in zip(self.question.dims, self.spreads, strict=False):
+            for (level, *_), factor in zip(self.question.arrays, factors, strict=True):
+                found[d] *= factor if first <= level and (last is None or level <= last) else 1
+        return tuple(found)
+
+    def on_arrays(self) -> list[Factors]:
+        """The decided factors of each array, by dimension in the order of `Question.dims`."""
+        return list(zip(*self.spreads, strict=True)) or [()] * len(self.question.arrays)
 
     def exceeds_array(self) -> bool:
-        """Statement 1: factors that are decided spread over more columns or rows than there are."""
-        found = self.spread()
-        return any(found[level, kind] > width for level, kind, width in self.question.slots if kind != "t")
-
-    def exceeds_memory(self) -> bool:
-        """Statement 2: tiles of the factors that are decided, other factors taken as 1, do not fit."""
-        question, problem = self.question, self.question.problem
-        tile = [1] * len(problem.dims)
-        for level, memory in enumerate(question.arch.levels):
-            for d, factors in zip(question.dims, self.factors, strict=False):
-                tile[d] *= prod(f for slot, f in zip(question.slots, factors, strict=True) if slot[0] == level)
-            if memory.entries is None or self.kept is None:
-                continue
-            words = [tile_words(axes_of(tensor, problem.bounds), tuple(tile)) for tensor in problem.tensors]
-            kept = zip(problem.tensors, words, self.kept[level], strict=True)
-            demand = sum(count * bits_of_word(tensor, memory) for tensor, count, keep in kept if keep)
-            if demand * memory.multiple_buffering > memory.entries * memory.word_bits:
-                return True
-        return False
+        """Statement 1: factors that are decided cannot be laid out on columns and rows."""
+        found = enumerate(self.on_arrays())
+        return any(next(self.question.layouts(place, factors), None) is None for place, factors in found)
 
     def mappings(self) -> Iterator[LoopMapping]:
-        """Statement 4: one mapping for each order of loops that may matter, all factors decided."""
+        """Statement 4: one mapping for each order of loops that may matter, all tiles decided."""
         assert self.kept is not None
-        question, names = self.question, [tensor.name for tensor in self.question.problem.tensors]
-        loops: dict[tuple[int, str], list[Loop]] = {(level, kind): [] for level, kind, _ in question.slots}
-        for d, factors in zip(question.dims, self.factors, strict=True):
-            for (level, kind, _), factor in zip(question.slots, factors, strict=True):
-                loops[level, kind] += [Loop(d, factor)] if factor > 1 else []
+        question, count = self.question, len(self.question.arch.levels)
+        question.limit(self.most_mappings(), "orders of loops")
+        names = [tensor.name for tensor in question.problem.tensors]
         away = [frozenset(n for n, keep in zip(names, kept, strict=True) if not keep) for kept in self.kept]
-        levels = question.arch.levels
-        question.limit(prod(factorial(len(found)) for (level, _), found in loops.items() if level), "orders of loops")
-        temporal = (permutations(loops[n, "t"]) if n else [tuple(loops[n, "t"])] for n in range(len(levels)))
-        for order in product(*temporal):
-            for spatial in product(*(self._spatial(loops, n, axis) for n in range(len(levels)) for axis in "xy")):
-                yield LoopMapping(
-                    tuple(
-                        LevelMapping(order[n], spatial[2 * n], spatial[2 * n + 1], away[n]) for n in range(len(levels))
-                    )
-                )
+        spatial = [list(self._spatial(place)) for place in range(len(question.arrays))]
+        for temporal in product(*(list(_orders(*step)) for step in self._steps())):
+            order = list(chain(*temporal))
+            for chosen in product(*spatial):
+                along = {array[0]: axes for array, axes in zip(question.arrays, chosen, strict=True)}
+                levels = (LevelMapping(order[n], *along.get(n, ((), ())), away[n]) for n in range(count))
+                yield LoopMapping(tuple(levels))
 
-    def _spatial(self, loops: dict[tuple[int, str], list[Loop]], level: int, axis: str) -> list[tuple[Loop, ...]]:
-        """Orders of loops along an axis: they matter where links take energy."""
-        found = tuple(loops.get((level, axis), ()))
-        return list(permutations(found)) if self.question.arch.levels[level].hop_energy_pj else [found]
+    def most_mappings(self) -> int:
+        """`mappings` at most, but for orders along axes."""
+        steps = [(factors, last - first + 1) for factors, first, last in self._steps()]
+        ways = (prod(len(list(_products(n, count))) for n in factors) for factors, count in steps)
+        return prod(ways) * prod(
+            factorial(sum(n > 1 for n in factors)) for factors, _ in steps[self.memories[:1] == (0,) :]
+        )
+
+    def _steps(self) -> Iterator[tuple[Factors, int, int]]:
+        """From tile to tile: how many times as large by dimension, and the levels whose loops in time make it so."""
+        tiles, first = [self.spatial(), *self.tiles, self.question.problem.bounds], 0
+        for inner, outer, last in zip(
+            tiles[:-1], tiles[1:], [*self.memories, len(self.question.arch.levels) - 1], strict=True
+        ):
+            yield tuple(b // a for a, b in zip(inner, outer, strict=True)), first, last
+            first = last + 1
+
+    def _spatial(self, place: int) -> Iterator[tuple[tuple[Loop, ...], tuple[Loop, ...]]]:
+        """Statement 5: loops along columns and rows of one array, all layouts and orders where links take energy."""
+        factors, links = (
+            self.on_arrays()[place],
+            self.question.arch.levels[self.question.arrays[place][0]].hop_energy_pj,
+        )
+        for columns in islice(self.question.layouts(place, factors), None if links else 1):
+            both = columns, tuple(n // x for n, x in zip(factors, columns, strict=True))
+            axes = [tuple(Loop(d, n) for d, n in zip(self.question.dims, own, strict=True) if n > 1) for own in both]
+            x, y = (permutations(own) if links else [own] for own in axes)
+            yield from product(x, list(y))
+
+
+def _orders(factors: Factors, first: int, last: int) -> Iterator[tuple[tuple[Loop, ...], ...]]:
+    """Loops in time of these levels, of so many iterations together; statement 5: those of level 0 in one order."""
+    count = last - first + 1
+    for found in product(*(_products(n, count) for n in factors)):
+        loops = [tuple(Loop(d, f[n]) for d, f in enumerate(found) if f[n] > 1) for n in range(count)]
+        yield from product(*(permutations(own) if first + n else [own] for n, own in enumerate(loops)))
+
+
+def _products(number: int, count: int) -> Iterator[Factors]:
+    """All tuples of `count` factors whose product is `number`."""
+    if count == 1:
+        yield (number,)
+        return
+    for factor in divisors_of(number):
+        yield from ((factor, *more) for more in _products(number // factor, count - 1))

@@ -1,71 +1,118 @@
-"""A certificate that a mapping is the best of its space: regions are split until a statement closes them."""
+"""A certificate of how good a mapping is: regions are split, the least bound first, until statements close them all."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import inf
 
 from ...certificates.bounds import Bounds, price
-from ...certificates.check import ARRAY, BOUND, CAPACITY, PRICED, SLACK, SPLIT, Certificate
-from ...certificates.space import Goal, Question, Region
+from ...certificates.check import ARRAY, BOUND, PRICED, SLACK, SPLIT, Certificate
+from ...certificates.space import Question, Region
+from ...costs.exact.axes import axes_of
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
 from .values import Request
 
-MOST_REGIONS = 100_000
-"""Regions of a certificate at most."""
+MOST_REGIONS, MOST_MAPPINGS = 5_000, 10_000
+"""Regions that are bounded, and mappings priced, before the certificate says less than `no mapping is better`."""
+
+
+@dataclass(order=True)
+class _Node:
+    """A region with its bound, the letter that it was left with, and its parts."""
+
+    low: float
+    number: int
+    region: Region = field(compare=False)
+    letter: str = field(compare=False, default=BOUND)
+    parts: list[_Node] = field(compare=False, default_factory=list["_Node"])
 
 
 def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request: Request) -> Certificate:
-    """The certificate that no mapping of the request's space is better than `mapping`.
+    """The certificate that no mapping of the request's space is better than `mapping`, or by how much at most.
 
-    Raises TilewrightError: `unsupported` for spaces without statements, `limit` where there are too many regions, and
-    `refuted` where a better mapping turns up.
+    Raises TilewrightError: `unsupported` for spaces without statements, and `refuted` where a better mapping turns up.
     """
     subject = f"certificate of {problem.name} on {arch.name}"
     if request.model != "exact" or request.space.factors != "perfect":
         found = f"model {request.model}, {request.space.factors} factors"
         lever = "take --factors perfect --model exact, or leave out --certificate"
         raise TilewrightError("unsupported", subject, "perfect factors in the exact model", found, lever)
-    dims = tuple(sorted(range(len(problem.dims)), key=lambda d: problem.bounds[d], reverse=True))
-    goal: Goal = request.objective
-    question = Question(arch, problem, goal, request.space.bypass, request.space.split_axes, dims)
-    value = price(arch, problem, mapping, goal)
+    dims = _dims_in_order(problem)
+    question = Question(arch, problem, request.objective, request.space.bypass, request.space.split_axes, dims)
+    value = price(arch, problem, mapping, question.goal)
     assert value < inf
-    least, bounds = Fraction(value) * SLACK, Bounds(question)
-    steps, waiting = list[str](), [Region(question)]
+    tree, target = _Tree(question, value * SLACK, subject), value * SLACK
+    root, low = tree.grow()
+    gap = min(1.0, (1 - low / target) * (1 + 1e-9)) if low < target else 0.0
+    return Certificate(question, mapping, "".join(_steps(root, tree.bounds, target, target * (1 - gap))), gap)
+
+
+def _dims_in_order(problem: Problem) -> tuple[int, ...]:
+    """Filters of windows first, as statement 3b wants, then the largest."""
+    windows = [window.dims for tensor in problem.tensors for window in axes_of(tensor, problem.bounds).windows]
+    largest = {max(dims, key=lambda d: problem.bounds[d]) for dims in windows}
+    small = {d for dims in windows for d in dims} - largest
+    return tuple(sorted(range(len(problem.dims)), key=lambda d: (d not in small, -problem.bounds[d])))
+
+
+class _Tree:
+    """Regions of a question, none of which costs less than `target` if the mapping is the best."""
+
+    def __init__(self, question: Question, target: float, subject: str) -> None:
+        self.question, self.target, self.subject = question, target, subject
+        self.bounds, self.count, self.priced = Bounds(question), 0, 0
+
+    def grow(self) -> tuple[_Node, float]:
+        """Split the region of the least bound until none is below the target, or there are too many."""
+        root = self.node(Region(self.question))
+        waiting = [root]
+        while waiting and waiting[0].low < self.target and self.count < MOST_REGIONS:
+            node = waiting[0]
+            if node.region.decided and not self.settle(node):
+                break
+            heapq.heappop(waiting)
+            if not node.region.decided:
+                node.letter = SPLIT
+                parts = self.bounds.open_parts(node.region, self.target, self.target)
+                node.parts = [self.node(part) for part in parts]
+                for part in node.parts:
+                    heapq.heappush(waiting, part)
+        return root, min(self.target, waiting[0].low) if waiting else self.target
+
+    def node(self, region: Region) -> _Node:
+        """A region and its bound."""
+        self.count += 1
+        if region.kept is None:
+            return _Node(0.0, self.count, region)
+        if region.exceeds_array():
+            return _Node(inf, self.count, region, ARRAY)
+        return _Node(self.bounds.least(region, self.target), self.count, region)
+
+    def settle(self, node: _Node) -> bool:
+        """Price every order; none may be better.  Whether there were few."""
+        question = self.question
+        self.priced += node.region.most_mappings()
+        if self.priced > MOST_MAPPINGS:
+            return False
+        for mapping in node.region.mappings():
+            found = price(question.arch, question.problem, mapping, question.goal)
+            if found < self.target:
+                lever = "this is a fault of the search: please report it"
+                raise TilewrightError("refuted", self.subject, "no better mapping", f"one of {found:.6g}", lever)
+        node.letter = PRICED
+        return True
+
+
+def _steps(root: _Node, bounds: Bounds, target: float, least: float) -> Iterator[str]:
+    """The letters of regions, parents first; regions whose bound is `least` are not split."""
+    waiting = [root]
     while waiting:
-        region = waiting.pop()
-        letter = _closed(region, bounds, least)
-        steps.append(letter)
-        if letter == SPLIT:
-            waiting += reversed(list(region.parts()))
-        elif letter == PRICED:
-            _price_all(region, least, subject)
-        if len(steps) + len(waiting) > MOST_REGIONS:
-            lever = "certify a smaller kernel, or leave out --certificate"
-            raise TilewrightError("limit", subject, f"at most {MOST_REGIONS} regions", "more", lever)
-    return Certificate(question, mapping, "".join(steps))
-
-
-def _closed(region: Region, bounds: Bounds, least: Fraction) -> str:
-    """The statement that closes a region, or that it is split."""
-    if region.kept is None:
-        return SPLIT
-    if region.exceeds_array():
-        return ARRAY
-    if region.exceeds_memory():
-        return CAPACITY
-    if bounds.least(region) >= least:
-        return BOUND
-    return PRICED if region.decided else SPLIT
-
-
-def _price_all(region: Region, least: Fraction, subject: str) -> None:
-    """Price every order; none may be better."""
-    question = region.question
-    for mapping in region.mappings():
-        found = price(question.arch, question.problem, mapping, question.goal)
-        if found < least:
-            lever = "this is a fault of the search: please report it"
-            raise TilewrightError("refuted", subject, "no better mapping", f"one of {float(found):.6g}", lever)
+        node = waiting.pop()
+        closed = node.letter == SPLIT and node.low >= least
+        yield BOUND if closed else node.letter
+        if node.letter == SPLIT and not closed:
+            open_parts = {part.tiles for part in bounds.open_parts(node.region, target, least)}
+            waiting += reversed([part for part in node.parts if part.region.tiles in open_parts])

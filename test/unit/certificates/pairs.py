@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf, prod
 from random import Random
 from typing import NamedTuple
@@ -61,8 +62,14 @@ def regions_of(question: Question, mapping: LoopMapping) -> Iterator[Region]:
     region = Region(question, (*kept, (True,) * len(names)))
     yield region
     for d in question.dims:
-        factors = tuple(_factor(mapping, level, kind, d) for level, kind, _ in question.slots)
-        region = Region(question, region.kept, (*region.factors, factors))
+        factors = tuple(_factor(mapping, n, "x", d) * _factor(mapping, n, "y", d) for n, *_ in question.arrays)
+        region = replace(region, spreads=(*region.spreads, factors))
+        yield region
+    spatial = region.spatial()
+    for memory in region.memories:
+        inside = [prod(_factor(mapping, level, "t", d) for level in range(memory + 1)) for d in range(len(spatial))]
+        tile = tuple(n * size for n, size in zip(inside, spatial, strict=True))
+        region = replace(region, tiles=(*region.tiles, tile))
         yield region
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tilewright.certificates.bounds import Bounds
@@ -23,13 +23,17 @@ from tilewright.search.mapping.certify import certify
 
 from .pairs import Pair, pair_of, regions_of
 
-SEEDS = range(90)
+SEEDS, SOME = range(60), 4
+"""Random pairs, and mappings of each that are compared with bounds."""
+
 ROUNDING = 1 + 1e-9
+ABOVE = 1 + 1e-5
+"""Bounds are cut off where they reach what they are compared with."""
 
 
 @cache
 def pairs() -> list[Pair]:
-    return [found for seed in SEEDS if (found := pair_of(seed, 500)) is not None]
+    return [found for seed in SEEDS if (found := pair_of(seed, 300)) is not None]
 
 
 @cache
@@ -46,15 +50,14 @@ def follow(certificate: Certificate, sample: int | None = None) -> Follower:
 def wrongly_closed(pair: Pair) -> int:
     """Regions that a statement closes although a mapping in them fits and costs less."""
     bounds, found = Bounds(pair.question), 0
-    for value, mapping in pair.priced:
+    for value, mapping in pair.priced[:: -(-len(pair.priced) // SOME)]:
         for region in regions_of(pair.question, mapping):
-            empty = region.exceeds_array() or region.exceeds_memory()
-            found += empty or float(bounds.least(region)) > value * ROUNDING
+            found += region.exceeds_array() or bounds.least(region, value * ABOVE + 1e-30) > value * ROUNDING
     return found
 
 
 def test_statements_hold_of_every_mapping() -> None:
-    assert len(pairs()) > 25
+    assert len(pairs()) > 12
     assert [wrongly_closed(pair) for pair in pairs()] == [0] * len(pairs())
 
 
@@ -65,41 +68,27 @@ def test_regions_split_into_all_mappings() -> None:
             assert all(inner in outer.parts() for outer, inner in pairwise(regions))
 
 
-def scaled(method: str, by: Fraction) -> Callable[[pytest.MonkeyPatch], None]:
+def changed(method: str, change: Callable[[Any], Any]) -> Callable[[pytest.MonkeyPatch], None]:
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
         right = getattr(Bounds, method)
-        monkeypatch.setattr(Bounds, method, lambda *given, **named: right(*given, **named) * by)
+        monkeypatch.setattr(Bounds, method, lambda *given, **named: change(right(*given, **named)))
 
     return patch
 
 
-def one_more(method: str) -> Callable[[pytest.MonkeyPatch], None]:
-    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
-        right = getattr(Bounds, method)
-        monkeypatch.setattr(Bounds, method, lambda *given, **named: right(*given, **named) + 1)
-
-    return patch
-
-
-def doubled(method: str) -> Callable[[pytest.MonkeyPatch], None]:
-    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
-        right = getattr(Bounds, method)
-        monkeypatch.setattr(Bounds, method, lambda *given: [2 * count for count in right(*given)])
-
-    return patch
-
-
-SLIGHTLY = Fraction(1001, 1000)
 FAULTS = {
-    "least": scaled("least", SLIGHTLY),
-    "energy": scaled("energy", SLIGHTLY),
-    "cycles": scaled("cycles", SLIGHTLY),
-    "copies": doubled("_copies"),
-    "moves": doubled("_moves"),
-    "operands": one_more("_operands"),
-    "first tiles": one_more("_first"),
-    "beginning": one_more("_begin"),
-    "latency": one_more("_latency"),
+    "bound": changed("by_tile", lambda found: found * 1.001),
+    "units": changed("units", lambda found: found * 1.001),
+    "cycles": changed("cycles", lambda found: found * 1.001),
+    "costs to go": changed("_to_end", lambda found: found * 1.001),
+    "copies": changed("copies", lambda found: found * 2),
+    "crossing": changed("crossing", lambda found: found * 1.001 + 0.001),
+    "operands": changed("operands", lambda found: found + 1),
+    "free children": changed("free", lambda found: max(1, found // 2)),
+    "memories": changed("fits", lambda found: np.where(found.cumsum().reshape(found.shape) < 3, np.inf, found)),
+    "first tiles": changed("first_tiles", lambda found: found + 1),
+    "latency": changed("_latency", lambda found: found + 1),
+    "dimensions at rest": changed("free_dims", lambda found: frozenset()),
 }
 
 
@@ -116,6 +105,7 @@ def test_certificates_are_accepted() -> None:
         follower = follow(again)
         assert follower.followed == sum(follower.closed.values()) == sum(step != "s" for step in again.steps)
         assert follow(again, 3).followed <= follower.followed
+        assert again.gap == 0
 
 
 def test_worse_mappings_have_no_certificate() -> None:
@@ -129,7 +119,7 @@ def test_worse_mappings_have_no_certificate() -> None:
             follow(replace(certificate, mapping=worse))
         with pytest.raises(TilewrightError, match="no better mapping"):
             certify(pair.question.arch, pair.question.problem, worse, pair.request)
-    assert tried > 10
+    assert tried > 5
 
 
 def test_corrupted_steps_are_refused() -> None:
@@ -138,12 +128,12 @@ def test_corrupted_steps_are_refused() -> None:
         steps = certificate.steps
         places = [place for place, step in enumerate(steps) if step in "bp"][:4]
         broken = [steps[:-1], steps + "b", "b" + steps[1:], steps.replace("s", "x", 1)]
-        broken += [steps[:place] + letter + steps[place + 1 :] for place in places for letter in "ac"]
+        broken += [steps[:place] + "a" + steps[place + 1 :] for place in places]
         for wrong in broken:
             with pytest.raises(TilewrightError):
                 follow(replace(certificate, steps=wrong))
             refused += 1
-    assert refused > 200
+    assert refused > 60
 
 
 def test_other_machines_are_refused() -> None:
@@ -157,7 +147,7 @@ def test_other_machines_are_refused() -> None:
                 follow(replace(certificate, question=replace(certificate.question, arch=other)))
             except TilewrightError:
                 refused += 1
-    assert refused > 10
+    assert refused > 2
 
 
 def fields(**changed: Any) -> dict[str, Any]:
@@ -173,6 +163,7 @@ def fields(**changed: Any) -> dict[str, Any]:
         (fields(objective="area"), "edp, energy, latency, dram"),
         (fields(dims=["m", "m"]), "once"),
         (fields(bypass=1), "true or false"),
+        (fields(gap=2), "from 0 to 1"),
         (fields(steps=3), "steps"),
     ],
 )
@@ -184,8 +175,8 @@ def test_other_forms_are_refused(data: object, subject: str) -> None:
 def test_large_spaces_are_refused_soon() -> None:
     question = certificates()[0].question
     huge = replace(question.problem, bounds=(2**10 * 3**10 * 5**5,) * len(question.problem.dims))
-    with pytest.raises(TilewrightError, match="factors of a dimension"):
-        _ = replace(question, problem=huge).factors
+    with pytest.raises(TilewrightError, match="tiles"):
+        list(Region(replace(question, problem=huge), question.keeps[0], ((1,) * len(question.arrays),) * 3).parts())
 
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=4 k=4"

@@ -1,0 +1,72 @@
+"""All tiles of a problem: arrays with an axis per dimension, by the divisors of its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra.factors import divisors_of
+from ..costs.exact.axes import Axes, distinct
+from ..costs.hierarchy import Problem
+from .space import Factors
+
+Floats = NDArray[np.float64]
+Places = Sequence[Sequence[int]]
+"""By dimension, places among `Lattice.sizes`."""
+
+
+class Lattice:
+    """All tiles that are multiples of one: arrays with an axis per dimension, by its divisors."""
+
+    def __init__(self, problem: Problem, axes: list[Axes], least: Factors) -> None:
+        self.sizes = [[m * f for f in divisors_of(n // m)] for n, m in zip(problem.bounds, least, strict=True)]
+        self.shape = tuple(map(len, self.sizes))
+        self._larger = [[[j for j, b in enumerate(own) if b % a == 0] for a in own] for own in self.sizes]
+        visits = [self.of_dim(d, [n // size for size in self.sizes[d]]) for d, n in enumerate(problem.bounds)]
+        self.words = [self.tile_words(found, (1,) * len(least)) for found in axes]
+        self.moved = [words * prod(visits) for words in self.words]
+        elements = [words.flat[-1] for words in self.words]
+        again = [prod((visits[d] for d in found.unrelated), start=np.ones(self.shape)) for found in axes]
+        self.once = [n * times for n, times in zip(elements, again, strict=True)]
+
+    def of_dim(self, d: int, values: Sequence[float]) -> Floats:
+        """Values by the size along one dimension, to be multiplied with arrays of tiles."""
+        return np.array(values, np.float64).reshape([-1 if e == d else 1 for e in range(len(self.shape))])
+
+    def tile_words(self, axes: Axes, parts: Factors) -> Floats:
+        """Words of one of so many equal parts of each tile, along each dimension."""
+        found = np.ones((1,) * len(self.shape))
+        for d in axes.plain:
+            found = found * self.of_dim(d, [size // parts[d] for size in self.sizes[d]])
+        for window in axes.windows:
+            sizes = [[size // parts[d] for size in self.sizes[d]] for d in window.dims]
+            values = np.array([distinct(window.coefficients, chosen) for chosen in product(*sizes)], np.float64)
+            order = np.argsort(window.dims)
+            table = values.reshape(tuple(map(len, sizes))).transpose(order)
+            found = found * table.reshape([n if d in window.dims else 1 for d, n in enumerate(self.shape)])
+        return np.broadcast_to(found, self.shape)
+
+    def least_beyond(self, table: Floats, dims: frozenset[int]) -> Floats:
+        """By tile, the least of the table over tiles that contain it and differ along `dims` alone."""
+        found = np.array(np.broadcast_to(table, self.shape))
+        for d in dims:
+            rows = np.moveaxis(found, d, 0)
+            for place, larger in enumerate(self._larger[d]):
+                if len(larger) > 1:
+                    rows[place] = rows[larger].min(axis=0)
+        return found
+
+
+def total(costs: Iterable[Floats]) -> Floats:
+    """The sum of arrays that broadcast to each other."""
+    return sum(costs, np.zeros(()))
+
+
+def least_of(ways: Sequence[Floats]) -> Floats:
+    """The least of arrays that broadcast to each other."""
+    return reduce(np.minimum, ways)
