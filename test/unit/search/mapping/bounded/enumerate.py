@@ -303,8 +303,13 @@ def _stack(random: Random, name: str, meshes: list[tuple[int, int]], draws: Draw
     return Architecture(name, tuple(reversed(levels)), "MAC", columns * rows, columns, 1.0)
 
 
-def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int) -> list[LoopMapping] | None:
-    """All mappings of a space (some do not fit), or None if there are more than `most`."""
+def every_mapping(
+    arch: Architecture, problem: Problem, space: Space, most: int, *, ordered: bool = False
+) -> list[LoopMapping] | None:
+    """All mappings of a space (some do not fit), or None if there are more than `most`.
+
+    `ordered` has all orders of loops, also those that are all the same to the exact model.
+    """
     slots = list(_slots(arch))
     perfect = space.factors == "perfect"
     chains = [
@@ -319,7 +324,9 @@ def every_mapping(arch: Architecture, problem: Problem, space: Space, most: int)
     for combination in product(*chains):
         columns = [tuple(chain[i] for chain in combination) for i in range(len(slots))]
         if _placed(slots, columns, space):
-            found.append(tuple(_orders(arch, slot, column) for slot, column in zip(slots, columns, strict=True)))
+            found.append(
+                tuple(_orders(arch, slot, column, ordered=ordered) for slot, column in zip(slots, columns, strict=True))
+            )
             count += len(keeps) * prod(len(orders) for orders in found[-1])
             if count > most:
                 return None
@@ -378,7 +385,7 @@ SLACK = 1e-9
 def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -> str:
     """Solve a pair and compare: `proven`, `open`, `nothing` (nothing fits), `many` (more than `most` mappings), or what
     is wrong."""
-    mappings = every_mapping(arch, problem, request.space, most)
+    mappings = every_mapping(arch, problem, request.space, most, ordered=request.model == "timeloop")
     if mappings is None:
         return "many"
     objective = request.objective
@@ -411,10 +418,10 @@ def _values(arch: Architecture, problem: Problem, mappings: Sequence[LoopMapping
     return np.where(prices.valid, value, np.inf)
 
 
-def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...]) -> list[tuple[Loop, ...]]:
+def _orders(arch: Architecture, slot: Slot, column: tuple[int, ...], *, ordered: bool) -> list[tuple[Loop, ...]]:
     loops = tuple(Loop(d, factor) for d, factor in enumerate(column) if factor > 1)
     matters = slot[0] > 0 if slot[1] == "t" else arch.levels[slot[0]].hop_energy_pj > 0
-    return list(permutations(loops)) if matters else [loops]
+    return list(permutations(loops)) if matters or ordered else [loops]
 
 
 def _keeps(arch: Architecture, problem: Problem, space: Space) -> Iterator[tuple[frozenset[str], ...]]:
