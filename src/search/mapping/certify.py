@@ -15,7 +15,7 @@ from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
 from .values import Request
 
-MOST_REGIONS, MOST_MAPPINGS = 5_000, 10_000
+MOST_REGIONS, MOST_MAPPINGS = 5_000, 3_000
 """Regions that are bounded, and mappings priced, before the certificate says less than `no mapping is better`."""
 
 
