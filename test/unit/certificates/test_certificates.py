@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -181,6 +182,27 @@ def test_large_spaces_are_refused_soon() -> None:
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=4 n=4 k=4"
 LARGE = "O[m,n] += A[m,k] * B[k,n]; m=512 n=512 k=512"
+
+
+def test_real_layers_have_certificates() -> None:
+    kernel = "O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=64"
+    mapped = map_kernel(kernel, "conventional", MapOptions(factors="perfect", time_limit_s=20))
+    certificate = parse_certificate(json.loads(mapped.certificate()), "text")
+    assert certificate.gap == 0
+    assert follow(certificate, 100).followed > 50
+
+
+def test_what_is_left_open_makes_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["tilewright.search.mapping.certify"], "MOST_REGIONS", 12)
+    open_ones = 0
+    for pair in pairs()[:7]:
+        certificate = certify(pair.question.arch, pair.question.problem, pair.priced[0][1], pair.request)
+        follow(certificate)
+        if certificate.gap > 1e-6:
+            open_ones += 1
+            with pytest.raises(TilewrightError, match="to close the region"):
+                follow(replace(certificate, gap=certificate.gap * 0.9))
+    assert open_ones > 1
 
 
 @pytest.mark.parametrize(
