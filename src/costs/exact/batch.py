@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import TilewrightError
 from ..hierarchy.batch import MappingBatch, pack
@@ -47,7 +48,15 @@ def price_batch(arch: Architecture, problem: Problem, mappings: MappingBatch | S
         price_all(room.shape, room.machine, arrays, answers, room.loops, room.flow, room.work)
     for n in np.flatnonzero(~answers.done).tolist():
         _price_one(arch, problem, batch.mapping(n, problem), answers, n)
-    return BatchTotals(answers.cycles, answers.energy, answers.valid, answers.reads, answers.fills, answers.updates)
+    valid = answers.valid & spreads_allowed(arch, problem, batch)
+    return BatchTotals(answers.cycles, answers.energy, valid, answers.reads, answers.fills, answers.updates)
+
+
+def spreads_allowed(arch: Architecture, problem: Problem, batch: MappingBatch) -> NDArray[np.bool_]:
+    """Which mappings of a batch spread only dimensions that the machine spreads."""
+    fixed = ~np.array(arch.may_spread(problem), np.bool_)
+    spread = (batch.spatial_x[:, :, fixed] > 1) | (batch.spatial_y[:, :, fixed] > 1)
+    return np.asarray(~spread.any(axis=(1, 2)), np.bool_)
 
 
 class Workspace(NamedTuple):

@@ -12,7 +12,7 @@ from .axes import axes_of, tile_words
 def violations_of(arch: Architecture, problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:
     """All that is wrong with `mapping`, level by level."""
     found: list[Violation] = []
-    tiles = mapping.tiles(len(problem.dims))
+    tiles, spread = mapping.tiles(len(problem.dims)), arch.may_spread(problem)
     for index, level in enumerate(arch.levels):
         sizes = tuple(min(size, bound) for size, bound in zip(tiles[index][1], problem.bounds, strict=True))
         words = [tile_words(axes_of(tensor, problem.bounds), sizes) for tensor in problem.tensors]
@@ -25,6 +25,13 @@ def violations_of(arch: Architecture, problem: Problem, mapping: LoopMapping) ->
             demand = prod(loop.bound for loop in loops)
             if demand > bound:
                 found.append(Violation(level.name, axis, demand, bound, "children"))
+        found += [
+            Violation(
+                level.name, f"children that add to one sum along {problem.dims[loop.dim]}", loop.bound, 1, "children"
+            )
+            for loop in mapped.spatial
+            if loop.bound > 1 and not spread[loop.dim]
+        ]
         allowed = arch.may_hold(index, problem)
         for tensor, count, keep, may in zip(problem.tensors, words, kept, allowed, strict=True):
             if index == len(arch.levels) - 1:

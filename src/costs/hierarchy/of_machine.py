@@ -41,6 +41,7 @@ def architecture_of(machine: Machine, capability: Capability | None = None) -> A
         chain.compute.instances_x * columns,
         _energy_per_operation(capability),
         capability.operands,
+        sums_apart=machine.control == "threads",
     )
 
 

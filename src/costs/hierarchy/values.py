@@ -56,7 +56,8 @@ class Level:
 class Architecture:
     """A chain of storage levels, innermost first, above an array of multiply-accumulate units.
 
-    `operands` names what a unit works on, the output first: `("O", "I", "W")`.
+    `operands` names what a unit works on, the output first: `("O", "I", "W")`.  With `sums_apart`, instances side by
+    side do not add to one result: only dimensions of the output may be spread.
     """
 
     name: str
@@ -66,6 +67,14 @@ class Architecture:
     mac_mesh_x: int
     mac_energy_pj: float
     operands: tuple[str, ...] = ("O", "I", "W")
+    sums_apart: bool = False
+
+    def may_spread(self, problem: Problem) -> tuple[bool, ...]:
+        """Which of the problem's dimensions spatial loops may run over."""
+        (output,) = (tensor for tensor in problem.tensors if tensor.is_output)
+        return tuple(
+            not self.sums_apart or any(row[d] for row in output.coefficients) for d in range(len(problem.dims))
+        )
 
     def roles(self, problem: Problem) -> tuple[str, ...]:
         """Which operand of the machine each tensor of the problem is; a role that no operand has means a free one."""

@@ -40,6 +40,8 @@ def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request:
         found = f"model {request.model}, {request.space.factors} factors"
         lever = "take --factors perfect --model exact, or leave out --certificate"
         raise TilewrightError("unsupported", subject, "perfect factors in the exact model", found, lever)
+    if arch.sums_apart:
+        raise TilewrightError("unsupported", subject, "instances that may add to one sum", f"those of {arch.name}")
     dims = _dims_in_order(problem)
     question = Question(arch, problem, request.objective, request.space.bypass, request.space.split_axes, dims)
     value = price(arch, problem, mapping, question.goal)

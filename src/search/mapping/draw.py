@@ -45,15 +45,16 @@ class Sampler:
 
     def _factors(self, shape: tuple[int, int, int]) -> dict[str, Ints]:
         found = {name: np.ones(shape, np.int64) for name in ("temporal", "spatial_x", "spatial_y")}
+        spread = self.arch.may_spread(self.problem)
         for dim, bound in enumerate(self.problem.bounds):
+            slots = [(name, level) for name, level in self._slots if spread[dim] or name == "temporal"]
             for prime, power in primes_of(bound):
-                for (name, level), part in zip(self._slots, self._composition(shape[0], power).T, strict=True):
+                for (name, level), part in zip(slots, self._composition(shape[0], power, len(slots)).T, strict=True):
                     found[name][:, level, dim] *= prime**part
         return found
 
-    def _composition(self, count: int, total: int) -> Ints:
+    def _composition(self, count: int, total: int, slots: int) -> Ints:
         """Numbers that add up to `total`, one per slot, each way equally likely (stars and bars)."""
-        slots = len(self._slots)
         places = self._random.random((count, total + slots - 1)).argsort(axis=1)[:, : slots - 1]
         bars = np.sort(places, axis=1)
         edges = np.hstack([np.full((count, 1), -1), bars, np.full((count, 1), total + slots - 1)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .alike import Kept, Places, Spread, first_of_its_kind
@@ -23,7 +25,15 @@ class Family:
     and stand in its innermost memory's row."""
 
     def __init__(
-        self, model: Model, meshes: list[Columns], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+        self,
+        model: Model,
+        meshes: list[Columns],
+        kept: list[Kept],
+        ways: Ways,
+        places: Places,
+        spread: Sequence[bool],
+        *,
+        split: bool,
     ) -> None:
         self.kept, self._places = kept, places
         levels, tensors = len(meshes), len(kept[0])
@@ -33,7 +43,7 @@ class Family:
         chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
         self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
         self.groups = self._merged(meshes)
-        self.mesh = mesh_of(model, self.groups, split=split)
+        self.mesh = mesh_of(model, self.groups, spread, split=split)
         self.spreads = Spreads(model, self.mesh, fitting_of(model, self.groups)) if model.perfect else None
         self._narrowing = Narrowing(model, self.mesh)
         self.reached, self.stuck, self._growth = 0.0, False, GROWTH
@@ -87,13 +97,20 @@ def _chosen(
 
 
 def families_of(
-    model: Model, meshes: list[Columns], kept: list[Kept], ways: Ways, places: Places, *, split: bool
+    model: Model,
+    meshes: list[Columns],
+    kept: list[Kept],
+    ways: Ways,
+    places: Places,
+    spread: Sequence[bool],
+    *,
+    split: bool,
 ) -> list[Family]:
-    """All ways to keep tensors, by the meshes that act as one."""
+    """All ways to keep tensors, by the meshes that act as one, with the spreads of those dims that `spread` lets."""
     found: dict[object, list[Kept]] = {}
     for chosen in kept:
         found.setdefault(places.merged(chosen), []).append(chosen)
-    return [Family(model, meshes, members, ways, places, split=split) for members in found.values()]
+    return [Family(model, meshes, members, ways, places, spread, split=split) for members in found.values()]
 
 
 def last_kept(kept: Kept) -> int:

@@ -64,7 +64,7 @@ def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: b
     return sorted(found)
 
 
-def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], *, split: bool) -> Mesh:
+def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], spread: Sequence[bool], *, split: bool) -> Mesh:
     """What dimensions may be spread over, where the meshes of a group act as one; a group for each memory."""
     bounds: list[int] = model.bounds.tolist()
     room = np.array([_room(group) for group in groups], np.int64)
@@ -73,8 +73,8 @@ def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], *, split: bool) -
     summed: Bools = (model.kind[model.is_output] == UNRELATED).any(axis=0)
     every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0) | summed).tolist()
     lists = [
-        factors_of(n, meshes, perfect=model.perfect, split=split, every=some)
-        for n, some in zip(bounds, every, strict=True)
+        factors_of(n, meshes, perfect=model.perfect, split=split, every=some) if may else [1]
+        for n, some, may in zip(bounds, every, spread, strict=True)
     ]
     factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
     for d, found in enumerate(lists):

@@ -90,9 +90,9 @@ class Search:
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()
-        self.families = families_of(
-            self.model, self.meshes, list(product(*self.chains)), self.ways_to_keep(), self.places, split=split
-        )
+        every, may = arch.may_spread(problem), list(product(*self.chains))
+        spread = [every[d] for d in self.dims]
+        self.families = families_of(self.model, self.meshes, may, self.ways_to_keep(), self.places, spread, split=split)
         self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
         self.near, self.last = 0.0, inf
         self.slice = SLICE if self.model.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))

@@ -51,11 +51,13 @@ class Formulation:
         self.dims = [dim for dim, bound in enumerate(problem.bounds) if bound > 1]
         self.ranked = len(arch.levels) - 2
         self._extents: dict[tuple[int, tuple[int, ...]], Expression] = {}
+        spread = arch.may_spread(problem)
         self._counts = {
             (factor, level, way): self.program.variable(factor.count)
             for factor in self.factors
             for level in range(len(arch.levels))
             for way in self._ways(level)
+            if way == TEMPORAL or spread[factor.dim]
         }
         for factor in self.factors:
             self.program.equal(self.within(len(arch.levels) - 1, factor), float(factor.count))

@@ -19,7 +19,7 @@ from ....costs.exact.batch_kernel import Batch, Machine
 from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..objective import value_of
-from ..pricing import kept_tensors
+from ..pricing import Bools, kept_tensors
 from ..values import OBJECTIVES, Request
 from .guess import Guess, Room, guess_one, room
 
@@ -34,12 +34,13 @@ MOST_PRIMES = 8
 
 class Rules(NamedTuple):
     """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
-    (D, P) of each bound, 0 beyond the last; the number of the objective."""
+    (D, P) of each bound, 0 beyond the last; which dims may `spread` (D,); the number of the objective."""
 
     slots: Ints
     free: Ints
     dims: Ints
     primes: Ints
+    spread: Bools
     imperfect: bool
     split: bool
     objective: int
@@ -65,6 +66,7 @@ class Annealer:
             np.ascontiguousarray(free, np.int64),
             np.array(dims, np.int64),
             primes,
+            np.array(arch.may_spread(problem), np.bool_),
             request.space.factors == "imperfect" and request.model == "exact",
             request.space.split_axes,
             OBJECTIVES.index(request.objective),
@@ -202,6 +204,8 @@ def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], 
     factor = _factor(chain, rules.slots[a, 0], rules.slots[a, 1], d)
     if factor == 1 and not rules.imperfect:
         return False
+    if (kind > 0 or rules.slots[a, 0] > 0) and not rules.spread[d]:
+        return False
     left = _left(factor, rules, random, d)
     if left == factor or left < 1 or left > shape.bounds[d]:
         return False
@@ -239,6 +243,8 @@ def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: ND
     kind, level = rules.slots[levels + _below(random, axes)]
     d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
     to_level, from_level = _below(random, levels), _below(random, levels)
+    if not rules.spread[e]:
+        return False
     factor = _factor(chain, kind, level, d)
     if d != e and factor > 1:
         if chain.temporal[TRIAL, to_level, d] == 1:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....algebra.factors import primes_of
+from ....costs.exact.batch import spreads_allowed
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ..draw import fits_arrays, joined
 from ..pricing import Bools, Ints, kept_tensors
@@ -43,10 +44,11 @@ class Moves:
 
     def _allowed(self, batch: MappingBatch) -> MappingBatch:
         batch = fits_arrays(self.arch, batch)
+        batch = _rows(batch, spreads_allowed(self.arch, self.problem, batch))
         if self.split:
             return batch
         both = ((batch.spatial_x > 1) & (batch.spatial_y > 1)).any(axis=(1, 2))
-        return MappingBatch(*(getattr(batch, name)[~both] for name in MappingBatch.__match_args__))
+        return _rows(batch, np.asarray(~both, np.bool_))
 
     def refactored(self, one: MappingBatch) -> MappingBatch:
         """Another factor in one slot of a dimension, made up for in another slot."""
@@ -158,6 +160,10 @@ def _placed(batch: MappingBatch, which: Bools, at: int) -> MappingBatch:
     """The mappings with some loops (N, L, D) put before or behind the others of their level."""
     places = np.where(which, at, batch.order.argsort(axis=2))
     return replace(batch, order=places.argsort(axis=2, kind="stable"))
+
+
+def _rows(batch: MappingBatch, rows: Bools) -> MappingBatch:
+    return MappingBatch(*(getattr(batch, name)[rows] for name in MappingBatch.__match_args__))
 
 
 def _repeated(one: MappingBatch, count: int) -> MappingBatch:
