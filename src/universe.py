@@ -44,6 +44,7 @@ PASSES_BY_FOLDER = {
     "mnemonic": ("mnemonic-pack",),
     "nest_to_loops": ("convert-nest-to-loops",),
     "nest_to_packets": ("convert-nest-to-packets",),
+    "nest_to_gpu": ("convert-nest-to-gpu",),
 }
 """Passes by the folder of `passes/` that they are in."""
 

@@ -2,7 +2,8 @@
 
 Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies), sources.json (the IR of each
 layer) and weights.npz.  For a machine of packets packets.json is the binary; its assembly is program.s and, where tools
-link it, program.
+link it, program.  For a machine of threads a kernel is mapped and written as kernel.cl, kernel.cu and kernel.mlir, and
+launch.json says how it is launched (docs/gpu.md).
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
+from .compile_threads import compile_for_threads, show_for_threads, unused_for_threads
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
-from .options import add_count, add_effort, add_tiles, short
+from .options import add_count, add_effort, add_tiles, add_types, short
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -139,9 +141,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser)
+    add_types(parser, "f32; on machines of threads")
+
+
+def kernels(arguments: argparse.Namespace) -> str | None:
+    """The search whose kernels are called, that for a mapping of threads."""
+    return "exact mapper" if _for_threads(arguments) else None
+
+
+def _for_threads(arguments: argparse.Namespace) -> bool:
+    from ..frontends.machine_files import is_threads
+
+    return is_threads(arguments.target)
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    if _for_threads(arguments):
+        yield from unused_for_threads(arguments, WAYS_TO_COMPILE)
+        return
+    yield Unused(("types",), "on a target with instructions")
     yield from unused_compile_options(arguments)
     if any("," in text for text in arguments.dim):
         yield Unused(("csv",), "with several points of --dim")
@@ -162,6 +180,8 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.groups import BEST
 
     folder = arguments.output or default_folder(arguments.model)
+    if _for_threads(arguments):
+        return compile_for_threads(arguments, folder)
     points = model_points(arguments, arguments.model)
     options = compile_options(arguments)
     if len(points) > 1:
@@ -224,6 +244,9 @@ def _show_points(answer: dict[str, Any]) -> None:
 def show(answer: dict[str, Any]) -> None:
     if "points" in answer:
         _show_points(answer)
+        return
+    if "blocks" in answer:
+        show_for_threads(answer)
         return
     rows = [
         ["instructions", number(answer["mnemonics"])],

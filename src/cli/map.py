@@ -32,7 +32,7 @@ from ..search.mapping.registry import MAPPERS
 from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
 from .model_options import add_model_options, model_shapes
-from .options import WRITTEN, add_alias, add_effort, add_objective, check_written
+from .options import WRITTEN, add_alias, add_effort, add_objective, add_types, check_written, element_types
 from .tables import progress_bar
 
 
@@ -63,11 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search.add_argument("--no-bypass", action="store_true", help="keep every tensor in every memory that may hold it")
     gap = "end the exact search when its best is at most this far above the bound"
     add_effort(search, " per layer (default: 30; 1 in networks)", jobs="processes that map layers", gap=gap)
-    search.add_argument(
-        "--types",
-        metavar="I=i8,W=i8,O=i32",
-        help="element types of an einsum's tensors (default: one word of each memory)",
-    )
+    add_types(search, "one word of each memory")
     add_model_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -191,23 +187,9 @@ def _options(arguments: argparse.Namespace) -> Any:
         time_limit_s=arguments.time_limit,
         jobs=arguments.jobs,
         shapes=model_shapes(arguments, arguments.kernel),
-        types=_types(arguments.types),
+        types=element_types(arguments.types),
         gap=arguments.gap,
     )
-
-
-def _types(text: str | None) -> dict[str, str] | None:
-    from ..algebra.element import ELEMENT_TYPES
-
-    if text is None:
-        return None
-    found: dict[str, str] = {}
-    for part in text.replace(",", " ").split():
-        tensor, _, name = part.partition("=")
-        if name not in ELEMENT_TYPES:
-            raise UsageError("usage", f"--types {part}", f"TENSOR=TYPE with a type of {', '.join(ELEMENT_TYPES)}", part)
-        found[tensor] = name
-    return found
 
 
 def _cases(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -80,6 +80,27 @@ def add_alias(group: Group, old: str, new: str, **settings: Any) -> None:
     group.add_argument(old, dest=dest, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **settings)
 
 
+def add_types(group: Group, default: str) -> None:
+    """`--types`: element types of an einsum's tensors."""
+    told = f"element types of an einsum's tensors (default: {default})"
+    group.add_argument("--types", metavar="I=i8,W=i8,O=i32", help=told)
+
+
+def element_types(text: str | None) -> dict[str, str] | None:
+    """What `--types` says, by tensor."""
+    from ..algebra.element import ELEMENT_TYPES
+
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for part in text.replace(",", " ").split():
+        tensor, _, name = part.partition("=")
+        if name not in ELEMENT_TYPES:
+            raise UsageError("usage", f"--types {part}", f"TENSOR=TYPE with a type of {', '.join(ELEMENT_TYPES)}", part)
+        found[tensor] = name
+    return found
+
+
 def add_objective(group: Group, choices: Sequence[str], default: str, old: str = "") -> None:
     """`--objective`: what is made small.  `dram` is bytes or words to and from the off-chip memory."""
     words = {

@@ -31,7 +31,7 @@ from .compile import (
 )
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
-from .options import Number
+from .options import Number, add_types, element_types
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .run_mapped import show_mapped
 from .run_rows import cost_rows, error_rows
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser, "of made inputs, and of random choices")
+    add_types(parser, "f32; on a target without instructions")
     add_binary_options(parser)
 
 
@@ -76,7 +77,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
-        given = "inputs", "expect", "tolerance", "no_check", "csv", "report"
+        given = "inputs", "expect", "tolerance", "no_check", "csv", "report", "types"
         yield Unused((*WAYS_TO_COMPILE, *searched, *given), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
@@ -85,7 +86,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.model is None:
         return
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
-        taken = "target", "time_limit", "batch", "shape", "dim", "tokens", "no_check"
+        taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
     if is_map_only(arguments.target):
@@ -95,6 +96,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         if is_kernel(arguments.model):
             yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
         return
+    yield Unused(("types",), "on a target with instructions")
     if not control_model(machine := load_target(arguments.target)).traced:
         yield Unused(("no_trace",), f"on a machine of {machine.control}")
     yield from unused_compile_options(arguments)
@@ -141,6 +143,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             compile_options=compile_options(arguments),
             options=options,
             progress=progress,
+            types=element_types(arguments.types),
         ).as_dict()
 
 

@@ -21,6 +21,7 @@ def show_mapped(answer: dict[str, Any]) -> None:
         [f"{units} used", share(used)],
         *error_rows(answer),
         ["as the cost model says", "yes" if answer["model"]["equal"] else "no"],
+        *_device_rows(answer),
         ["outputs", answer["outputs"]],
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
@@ -38,6 +39,16 @@ def show_mapped(answer: dict[str, Any]) -> None:
     ]
     tensors = next(iter(counted.values()))["network_words"]
     print_table("Memories", ["memory", "energy", *(f"{name} on the network below" for name in tensors)], rows)
+
+
+def _device_rows(answer: dict[str, Any]) -> list[list[str]]:
+    """What an OpenCL device computed, on machines of threads."""
+    if (found := answer.get("opencl")) is None:
+        return []
+    if "missing" in found:
+        return [["kernel", f"not run: no {found['missing']}; {found['install']}"]]
+    equal = "equal in all bits" if found["equal"] else "agrees" if found["agrees"] else "differs"
+    return [["kernel ran on", found["device"]], ["its output", f"{equal}, error {found['max_rel_error']:.3g}"]]
 
 
 def _beside(counted: int, modelled: int) -> str:

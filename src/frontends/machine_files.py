@@ -12,6 +12,13 @@ def is_architecture(target: str | Path) -> bool:
     return Path(target).suffix in (*YAML, ".json")
 
 
+def is_threads(target: str | Path) -> bool:
+    """Whether a target's programs are kernels of blocks of threads."""
+    from .acg import load_target
+
+    return not is_architecture(target) and load_target(target).control == "threads"
+
+
 def is_map_only(target: str | Path) -> bool:
     """Whether a target has memories and units, but no instructions."""
     from .acg import load_target

@@ -24,8 +24,9 @@ from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
 from .model import MIN_BANDWIDTH, Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
+from .thread_rules import thread_complaints
 
-CONTROLS = ("queues", "packets", "loops")
+CONTROLS = ("queues", "packets", "loops", "threads")
 MAX_BYTES = 1 << 62
 MAX_INSTANCES = 1 << 20
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -61,6 +62,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     yield from instructions or feeding_complaints(machine)
     yield from () if instructions else macro_complaints(machine)
     yield from packet_complaints(machine)
+    yield from thread_complaints(machine)
 
 
 def _repetitions(machine: Machine) -> Iterator[Complaint]:

@@ -1,12 +1,14 @@
 """Mapping kernels and networks on machines: what a person calls both, the search, and the answer."""
 
-from ..frontends.machine_files import is_map_only
+from ..frontends.machine_files import is_map_only, is_threads
 from .answer import LayerMapping
+from .compile import compile_threads
 from .hand import price_ir
 from .kernels import Layer, find_layers
 from .machines import find_architecture
 from .pipeline import MapOptions, NetworkMapping, map_kernel, map_layers, map_network
 from .run import MappedRun, run, run_mapped
+from .threads import ThreadKernel
 
 __all__ = [
     "Layer",
@@ -14,9 +16,12 @@ __all__ = [
     "MapOptions",
     "MappedRun",
     "NetworkMapping",
+    "ThreadKernel",
+    "compile_threads",
     "find_architecture",
     "find_layers",
     "is_map_only",
+    "is_threads",
     "map_kernel",
     "map_layers",
     "map_network",

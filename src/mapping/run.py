@@ -29,7 +29,7 @@ from ..files import make_folder
 from ..frontends.acg import load_target
 from ..frontends.einsum import einsum_module
 from ..frontends.input_shapes import InputShapes
-from ..frontends.machine_files import is_architecture, is_map_only
+from ..frontends.machine_files import is_architecture, is_map_only, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..passes.nest.hierarchy import price
 from ..passes.nest.problems import only_kernel, problem_of, read_mapping
@@ -37,6 +37,7 @@ from ..passes.nest.trees import in_group
 from .kernels import Layer, find_layers
 from .machines import find_architecture
 from .pipeline import MapOptions, map_layers
+from .threads import DeviceRun, kernel_from, on_device
 
 Words = dict[str, dict[str, dict[str, Any]]]
 """Memory -> `tensors` (reads, fills, updates of each) and `network_words` (of each tensor)."""
@@ -59,6 +60,7 @@ class MappedRun:
     comparison: Comparison | None
     cpu_s: float
     proven: bool | None = None
+    executed: DeviceRun | None = None
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -82,8 +84,10 @@ class MappedRun:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the output is within the tolerance of what it was compared with; None where it was not."""
-        return None if self.comparison is None else self.comparison.agrees
+        """Whether outputs, a device's too, are within the tolerance of what is expected; None where nothing is."""
+        found = [self.comparison, self.executed.compared if self.executed is not None else None]
+        verdicts = [comparison.agrees for comparison in found if comparison is not None]
+        return all(verdicts) if verdicts else None
 
     @property
     def counted(self) -> Words:
@@ -127,6 +131,8 @@ class MappedRun:
             "trace": None,
             "compared_with": self.compared_with,
             **verdict(self.comparison),
+            "agrees": self.agrees,
+            **({"opencl": self.executed.as_dict()} if self.executed is not None else {}),
             "cpu_s": self.cpu_s,
         }
 
@@ -154,7 +160,7 @@ def _counts(prices: ExactPrices) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """A mapping to run, and the kernel as IR."""
 
     name: str
@@ -174,12 +180,14 @@ def run(
     compile_options: CompileOptions | None = None,
     options: RunOptions | None = None,
     progress: Progress | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> RunResult | MappedRun:
     """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
     On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
-    `nest.group` of a `.mlir` file runs as it stands.  Otherwise as `driver.run`, which see.  `outputs.npz` is written
-    to `folder`.
+    `nest.group` of a `.mlir` file runs as it stands; `types` are those of an einsum's tensors.  On a machine of threads
+    the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
+    `outputs.npz` is written to `folder`.
     """
     if not is_map_only(target):
         return run_program(
@@ -193,7 +201,9 @@ def run(
         )
     check_type("model", model, (str, Path), "a kernel, the name of a layer, or a .mlir file")
     search = compile_options or CompileOptions()
-    how = MapOptions(seed=search.seed, time_limit_s=search.time_limit_s or None, shapes=shapes or InputShapes())
+    how = MapOptions(
+        seed=search.seed, time_limit_s=search.time_limit_s or None, shapes=shapes or InputShapes(), types=types
+    )
     return run_mapped(str(model), target, folder=folder, map_options=how, options=options, progress=progress)
 
 
@@ -209,7 +219,7 @@ def run_mapped(
     """Map a kernel, or take its mapping from a `.mlir` file, and run the mapping; see `simulate_nest`."""
     start, options = time.process_time(), options or RunOptions()
     arch = find_architecture(target)
-    chosen = _choose(kernel, target, arch, map_options or MapOptions(), progress)
+    chosen = choose(kernel, target, arch, map_options or MapOptions(), progress)
     entry, op = find_function(chosen.module), only_kernel(chosen.group)
     signature = {
         name: (tuple(shape_of(value)), np.dtype(dtype_of(element_of(value))))
@@ -219,12 +229,15 @@ def run_mapped(
     (output,) = result_names(entry)
     given = read_expected(options, {output: tuple(shape_of(op.result))})
     folder = make_folder(folder)
-    found = simulate_nest(
-        arch, chosen.problem, chosen.mapping, _kernel_of(chosen.group, inputs, list(signature)), progress
-    )
+    work = _kernel_of(chosen.group, inputs, list(signature))
+    found = simulate_nest(arch, chosen.problem, chosen.mapping, work, progress)
     written = {output: found.output}
     write_arrays(folder / "outputs.npz", written)
     compared_with, expected = expected_outputs(_unmapped(chosen.module), inputs, given, options)
+    executed = None
+    if is_threads(target):
+        threads = kernel_from(chosen.name, chosen.module, target, chosen.problem, chosen.mapping)
+        executed = on_device(threads, work.arrays, (expected or written)[output], options.tolerance)
     return MappedRun(
         chosen.name,
         arch,
@@ -237,20 +250,27 @@ def run_mapped(
         compare(written, expected, options.tolerance) if expected is not None else None,
         time.process_time() - start,
         chosen.proven,
+        executed,
     )
 
 
-def _choose(
-    kernel: str, target: str | Path, arch: Architecture, options: MapOptions, progress: Progress | None
-) -> _Chosen:
-    """The mapping that a file has, or else the best that is found."""
+def choose(
+    kernel: str,
+    target: str | Path,
+    arch: Architecture,
+    options: MapOptions,
+    progress: Progress | None,
+    *,
+    simulated: bool = True,
+) -> Chosen:
+    """The mapping that a file has, or else the best that is found; not of more points than can be `simulated`."""
     if not is_kernel(kernel) and Path(kernel).suffix == ".mlir":
         module = load_model(Path(kernel), options.shapes)
         group = _only_group(module, kernel)
         name = group.sym_name.data
         layer = Layer(name, problem_of(only_kernel(group), name))
         if group.is_mapped:
-            return _Chosen(name, module, group, layer.problem, _read(group, target, arch, layer.problem))
+            return Chosen(name, module, group, layer.problem, _read(group, target, arch, layer.problem))
     else:
         layers = find_layers(kernel, options.shapes, options.types)
         if len(layers) != 1:
@@ -259,9 +279,10 @@ def _choose(
         layer = layers[0]
         module = einsum_module(kernel if is_kernel(kernel) else text_of_problem(layer.problem), layer.types)
         group = _only_group(module, kernel)
-    check_points(layer.problem)
+    if simulated:
+        check_points(layer.problem)
     (mapped,) = map_layers(kernel, (layer,), arch, options, progress).layers
-    return _Chosen(layer.name, module, group, layer.problem, mapped.mapping, mapped.mapped.proven)
+    return Chosen(layer.name, module, group, layer.problem, mapped.mapping, mapped.mapped.proven)
 
 
 def _read(group: nest.GroupOp, target: str | Path, arch: Architecture, problem: Problem) -> LoopMapping:
