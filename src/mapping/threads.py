@@ -14,7 +14,7 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
 from ..algebra.element import ELEMENT_TYPES
-from ..arrays import Array, Comparison, compare, verdict
+from ..arrays import Array, Comparison, compare, undefined, verdict
 from ..backends.gpu.c_text import c_text
 from ..backends.gpu.languages import CUDA, OPENCL, identifier
 from ..backends.gpu.opencl import INSTALL, OpenclRun, missing_opencl, run_opencl
@@ -136,7 +136,8 @@ class ThreadKernel:
     def run(self, arrays: Mapping[str, Array]) -> OpenclRun:
         """The output for inputs by name of the tensor, computed by an OpenCL device; errors as for `run_opencl`."""
         plan = self.plan
-        output = np.zeros(plan.output.shape, ELEMENT_TYPES[plan.output.element])
+        dtype = ELEMENT_TYPES[plan.output.element]
+        output = np.full(plan.output.shape, undefined(dtype), dtype)
         inputs = [arrays[x.name] for x in plan.inputs]
         return run_opencl(self.opencl, self.entry, inputs, output, plan.blocks, plan.block_size)
 

@@ -31,7 +31,7 @@ class RunLoop:
 
 @dataclass(frozen=True)
 class Row:
-    """A digit of an index: `sum(c * dim)`, which the index counts `scale` times."""
+    """A digit of an index: `sum(c * dim)`, a dim alone without a factor, which the index counts `scale` times."""
 
     axis: int
     scale: int
@@ -40,7 +40,7 @@ class Row:
     @property
     def alone(self) -> str | None:
         """The dim that this is, if it is just one."""
-        return self.terms[0][0] if len(self.terms) == 1 and self.terms[0][1] == 1 else None
+        return self.terms[0][0] if len(self.terms) == 1 else None
 
     def extent(self, tile: Mapping[str, int]) -> int:
         """How many values it takes in a tile."""
@@ -213,7 +213,8 @@ def _rows(forms: Sequence[Affine], coefficients: Iterable[Sequence[int]], proble
         while left:
             row = {dim: c for dim, c in zip(problem.dims, next(digits), strict=True) if c}
             some = next(iter(row))
-            found.append(Row(axis, form.coefficient(some) // row[some], tuple(row.items())))
+            scale = form.coefficient(some) // (1 if len(row) == 1 else row[some])
+            found.append(Row(axis, scale, tuple(row.items()) if len(row) > 1 else ((some, 1),)))
             left = {dim: c for dim, c in left.items() if dim in moving and dim not in row}
     return tuple(found)
 

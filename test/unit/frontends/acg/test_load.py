@@ -74,8 +74,8 @@ def test_toy_is_sound() -> None:
 RULES: dict[str, tuple[str, str, str]] = {
     "control": (
         "control queues",
-        "control threads",
-        "toy.acg:1 (acg toy): expected control queues or packets or loops",
+        "control fibres",
+        "toy.acg:1 (acg toy): expected control queues or packets or loops or threads, found `fibres`",
     ),
     "bandwidth missing": (
         "bandwidth 4;",

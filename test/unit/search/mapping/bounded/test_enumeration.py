@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -62,6 +63,18 @@ def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(estimates, "FINE_CELLS", 12)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
     assert sum(proven is not None for proven in found) >= FEW
+
+
+@pytest.mark.parametrize("factors", ["perfect", "imperfect"])
+def test_sums_that_are_not_spread(factors: Factors):
+    """Machines whose instances add to no common sum."""
+    found: list[bool | None] = []
+    for seed in range(2000, 2012):
+        random = Random(seed)
+        problem, arch = random_problem(random), replace(random_machine(random), sums_apart=True)
+        space = Space(random.random() < 0.5, random.random() < 0.5, factors)
+        found.append(compare(arch, problem, space, seed, MOST))
+    assert sum(proven is True for proven in found) >= 3
 
 
 @pytest.mark.parametrize("seed", [20, 40, 79])
