@@ -212,9 +212,13 @@ def _rows(forms: Sequence[Affine], coefficients: Iterable[Sequence[int]], proble
         left = dict(form.terms)
         while left:
             row = {dim: c for dim, c in zip(problem.dims, next(digits), strict=True) if c}
-            some = next(iter(row))
-            scale = form.coefficient(some) // (1 if len(row) == 1 else row[some])
-            found.append(Row(axis, scale, tuple(row.items()) if len(row) > 1 else ((some, 1),)))
+            steps = {dim: c for dim, c in row.items() if dim in moving}
+            if len(steps) == 1:
+                (dim,) = steps
+                found.append(Row(axis, form.coefficient(dim), ((dim, 1),)))
+            elif steps:
+                some = next(iter(steps))
+                found.append(Row(axis, form.coefficient(some) // steps[some], tuple(steps.items())))
             left = {dim: c for dim, c in left.items() if dim in moving and dim not in row}
     return tuple(found)
 

@@ -70,11 +70,12 @@ KERNELS = {
     "depthwise": ("O[c,p,q] += A[c,p+r,q+s] * B[c,r,s]; c=11 p=7 q=7 r=3 s=3", INTEGERS),
     "flipped": ("O[p] += A[p-r+4] * B[r]; p=21 r=5", INTEGERS),
     "spaced": ("O[2*p,14-q] += A[3*p,16-k] * B[k,2*q+1]; p=9 q=15 k=17", INTEGERS),
+    "one group": ("O[4*g+k,p] += A[3*g+c,2*p+r] * B[4*g+k,c,r]; g=1 k=4 c=3 p=5 r=3", INTEGERS),
     "three factors": ("O[i,j] += A[i,k,l] * B[k,j] * C[l,j]; i=9 j=7 k=11 l=5", None),
 }
 
 
-QUICK = "product", "strided", "groups", "spaced", "three factors"
+QUICK = "product", "strided", "groups", "one group", "spaced", "three factors"
 
 
 @needs_opencl
