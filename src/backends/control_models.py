@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..arrays import Array
 from ..errors import TilewrightError
 from ..machine import Machine
+from ..machine.dram import DramTiming
 from ..machine.encoding import instruction_offsets
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class SimulationOptions:
     checks: bool = True
     trace: Path | None = None
     progress: Progress | None = None
+    dram: DramTiming | Literal["flat"] | None = None
 
 
 @dataclass(frozen=True)

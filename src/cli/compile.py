@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .compile_threads import compile_for_threads, show_for_threads, unused_for_threads
+from .dram_table import add_dram_option, show_dram
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
 from .options import add_count, add_effort, add_tiles, add_types, short
@@ -141,6 +142,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser)
+    add_dram_option(parser)
     add_types(parser, "f32; on machines of threads")
 
 
@@ -157,12 +159,12 @@ def _for_threads(arguments: argparse.Namespace) -> bool:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if _for_threads(arguments):
-        yield from unused_for_threads(arguments, WAYS_TO_COMPILE)
+        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram"))
         return
     yield Unused(("types",), "on a target with instructions")
     yield from unused_compile_options(arguments)
     if any("," in text for text in arguments.dim):
-        yield Unused(("csv",), "with several points of --dim")
+        yield Unused(("csv", "dram"), "with several points of --dim")
     partition, schedule = _ways(arguments)
     if partition in NOT_SEARCHED and schedule is None:
         yield Unused(("seed",), "without --partition METHOD")
@@ -193,7 +195,19 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
     finish()
     program.save(folder)
-    return _about(program, folder)
+    return _about(program, folder) | _timed(program, arguments.dram)
+
+
+def _timed(program: Program, dram: str | None) -> dict[str, Any]:
+    """What the program takes with a device off chip, beside the flat bandwidth."""
+    from ..backends.simulator import simulate
+    from ..driver.run_options import against_flat
+
+    if dram is None and all(memory.timing is None for memory in program.machine.memories):
+        return {}
+    timed = simulate(program, functional=False, checks=False, dram=dram)
+    flat = simulate(program, functional=False, checks=False, dram="flat") if timed.dram else timed
+    return {"timed_cycles": timed.cycles, **against_flat(timed, flat)} if timed.dram else {}
 
 
 def _about(program: Program, folder: Path) -> dict[str, Any]:
@@ -260,6 +274,7 @@ def show(answer: dict[str, Any]) -> None:
     ]
     print_table(f"Compiled to {answer['dir']}", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers, by their instructions")
+    show_dram(answer)
     show_candidates(answer)
 
 

@@ -29,6 +29,7 @@ from .compile import (
     show_candidates,
     unused_compile_options,
 )
+from .dram_table import add_dram_option, show_dram
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_types, element_types
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compile_options(parser, "of made inputs, and of random choices")
     add_types(parser, "f32; on a target without instructions")
     add_binary_options(parser)
+    add_dram_option(parser)
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
@@ -78,7 +80,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
         given = "inputs", "expect", "tolerance", "no_check", "csv", "report", "types"
-        yield Unused((*WAYS_TO_COMPILE, *searched, *given), "with --binary")
+        yield Unused((*WAYS_TO_COMPILE, *searched, *given, "dram"), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:
@@ -91,7 +93,8 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         return
     if is_map_only(arguments.target):
         yield Unused(
-            (*WAYS_TO_COMPILE, "no_trace", "csv", "report"), "on a target without instructions, whose mappings run"
+            (*WAYS_TO_COMPILE, "no_trace", "csv", "report", "dram"),
+            "on a target without instructions, whose mappings run",
         )
         if is_kernel(arguments.model):
             yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
@@ -131,6 +134,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         not arguments.no_trace,
         arguments.tolerance,
         arguments.report,
+        arguments.dram,
     )
     folder = arguments.output or default_folder(arguments.model)
     shapes = model_shapes(arguments, arguments.model)
@@ -169,6 +173,7 @@ def show(answer: dict[str, Any]) -> None:
     ]
     print_table("Run", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers")
+    show_dram(answer)
     show_candidates(answer)
     counts, utilization = answer["counts"], answer["utilization"]
     _show_memories(counts["memories"])

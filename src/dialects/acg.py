@@ -71,6 +71,7 @@ from .acg_attributes import (
 )
 from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
+from .acg_timing import TimingAttr
 
 INTEGER = IntegerAttr.constr(i64)
 NUMBER = FloatAttr[Float64Type].constr(f64)
@@ -153,6 +154,7 @@ class MemoryOp(IRDLOperation):
     most_regions = opt_prop_def(INTEGER)
     ports = opt_prop_def(PortsAttr)
     offchip = opt_prop_def(UnitAttr)
+    timing = opt_prop_def(TimingAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     custom_directives = (Number,)
     assembly_format = (
@@ -160,7 +162,7 @@ class MemoryOp(IRDLOperation):
         "(`depth` $depth^)? `align` $align_bytes `read_energy` custom<Number>($read_energy_pj) "
         "`write_energy` custom<Number>($write_energy_pj) "
         "(`holds` $holds^)? (`buffering` custom<Number>($buffering)^)? (`regions` $most_regions^)? (`ports` $ports^)? "
-        "(`offchip` $offchip^)? attr-dict"
+        "(`offchip` $offchip^)? (`timing` $timing^)? attr-dict"
     )
 
 
@@ -355,6 +357,7 @@ Acg = Dialect(
         FieldsAttr,
         OperandsAttr,
         PortsAttr,
+        TimingAttr,
         NeedsAttr,
         PlacesAttr,
     ],

@@ -38,6 +38,7 @@ from .acg_attributes import (
 )
 from .acg_macros import macro_op, macro_values
 from .acg_packets import packet_ops, packet_value
+from .acg_timing import TimingAttr
 
 
 def _int(value: int) -> IntegerAttr:
@@ -116,6 +117,7 @@ def _memory_op(memory: Memory) -> MemoryOp:
         "most_regions": _int(memory.regions) if memory.regions else None,
         "ports": PortsAttr(memory.ports) if memory.ports != Ports() else None,
         "offchip": UnitAttr() if memory.offchip else None,
+        "timing": TimingAttr(memory.timing) if memory.timing is not None else None,
     }
     return MemoryOp.create(properties=_present(properties))
 
@@ -136,6 +138,7 @@ def _memory(op: MemoryOp) -> Memory:
         op.buffering.value.data if op.buffering is not None else 1.0,
         op.ports.data if op.ports is not None else Ports(),
         op.most_regions.value.data if op.most_regions is not None else 0,
+        op.timing.data if op.timing is not None else None,
     )
 
 

@@ -2,7 +2,6 @@
 
 from .models import (
     Progress,
-    RunOptions,
     RunResult,
     compile,
     is_kernel,
@@ -13,6 +12,7 @@ from .models import (
     run,
 )
 from .pipelines import CompileOptions, parse_passes, pipeline_text
+from .run_options import RunOptions
 
 __all__ = [
     "CompileOptions",

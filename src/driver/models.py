@@ -21,11 +21,11 @@ from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
-from ..option_fields import check_fields
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, parse_passes, pipeline_of, pipeline_text
+from .run_options import RunOptions, against_flat
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -204,33 +204,13 @@ def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progre
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """What a caller may choose about a run.
-
-    `inputs` and `expect` are files of arrays; inputs that no file gives are made from `seed`.  `check` compares the
-    outputs of a model with NumPy where nothing is expected by file.  They agree within the relative error `tolerance`,
-    or that of their element type (`arrays.TOLERANCES`).  `report` is a page to write about the run.
-    """
-
-    inputs: Path | None = None
-    expect: Path | None = None
-    seed: int = 0
-    check: bool = True
-    trace: bool = True
-    tolerance: float | None = None
-    report: Path | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self, seed=0, tolerance=0)
-
-
-@dataclass(frozen=True)
 class RunResult:
     """A simulated run: its numbers, those predicted, outputs and trace, and how close these are to `compared_with`.
 
     `bounds` has what no program goes below (`lower_bound`, `bound_by`), and how far above it the run is (`gap`).
 
-    `independent` tells of a run on tools independent of the simulator, for machines that name some.
+    `independent` tells of a run on tools independent of the simulator, for machines that name some; `flat` is the run
+    by the links' own bandwidth where the memory off chip has a timing.
     """
 
     simulation: SimulationResult
@@ -244,6 +224,7 @@ class RunResult:
     independent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
     report: Path | None = None
+    flat: SimulationResult | None = None
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -281,6 +262,7 @@ class RunResult:
             **verdict(self.comparison),
             "agrees": self.agrees,
             **self.independent,
+            **(against_flat(self.simulation, self.flat) if self.flat is not None else {}),
             **({"candidates": [asdict(way) for way in self.candidates]} if self.candidates else {}),
             "cpu_s": self.cpu_s,
         }
@@ -304,6 +286,7 @@ def run(
     from ..backends.program import load_program
     from ..backends.report.page import write_report
     from ..backends.simulator import simulate
+    from ..backends.simulator.dram_links import FLAT
 
     check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
     check_type("options", options, (RunOptions, type(None)), "RunOptions")
@@ -325,7 +308,8 @@ def run(
     given = read_expected(options, {t.name: t.shape for t in program.tensors if t.role == "output"})
     folder = make_folder(folder)
     trace = folder / "trace.json" if options.trace and program.control.traced else None
-    result = simulate(program, inputs, trace=trace, progress=progress)
+    result = simulate(program, inputs, trace=trace, progress=progress, dram=options.dram)
+    flat = simulate(program, functional=False, checks=False, dram=FLAT) if result.dram else None
     outputs = folder / "outputs.npz"
     write_arrays(outputs, result.outputs)
     if options.report is not None:
@@ -335,7 +319,7 @@ def run(
     independent = _run_independently(program, inputs, result, expected)
     spent = time.process_time() - start
     known = program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates
-    return RunResult(result, *known, independent, program.bounds(result.cycles), options.report)
+    return RunResult(result, *known, independent, program.bounds(result.cycles), options.report, flat)
 
 
 def _run_independently(

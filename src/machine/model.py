@@ -12,6 +12,7 @@ from functools import cached_property
 from ..algebra.expr import Expr, Statement
 from ..algebra.statement import tensors_of
 from .attributes import resolved
+from .dram import DramTiming
 from .fields import Field, Ranged
 from .macros import Macro
 from .packets import PacketIsa
@@ -50,7 +51,7 @@ class Memory:
     There are `instances_x * instances_y` of it in an array, each with all of that.  Without a depth there is no limit.
     `holds` names the operands of a multiply-accumulate that may be kept here (None: all that links let pass); of each
     `buffering` copies are kept, so that one fills while another is used.  Fused layers lie in at most `regions` regions
-    (0: no limit).
+    (0: no limit).  Off chip, `timing` is the device behind the links (None: they alone say how long a transfer takes).
     """
 
     name: str
@@ -67,6 +68,7 @@ class Memory:
     buffering: float = 1.0
     ports: Ports = Ports()
     regions: int = 0
+    timing: DramTiming | None = None
 
     @property
     def capacity_bytes(self) -> int:

@@ -17,6 +17,7 @@ from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
 from .complaint import Complaint, repeated
+from .dram import DramTiming, timing_complaints
 from .feeding_rules import feeding_complaints, reachable
 from .instruction_rules import instruction_complaints
 from .link_rules import bandwidth_complaints
@@ -101,7 +102,19 @@ def _memory(machine: Machine, memory: Memory) -> Iterator[Complaint]:
         yield Complaint(subject, "a buffering of at least 1", f"{memory.buffering}", "2 is double buffering")
     if memory.regions < 0:
         yield Complaint(subject, "a count of regions", f"{memory.regions}", "0 is no limit")
+    if memory.timing is not None:
+        yield from _timing(subject, memory, memory.timing)
     yield from _ports(subject, memory)
+
+
+def _timing(subject: str, memory: Memory, timing: DramTiming) -> Iterator[Complaint]:
+    yield from (Complaint(f"timing of {subject}", *fault) for fault in timing_complaints(timing))
+    if not memory.offchip:
+        yield Complaint(f"timing of {subject}", "a memory that is `offchip`", "one on chip", "leave the timing out")
+    if memory.depth is not None and memory.capacity_bytes > timing.capacity_bytes:
+        expected = f"at most the {timing.capacity_bytes} bytes of {timing.name}"
+        found = f"{memory.capacity_bytes} bytes, so that two bursts would share one place"
+        yield Complaint(f"timing of {subject}", expected, found, "more channels or rows, or less depth")
 
 
 def _ports(subject: str, memory: Memory) -> Iterator[Complaint]:

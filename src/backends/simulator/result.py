@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError
+from .dram_links import DramFigures
 from .energy import Counts
 from .layers import LayerFigures
 from .memory import Storage
@@ -29,7 +30,7 @@ class SimulationResult:
     node or link did, and of the time that a unit was busy; `counts` holds everything else per memory, node, link, unit
     and mnemonic; `issues` are the instructions in the order in which they start; `regions` says how much of each region
     of fused groups was used; `layers` is what each layer took, of a program that knows its layers; `stream` has the
-    decoded instructions, on machines of control model `queues`.
+    decoded instructions, on machines of control model `queues`; `dram` what devices off chip did that have a timing.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -46,6 +47,7 @@ class SimulationResult:
     regions: tuple[RegionUse, ...] = ()
     layers: tuple[LayerFigures, ...] = ()
     stream: Stream | None = field(default=None, repr=False)
+    dram: tuple[DramFigures, ...] = ()
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in self.outputs.items())

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .plan import Plan
 from .stream import Stream
 from .traps import Trap
+
+EndCycle = Callable[[Plan, Sequence[int], int], int]
+"""When an instruction is done, from its plan, the addresses of its operands, and its start."""
 
 
 @dataclass(frozen=True)
@@ -19,15 +23,16 @@ class Issue:
     end_cycle: int
 
 
-def run_queues(stream: Stream, timed: bool = True) -> Iterator[Issue]:
+def run_queues(stream: Stream, timed: bool = True, ends: EndCycle | None = None) -> Iterator[Issue]:
     """All instructions in the order in which they start; equal starts in program order.
 
     An instruction is dispatched in program order as soon as its unit's queue has room; it starts when it is the first
     of its unit, the one before it has completed, the counter of each tag that it waits for has reached its count, and
-    its link's channel or compute node is free.  On completion it adds 1 to the counter of its own tag.  With `timed`
-    False every instruction takes 0 cycles.  Raises `Trap` (`deadlock`) when nothing can start any more.
+    its link's channel or compute node is free.  On completion it adds 1 to the counter of its own tag.  It takes the
+    cycles of its plan, or is done when `ends` says; with `timed` False it takes 0 cycles.  Raises `Trap` (`deadlock`)
+    when nothing can start any more.
     """
-    state = _Queues(stream, timed)
+    state = _Queues(stream, timed, ends)
     for _ in range(len(stream)):
         issue = state.next()
         if issue is None:
@@ -37,9 +42,10 @@ def run_queues(stream: Stream, timed: bool = True) -> Iterator[Issue]:
 
 
 class _Queues:
-    def __init__(self, stream: Stream, timed: bool) -> None:
+    def __init__(self, stream: Stream, timed: bool, ends: EndCycle | None) -> None:
         self.stream = stream
         self.timed = timed
+        self.ends = ends
         self.queues = stream.queues()
         self.depths = [unit.depth for unit in stream.machine.units]
         self.heads = [0] * len(self.queues)
@@ -91,8 +97,10 @@ class _Queues:
                     best = (cycle, index)
         if best is None:
             return None
-        cycles = self.stream.plans[best[1]].cycles if self.timed else 0
-        return Issue(best[1], best[0], best[0] + cycles)
+        start, index = best
+        if self.timed and self.ends is not None:
+            return Issue(index, start, self.ends(self.stream.plans[index], self.stream.addresses[index], start))
+        return Issue(index, start, start + (self.stream.plans[index].cycles if self.timed else 0))
 
     def commit(self, issue: Issue) -> None:
         """Occupies the unit and what the instruction uses, and signals its tag."""

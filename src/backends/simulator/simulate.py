@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import TilewrightError, check_type
+from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
+from .dram_links import DramLinks, add_waits, device_of
 from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
 from .layer_times import Advance, advances
@@ -39,19 +41,26 @@ def simulate(
     checks: bool = True,
     trace: str | Path | None = None,
     progress: Progress | None = None,
+    dram: str | DramTiming | None = None,
 ) -> SimulationResult:
     """Runs a program's binary by the meaning that its machine gives to instructions, and nothing else.
 
     `functional` computes values (without it there are no outputs); `timing` computes cycles (without it they are 0);
-    `checks` watches for uninitialised reads and hazards.  `trace` is a file to write for Perfetto.  Raises `Trap` (a
-    `TilewrightError` of kind `trap`) when the program does what the machine forbids.
+    `checks` watches for uninitialised reads and hazards.  `trace` is a file to write for Perfetto.  `dram` is the
+    device off chip, such as `ddr4-2400` (`machine.dram`), or `flat`, on machines of control model `queues`; without it,
+    what the machine says.  Raises `Trap` (a `TilewrightError` of kind `trap`) when the program does what the machine
+    forbids.
     """
     from ..program import Program
 
     check_type("program", program, Program, "a Program, as `compile` makes")
     check_type("inputs", inputs, (Mapping, type(None)), "arrays by name")
     check_type("trace", trace, (str, Path, type(None)), "the path of a file")
-    options = SimulationOptions(functional, timing, checks, Path(trace) if trace is not None else None, progress)
+    check_type("dram", dram, (str, DramTiming, type(None)), "the name of a device")
+    device = device_of(dram, program.machine)
+    options = SimulationOptions(
+        functional, timing, checks, Path(trace) if trace is not None else None, progress, device
+    )
     return control_model(program.machine).simulate(program, inputs or {}, options)
 
 
@@ -64,7 +73,11 @@ def simulate_queues(program: Program, inputs: Inputs, options: SimulationOptions
     counts = count_all(stream)
     storages = _make_storages(program, counts.memories, functional)
     place_tensors(program, inputs, storages, functional)
-    issues = _run(stream, storages, options)
+    links = DramLinks(program.machine, options.dram)
+    links.check({name: count.peak_bytes for name, count in counts.memories.items()})
+    issues = _run(stream, storages, options, links)
+    if links.devices and options.timing:
+        add_waits(counts, stream, issues)
     numbers = program.layer_table.numbers()
     stretches = _stretches(numbers, issues)
     if options.trace is not None:
@@ -85,8 +98,9 @@ def simulate_queues(program: Program, inputs: Inputs, options: SimulationOptions
         placements={t.name: t for t in program.tensors},
         storages=by_name,
         regions=region_uses(stream, program.regions),
-        layers=_layers(stream, program.layer_table, stretches),
+        layers=_layers(stream, program.layer_table, stretches, issues),
         stream=stream,
+        dram=links.figures(),
     )
 
 
@@ -98,9 +112,14 @@ def _stretches(numbers: Sequence[int], issues: Sequence[Issue]) -> list[Advance]
     return advances(zip(numbers, ends, strict=True)) if numbers else []
 
 
-def _layers(stream: Stream, table: LayerTable, stretches: Sequence[Advance]) -> tuple[LayerFigures, ...]:
+def _layers(
+    stream: Stream, table: LayerTable, stretches: Sequence[Advance], issues: Sequence[Issue]
+) -> tuple[LayerFigures, ...]:
     """The figures of the program's layers."""
-    counts = count_layers(stream, table.numbers(), len(table.layers)) if table.known else ()
+    numbers = table.numbers()
+    counts = count_layers(stream, numbers, len(table.layers)) if table.known else ()
+    for issue in issues if counts else ():
+        add_waits(counts[numbers[issue.index]], stream, [issue])
     return layer_figures(stream.machine, table, stretches, counts)
 
 
@@ -182,13 +201,13 @@ def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray
     return array
 
 
-def _run(stream: Stream, storages: list[Storage], options: SimulationOptions) -> list[Issue]:
+def _run(stream: Stream, storages: list[Storage], options: SimulationOptions, links: DramLinks) -> list[Issue]:
     buffers = [storage.data for storage in storages]
     hazards = HazardCheck(stream) if options.checks else None
     step = max(1, len(stream) // 100)
     issues: list[Issue] = []
     with np.errstate(all="ignore"):
-        for issue in run_queues(stream, options.timing):
+        for issue in run_queues(stream, options.timing, links.end_cycle if links.devices else None):
             if hazards is not None:
                 hazards.check(issue.index)
                 _check_reads(stream, storages, issue.index)

@@ -32,6 +32,7 @@ from ...machine import (
 from .macros import MacroReader
 from .packets import DECLARATIONS
 from .reader import Node, given, names_of, nodes_of, quote, token_of
+from .timing import read_timing
 
 MAX_CHARACTERS = 1 << 20
 
@@ -178,6 +179,7 @@ class _Builder(MacroReader):
             given(real["buffering"], 1.0),
             self.ports(node, properties),
             given(whole["regions"], 0),
+            read_timing(self, node),
         )
 
     def holds(self, node: Node) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ from itertools import groupby
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
+from ...machine.dram import DramTiming, differences
 from ...machine.rules import default_channel
 from .macros import macro_lines
 from .print_packets import packed_lines, packet_lines
@@ -85,10 +86,18 @@ def _memory(memory: Memory) -> str:
     parts += [f"regions {memory.regions};"] if memory.regions else []
     parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
     parts += ["offchip;"] if memory.offchip else []
+    parts += [_timing(memory.timing)] if memory.timing is not None else []
     head = f"memory {memory.name}{_instances(memory)} {{"
     if len(line := f"  {head} {' '.join(parts)} }}") <= COLUMNS:
         return line
     return "\n".join([f"  {head}", *_packed(parts, 4), "  }"])
+
+
+def _timing(timing: DramTiming) -> str:
+    figures, address = differences(timing)
+    items = [f"{key} {value};" for key, value in figures.items()]
+    items += [f"map {', '.join(f'{part} {bits}' for part, bits in address)};"] if address is not None else []
+    return f'timing "{timing.name}" {{ {" ".join(items)} }}' if items else f'timing "{timing.name}";'
 
 
 def _ports(ports: Ports) -> Iterator[tuple[str, float]]:

@@ -103,3 +103,12 @@ acg.graph @digits control "queues" frequency 25165824.0 {
   // CHECK-NEXT: acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 1.500000e+00 write_energy 1.2345678000000000e+07 offchip
   acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 1.5 write_energy 12345678.0 offchip
 }
+
+// CHECK-LABEL: acg.graph @timed control "queues" frequency 1.000000e+09 {
+acg.graph @timed control "queues" frequency 1.0e9 {
+  // CHECK-NEXT: acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 0.000000e+00 write_energy 0.000000e+00 offchip timing <"hbm2">
+  acg.memory @M data_width 8 banks 1 depth 8 align 1 read_energy 0.0 write_energy 0.0 offchip timing <"hbm2">
+  // CHECK-NEXT: acg.memory @N data_width 8 banks 1 depth 8 align 1
+  // CHECK-SAME: offchip timing <"ddr4-2400", rcd 18, map [bank 2, row 16, column 7, group 2, channel 0]>
+  acg.memory @N data_width 8 banks 1 depth 8 align 1 read_energy 0.0 write_energy 0.0 offchip timing <"ddr4-2400", rcd 18, map [bank 2, row 16, column 7, group 2, channel 0]>
+}
