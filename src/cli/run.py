@@ -69,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_types(parser, "f32; on a target without instructions")
     add_binary_options(parser)
     add_dram_option(parser)
+    parser.add_argument(
+        "--platform", choices=["noc"], help="noc: a mapping also runs on the machine's mesh, flit by flit (docs/noc.md)"
+    )
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
@@ -80,7 +83,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
         given = "inputs", "expect", "tolerance", "no_check", "csv", "report", "types"
-        yield Unused((*WAYS_TO_COMPILE, *searched, *given, "dram"), "with --binary")
+        yield Unused((*WAYS_TO_COMPILE, *searched, *given, "dram", "platform"), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:
@@ -88,7 +91,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.model is None:
         return
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
-        taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check"
+        taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check", "platform"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
         return
     if is_map_only(arguments.target):
@@ -99,7 +102,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         if is_kernel(arguments.model):
             yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
         return
-    yield Unused(("types",), "on a target with instructions")
+    yield Unused(("types", "platform"), "on a target with instructions")
     if not control_model(machine := load_target(arguments.target)).traced:
         yield Unused(("no_trace",), f"on a machine of {machine.control}")
     yield from unused_compile_options(arguments)
@@ -135,6 +138,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.tolerance,
         arguments.report,
         arguments.dram,
+        arguments.platform,
     )
     folder = arguments.output or default_folder(arguments.model)
     shapes = model_shapes(arguments, arguments.model)

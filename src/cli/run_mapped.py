@@ -22,6 +22,7 @@ def show_mapped(answer: dict[str, Any]) -> None:
         *error_rows(answer),
         ["as the cost model says", "yes" if answer["model"]["equal"] else "no"],
         *_device_rows(answer),
+        *_mesh_rows(answer),
         ["outputs", answer["outputs"]],
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
@@ -53,3 +54,17 @@ def _device_rows(answer: dict[str, Any]) -> list[list[str]]:
 
 def _beside(counted: int, modelled: int) -> str:
     return number(counted) if counted == modelled else f"{number(counted)} (model: {number(modelled)})"
+
+
+def _mesh_rows(answer: dict[str, Any]) -> list[list[str]]:
+    """The run on the mesh, where there is one."""
+    if (mesh := answer.get("noc")) is None:
+        return []
+    more = f"{100 * (mesh['cycles'] / answer['cycles'] - 1):+.1f} %"
+    return [
+        ["latency on the mesh", f"{number(mesh['cycles'], 'cycles')} ({more})"],
+        ["its bound", mesh["bound_by"]],
+        ["flits sent, received", f"{number(mesh['sent_flits'])}, {number(mesh['received_flits'])}"],
+        ["links passed", number(mesh["hops"])],
+        ["energy of links, of tags", f"{energy(mesh['hop_energy_pj'])}, {energy(mesh['tag_energy_pj'])}"],
+    ]

@@ -19,7 +19,8 @@ class RunOptions:
     `inputs` and `expect` are files of arrays; inputs that no file gives are made from `seed`.  `check` compares the
     outputs of a model with NumPy where nothing is expected by file.  They agree within the relative error `tolerance`,
     or that of their element type (`arrays.TOLERANCES`).  `report` is a page to write about the run.  `dram` is the
-    device off chip (see `simulate`).
+    device off chip (see `simulate`); with `platform` "noc" mappings
+    also run on the mesh of their machine (`costs.noc`).
     """
 
     inputs: Path | None = None
@@ -30,6 +31,7 @@ class RunOptions:
     tolerance: float | None = None
     report: Path | None = None
     dram: str | None = None
+    platform: str | None = None
 
     def __post_init__(self) -> None:
         check_fields(self, seed=0, tolerance=0)

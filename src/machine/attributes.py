@@ -41,6 +41,10 @@ PORT_FIELDS = {
     "shared_bandwidth": "shared_bandwidth",
     "network_bandwidth": "network_bandwidth",
     "hop_energy": "hop_energy_pj",
+    "flit": "flit_bits",
+    "queue": "queue_flits",
+    "router": "router_cycles",
+    "tag_energy": "tag_energy_pj",
 }
 """Attributes of a memory in the language, and its fields in `Ports`."""
 

@@ -30,7 +30,9 @@ class Ports:
 
     `read_energy_pj` and `write_energy_pj` are paid per access, which moves up to `block_words` (None: see the energies
     per byte; a write without its own costs what a read does).  The network to what the memory feeds carries
-    `network_bandwidth` and takes `hop_energy_pj` per word and hop; `latency_cycles` pass until a word is there.
+    `network_bandwidth` and takes `hop_energy_pj` per word and hop; `latency_cycles` pass until a word is
+    there.  With `flit_bits` that network is a mesh of routers that hold `queue_flits` of each neighbour and take
+    `router_cycles`; each child compares the tag of each word that is sent, for `tag_energy_pj`.
     """
 
     block_words: int = 1
@@ -42,6 +44,10 @@ class Ports:
     network_bandwidth: float | None = None
     hop_energy_pj: float = 0.0
     latency_cycles: int = 0
+    flit_bits: int = 0
+    queue_flits: int = 4
+    router_cycles: int = 1
+    tag_energy_pj: float = 0.0
 
 
 @dataclass(frozen=True)

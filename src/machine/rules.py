@@ -123,7 +123,12 @@ def _ports(subject: str, memory: Memory) -> Iterator[Complaint]:
         yield Complaint(subject, "a block of at least 1 word", f"{ports.block_words}")
     if not 0 <= ports.latency_cycles < MAX_BYTES:
         yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{ports.latency_cycles}")
-    for energy in (ports.read_energy_pj, ports.write_energy_pj, ports.hop_energy_pj):
+    if not (
+        0 <= ports.flit_bits <= 1 << 16 and 1 <= ports.queue_flits <= 1 << 16 and 1 <= ports.router_cycles <= 1 << 16
+    ):
+        found = f"{ports.flit_bits} bits, {ports.queue_flits} flits, {ports.router_cycles} cycles"
+        yield Complaint(subject, "a mesh of flits, queues and routers of 1 to 65536 bits, flits and cycles", found)
+    for energy in (ports.read_energy_pj, ports.write_energy_pj, ports.hop_energy_pj, ports.tag_energy_pj):
         if energy is not None and not 0 <= energy < math.inf:
             yield Complaint(subject, "finite energies of at least 0 pJ", f"{energy}")
     for rate in (ports.read_bandwidth, ports.write_bandwidth, ports.shared_bandwidth, ports.network_bandwidth):

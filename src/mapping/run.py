@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -39,6 +39,9 @@ from .machines import find_architecture
 from .pipeline import MapOptions, map_layers
 from .threads import DeviceRun, kernel_from, on_device
 
+if TYPE_CHECKING:
+    from ..costs.noc import MeshRun
+
 Words = dict[str, dict[str, dict[str, Any]]]
 """Memory -> `tensors` (reads, fills, updates of each) and `network_words` (of each tensor)."""
 
@@ -47,7 +50,10 @@ FORM = "one kernel whose tensors are the inputs and the output of its function"
 
 @dataclass(frozen=True)
 class MappedRun:
-    """A mapping that ran: what was counted, `simulation`, beside the cost model's `prices` of the same mapping."""
+    """A mapping that ran: what was counted, `simulation`, beside the cost model's `prices` of the same mapping.
+
+    `mesh` is the run on the machine's mesh, where that was asked for.
+    """
 
     kernel: str
     arch: Architecture
@@ -61,6 +67,7 @@ class MappedRun:
     cpu_s: float
     proven: bool | None = None
     executed: DeviceRun | None = None
+    mesh: MeshRun | None = None
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -133,6 +140,7 @@ class MappedRun:
             **verdict(self.comparison),
             "agrees": self.agrees,
             **({"opencl": self.executed.as_dict()} if self.executed is not None else {}),
+            **({"noc": self.mesh.as_dict()} if self.mesh is not None else {}),
             "cpu_s": self.cpu_s,
         }
 
@@ -229,6 +237,7 @@ def run_mapped(
     (output,) = result_names(entry)
     given = read_expected(options, {output: tuple(shape_of(op.result))})
     folder = make_folder(folder)
+    mesh = _on_mesh(arch, chosen) if options.platform == "noc" else None
     work = _kernel_of(chosen.group, inputs, list(signature))
     found = simulate_nest(arch, chosen.problem, chosen.mapping, work, progress)
     written = {output: found.output}
@@ -251,7 +260,14 @@ def run_mapped(
         time.process_time() - start,
         chosen.proven,
         executed,
+        mesh,
     )
+
+
+def _on_mesh(arch: Architecture, chosen: Chosen) -> MeshRun:
+    from ..costs.noc import make_program, run_program
+
+    return run_program(arch, make_program(arch, chosen.problem, chosen.mapping))
 
 
 def choose(

@@ -84,6 +84,10 @@ def _level(machine: Machine, chain: MemoryChain, index: int) -> Level:
         network_bandwidth=_least(ports.network_bandwidth, network),
         latency_cycles=ports.latency_cycles + max((link.latency_cycles for link in forth), default=0),
         holds=None if set(served) == set(chain.capability.operands) else served,
+        mesh_flit_bits=ports.flit_bits,
+        mesh_queue_flits=ports.queue_flits,
+        mesh_router_cycles=ports.router_cycles,
+        tag_energy_pj=ports.tag_energy_pj,
     )
 
 

@@ -17,7 +17,8 @@ class Level:
     words of `word_bits`, `hop_energy_pj` per word and hop of the network below, which carries `network_bandwidth` words
     per cycle.  `entries` (words) is None where capacity is unlimited; `mesh_x` is the width of the array of all
     `instances`.  `write_energy_pj` (None: as a read) is paid for fills and updates.  `holds` names the operands of the
-    machine (`Architecture.operands`) that may be kept here (None: all).
+    machine (`Architecture.operands`) that may be kept here (None: all).  With `mesh_flit_bits` the network below is a
+    mesh (`costs.noc.Mesh`), on which each child compares the tag of each word that is sent, for `tag_energy_pj`.
     """
 
     name: str
@@ -36,6 +37,10 @@ class Level:
     network_bandwidth: float | None = None
     latency_cycles: int = 0
     holds: tuple[str, ...] | None = None
+    mesh_flit_bits: int = 0
+    mesh_queue_flits: int = 4
+    mesh_router_cycles: int = 1
+    tag_energy_pj: float = 0.0
 
     @property
     def energy_of_write_pj(self) -> float:

@@ -49,6 +49,10 @@ PORTS = (
     "shared_bandwidth",
     "network_bandwidth",
     "hop_energy",
+    "flit",
+    "queue",
+    "router",
+    "tag_energy",
 )
 
 
@@ -189,7 +193,8 @@ class _Builder(MacroReader):
         return names_of(found[0]) if found else None
 
     def ports(self, node: Node, properties: dict[str, Token | None]) -> Ports:
-        real = {key: self.optional(node, properties, key, self.number) for key in PORTS[2:]}
+        real = {key: self.optional(node, properties, key, self.number) for key in (*PORTS[2:9], "tag_energy")}
+        whole = {key: self.optional(node, properties, key, self.integer) for key in ("flit", "queue", "router")}
         return Ports(
             given(self.optional(node, properties, "block", self.integer), 1),
             real["access_energy"],
@@ -200,6 +205,10 @@ class _Builder(MacroReader):
             real["network_bandwidth"],
             given(real["hop_energy"], 0.0),
             given(self.optional(node, properties, "latency", self.integer), 0),
+            given(whole["flit"], 0),
+            given(whole["queue"], 4),
+            given(whole["router"], 1),
+            given(real["tag_energy"], 0.0),
         )
 
     def compute(self, node: Node) -> Compute:

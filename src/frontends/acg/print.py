@@ -105,8 +105,9 @@ def _ports(ports: Ports) -> Iterator[tuple[str, float]]:
     values |= {"write_access_energy": ports.write_energy_pj, "read_bandwidth": ports.read_bandwidth}
     values |= {"write_bandwidth": ports.write_bandwidth, "shared_bandwidth": ports.shared_bandwidth}
     values |= {"network_bandwidth": ports.network_bandwidth, "hop_energy": ports.hop_energy_pj}
-    values["latency"] = ports.latency_cycles
-    defaults = {"block": 1, "hop_energy": 0.0, "latency": 0}
+    values |= {"latency": ports.latency_cycles, "flit": ports.flit_bits, "queue": ports.queue_flits}
+    values |= {"router": ports.router_cycles, "tag_energy": ports.tag_energy_pj}
+    defaults = {"block": 1, "hop_energy": 0.0, "latency": 0, "flit": 0, "queue": 4, "router": 1, "tag_energy": 0.0}
     yield from ((name, float(value)) for name, value in values.items() if value not in (None, defaults.get(name)))
 
 

@@ -23,7 +23,9 @@ def test_targets_equal_the_descriptions_they_are_compared_with(path: Path) -> No
     archs = json.loads(path.read_text())["archs"]
     assert archs
     for name, description in archs.items():
-        assert architecture_of(load_target(name)) == parse_architecture(description)
+        arch = architecture_of(load_target(name))
+        plain = replace(arch, levels=tuple(replace(level, mesh_flit_bits=0) for level in arch.levels))
+        assert plain == parse_architecture(description)  # which knows of no mesh
 
 
 @pytest.mark.parametrize("name", target_files())

@@ -1,0 +1,19 @@
+"""A mesh between a buffer and its processing elements, flit by flit, and mapped programs on it."""
+
+from .mesh import Mesh
+from .program import MeshProgram, make_program, mesh_level, mesh_of
+from .run import MeshRun, run_program
+from .traffic import Packet, TrafficRun, run_traffic
+
+__all__ = [
+    "Mesh",
+    "MeshProgram",
+    "MeshRun",
+    "Packet",
+    "TrafficRun",
+    "make_program",
+    "mesh_level",
+    "mesh_of",
+    "run_program",
+    "run_traffic",
+]

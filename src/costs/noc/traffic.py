@@ -1,0 +1,108 @@
+"""Packets that are asked for at given cycles: the network alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import TilewrightError
+from ..compiled import bare_entry
+from .make_net import make_net
+from .mesh import Mesh, Routes
+from .network import HOPS, IN_FLIGHT, MOVED, Net, cycle
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Packet:
+    """`flits` from nodes to nodes, which may go from cycle `release` on.
+
+    One of both is one node: several destinations get copies, from several sources comes the sum.  All that have several
+    destinations come from one node, and all sums go to one, which may be the same.  Each node sends in the order of the
+    packets.
+    """
+
+    sources: tuple[int, ...]
+    destinations: tuple[int, ...]
+    flits: int
+    release: int = 0
+
+
+@dataclass(frozen=True)
+class TrafficRun:
+    """The cycle at which each packet has come to all its destinations, and the links that all flits passed."""
+
+    done: tuple[int, ...]
+    hops: int
+
+    @property
+    def cycles(self) -> int:
+        """When all have come."""
+        return max(self.done, default=0)
+
+
+def run_traffic(mesh: Mesh, packets: Sequence[Packet]) -> TrafficRun:
+    """Packets until all have come; `TilewrightError` (kind `noc`) for packets that may block each other for good."""
+    _check(mesh, packets)
+    routes, numbers = Routes(mesh), list[int]()
+    for packet in packets:
+        gathers = len(packet.sources) > 1
+        numbers.append(
+            routes.gather(packet.sources, packet.destinations[0])
+            if gathers
+            else routes.spread(packet.sources[0], packet.destinations)
+        )
+    sources = [np.array([i for i, p in enumerate(packets) if n in p.sources], np.int64) for n in range(mesh.nodes)]
+    flits = np.array([packet.flits for packet in packets], np.int64)
+    net = make_net(mesh, routes.table(), np.array(numbers, np.int64), flits, sources)
+    release = np.array([packet.release for packet in packets], np.int64)
+    if packets and not run_released(net, release):
+        raise TilewrightError("noc", "mesh", "packets that come", "packets that wait for each other", "report it")
+    return TrafficRun(tuple(int(n) for n in net.done), int(net.counts[HOPS]))
+
+
+def _check(mesh: Mesh, packets: Sequence[Packet]) -> None:
+    copies = {packet.sources for packet in packets if len(packet.destinations) > 1}
+    sums = {packet.destinations for packet in packets if len(packet.sources) > 1}
+    for packet in packets:
+        ends = {*packet.sources, *packet.destinations}
+        if min(len(packet.sources), len(packet.destinations)) != 1 or not ends <= set(range(mesh.nodes)):
+            raise TilewrightError("noc", "packet", f"one node to several of {mesh.nodes}, or back", str(packet))
+        if packet.flits < 1:
+            raise TilewrightError("noc", "packet", "at least a flit", str(packet))
+    if len(copies) > 1 or len(sums) > 1 or (copies and sums and copies != sums):
+        found = f"copies from {len(copies)} nodes, sums to {len(sums)}"
+        raise TilewrightError("noc", "packets", "all copies from one node, which all sums go to", found)
+
+
+@bare_entry
+def run_released(net: Net, release: Ints) -> bool:
+    """Cycles until all packets have come; False if they cannot."""
+    now, waits = 0, 0
+    nodes, total = len(net.sent), len(net.sources)
+    while True:
+        gone, coming = 0, 1 << 62
+        for node in range(nodes):
+            end = net.first[node + 1] - net.first[node]
+            while net.allowed[node] < end:
+                at = int(release[net.sources[net.first[node] + net.allowed[node]]])
+                if at > now:
+                    coming = min(coming, at)
+                    break
+                net.allowed[node] += 1
+                net.awake[node] = min(net.awake[node], now)
+            gone += net.sent[node]
+        if gone == total and net.counts[IN_FLIGHT] == 0:
+            return True
+        cycle(net, now)
+        waits = 0 if net.counts[MOVED] else waits + 1
+        if net.counts[MOVED] == 0 and net.counts[IN_FLIGHT] == 0 and coming < 1 << 62:
+            now = max(now, coming - 1)
+            waits = 0
+        if waits > net.delay + 1 and coming == 1 << 62:
+            return False
+        now += 1
