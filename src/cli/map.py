@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="T", help="the machine")
     parser.add_argument("--cases", type=Path, metavar="FILE", help="instead of KERNEL: a .json list of cases")
     search = parser.add_argument_group("search")
-    add_objective(search, ("edp", "energy", "latency", "dram"), "edp")
+    add_objective(search, ("edp", "energy", "latency", "dram", "noc"), "edp")
     search.add_argument(
         "--method",
         choices=list(MAPPERS),

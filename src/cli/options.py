@@ -108,6 +108,7 @@ def add_objective(group: Group, choices: Sequence[str], default: str, old: str =
         "energy": "energy",
         "latency": "cycles",
         "dram": "what moves to and from off-chip memory",
+        "noc": "cycles on the machine's mesh, flit by flit",
     }
     told = "; ".join(f"{choice}: {words[choice]}" for choice in choices if choice != words[choice])
     also = ("ema",) if old == "--metric" else ()

@@ -75,7 +75,7 @@ class LayerMapping:
                 return relative_gap(prices.edp_j_cycle, bounds.edp_j_cycle)
             case "energy":
                 return relative_gap(prices.energy_pj, bounds.energy_pj)
-            case "latency":
+            case "latency" | "noc":
                 return relative_gap(prices.cycles, bounds.cycles)
             case "dram":
                 return relative_gap(self.dram_words, bounds.dram_words)
@@ -97,8 +97,8 @@ class LayerMapping:
                 return prices.edp_j_cycle
             case "energy":
                 return prices.energy_pj
-            case "latency":
-                return prices.cycles
+            case "latency" | "noc":
+                return prices.cycles if self.request.objective == "latency" else self.mapped.cycles
             case "dram":
                 arch, problem = counting_words(self.arch), self.layer.problem
                 return evaluate_with(self.request.model, arch, problem, self.mapping).energy_pj
@@ -169,6 +169,7 @@ class LayerMapping:
             "edp": prices.edp_j_cycle,
             "energy_pj": prices.energy_pj,
             "cycles": prices.cycles,
+            **({"noc_cycles": mapped.cycles} if self.request.objective == "noc" else {}),
             "dram_words": self.dram_words,
             "dram_bytes": self.dram_bytes,
             "valid": prices.valid,

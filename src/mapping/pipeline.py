@@ -95,7 +95,9 @@ class NetworkMapping:
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright map --json` for a network."""
         objective = self.layers[0].request.objective
-        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles", "dram": "dram_words"}[objective]
+        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles", "dram": "dram_words", "noc": "cycles"}[
+            objective
+        ]
         exact, bounds = self.totals("exact_prices"), self.totals("bounds")
         exact["dram_words"] = sum(layer.layer.repeats * layer.dram_words for layer in self.layers)
         bounds["dram_words"] = self.total("bounds", "dram_words")
@@ -192,7 +194,7 @@ def map_layers(
 
 def _reporter(progress: Progress, objective: Objective) -> Callable[[float, float], None]:
     """Shows the best value so far, and how much of it its lower bound is."""
-    unit = {"edp": "J*cycle", "energy": "pJ", "latency": "cycles", "dram": "words"}[objective]
+    unit = {"edp": "J*cycle", "energy": "pJ", "latency": "cycles", "dram": "words", "noc": "cycles"}[objective]
 
     def report(best: float, bound: float) -> None:
         if best > 0:

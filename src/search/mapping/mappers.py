@@ -25,7 +25,8 @@ Progress = Callable[[int, int], None]
 def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", request: Request | None = None) -> Mapped:
     """The best mapping that `mapper` finds.
 
-    Of objective `dram`, words to and from the outermost memory, the answer's bound is in words.
+    Of objective `dram`, words to and from the outermost memory, the answer's bound is in words; of `noc` its cycles are
+    those on the machine's mesh.
 
     Raises `TilewrightError` (kind `target`) where the machine has no place for a tensor, or no energies for an
     objective that counts them, `InfeasibleError` where nothing fits.
@@ -35,6 +36,10 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
     check_path(arch, problem)
     if request.objective == "dram":
         return _fewest_words(arch, problem, mapper, request)
+    if request.objective == "noc":
+        from .on_mesh import map_on_mesh
+
+        return map_on_mesh(arch, problem, mapper, request)
     return find_mapper(mapper)(arch, problem, request)
 
 

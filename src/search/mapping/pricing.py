@@ -94,7 +94,7 @@ class Pricer:
                 return prices.energy_pj * prices.cycles
             case "energy" | "dram":
                 return prices.energy_pj
-            case "latency":
+            case "latency" | "noc":
                 return prices.cycles
 
     def values(self, batch: MappingBatch) -> Floats:

@@ -8,12 +8,13 @@ from typing import Literal, Protocol
 
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 
-Objective = Literal["edp", "energy", "latency", "dram"]
+Objective = Literal["edp", "energy", "latency", "dram", "noc"]
 Factors = Literal["perfect", "imperfect"]
 CostModel = Literal["exact", "timeloop"]
 
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency", "dram")
-"""What is minimised: energy times delay, energy, cycles, or words to and from the outermost memory."""
+"""What is minimised: energy times delay, energy, cycles, or words to and from the outermost memory.  Cycles on a mesh,
+`noc`, are found by `on_mesh` with these."""
 
 
 @dataclass(frozen=True)

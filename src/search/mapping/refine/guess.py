@@ -57,7 +57,7 @@ class Guess:
                 return found[:, 0] * found[:, 1]
             case "energy" | "dram":
                 return found[:, 0]
-            case "latency":
+            case "latency" | "noc":
                 return found[:, 1].copy()
 
     def energies_and_cycles(self, batch: MappingBatch, *, fitting: bool) -> Floats:
