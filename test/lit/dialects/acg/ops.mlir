@@ -111,4 +111,7 @@ acg.graph @timed control "queues" frequency 1.0e9 {
   // CHECK-NEXT: acg.memory @N data_width 8 banks 1 depth 8 align 1
   // CHECK-SAME: offchip timing <"ddr4-2400", rcd 18, map [bank 2, row 16, column 7, group 2, channel 0]>
   acg.memory @N data_width 8 banks 1 depth 8 align 1 read_energy 0.0 write_energy 0.0 offchip timing <"ddr4-2400", rcd 18, map [bank 2, row 16, column 7, group 2, channel 0]>
+  // CHECK-NEXT: acg.memory @B data_width 8 banks 1 depth 8
+  // CHECK-SAME: ports <flit_bits 64, queue_flits 2, tag_energy_pj 0.5>
+  acg.memory @B data_width 8 banks 1 depth 8 align 1 read_energy 0.0 write_energy 0.0 ports <flit_bits 64, queue_flits 2, tag_energy_pj 0.5>
 }
