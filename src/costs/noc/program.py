@@ -116,7 +116,7 @@ def _tiles(starts: Ints, relevant: Sequence[int]) -> Ints:
 
 def _moves(number: int, needs: Needs, steps: Steps, starts: Ints) -> list[_Move]:
     """Packets of a tensor: one for each tile of each group of elements that have the same."""
-    begins = _tiles(starts, needs.relevant)
+    begins = _tiles(starts, needs.relevant) if needs.held else np.arange(len(starts))
     keys, group = np.unique(steps.offsets[:, needs.relevant], axis=0, return_inverse=True)
     found: list[_Move] = []
     for chosen in range(len(keys)):
@@ -139,7 +139,7 @@ def _tiles_of(
     nothing = np.full_like(at[:1], NEVER)
     gates = np.where(mine >= 2, begins[np.maximum(mine - 1, 0)], NEVER)
     if not needs.tensor.is_output:
-        before = np.where((mine > 0)[:, None], starts[begins[np.maximum(mine - 1, 0)]] + offset, NEVER)
+        before = np.where((needs.held & (mine > 0))[:, None], starts[begins[np.maximum(mine - 1, 0)]] + offset, NEVER)
         words = needs.words(at, before)
         moving = words > 0
         none = np.full(int(moving.sum()), NEVER)

@@ -16,11 +16,15 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class Needs:
-    """The iterations of a tile, relative to its first one, in each dim: `spread` is what instances within it add."""
+    """The iterations of a tile, relative to its first one, in each dim.
+
+    What is not `held` is not there any more at the next step.
+    """
 
     tensor: Tensor
     bounds: tuple[int, ...]
     sets: tuple[Ints, ...]
+    held: bool
     _known: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
 
     @property
@@ -95,4 +99,4 @@ def needs_of(tensor: Tensor, nest: Nest, kept: int, below: int) -> Needs:
             if place.order is None and kept < place.level < below:
                 steps = np.unique(steps[:, None] + place.pitch * np.arange(place.bound))
         sets.append(steps)
-    return Needs(tensor, nest.bounds, tuple(sets))
+    return Needs(tensor, nest.bounds, tuple(sets), kept >= 0)

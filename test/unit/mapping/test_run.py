@@ -8,6 +8,7 @@ import pytest
 
 import tilewright
 from tilewright.cli import main
+from tilewright.driver import RunOptions
 from tilewright.errors import TilewrightError
 from tilewright.mapping import MapOptions, is_map_only, run_mapped
 
@@ -170,3 +171,15 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     np.savez(tmp_path / "y.npz", O=np.zeros((12, 10), np.float32))
     assert main([*text, "--expect", str(tmp_path / "y.npz")]) == 1
     assert main([*text, "--partition", "none"]) == 2
+
+
+def test_a_mapping_runs_on_the_mesh_of_its_machine(tmp_path: Path):
+    how = MapOptions(mapper="random", factors="perfect", time_limit_s=0.1)
+    options = RunOptions(platform="noc")
+    kernel = "O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=4"
+    found = run_mapped(kernel, "simba_like", folder=tmp_path, map_options=how, options=options)
+    assert found.agrees
+    assert found.mesh is not None
+    sent = {name: outwards if name == "O" else inwards for name, (inwards, outwards) in found.mesh.words.items()}
+    assert sent == found.counted["L2"]["network_words"]
+    assert found.as_dict()["noc"]["cycles"] == found.mesh.cycles >= found.simulation.prices.compute_cycles

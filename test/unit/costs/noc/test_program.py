@@ -135,6 +135,15 @@ def test_the_next_tile_comes_while_one_is_used():
     assert run.cycles <= 1000 + 1 + 50 + 1 + 5 + 4 + 6
 
 
+def test_what_elements_do_not_keep_is_sent_each_step():
+    """A passes the element: its word comes again for each n."""
+    inner = LevelMapping((Loop(N, 4),), bypass=frozenset("A"))
+    mapping = LoopMapping((inner, level((M, 2), (K, 2)), level()))
+    found = make_program(machine(1, 1), problem((2, 4, 2)), mapping)
+    assert found.words["A"][0] == evaluate(machine(1, 1), problem((2, 4, 2)), mapping).network_words["GB"]["A"] == 16
+    assert run_program(machine(1, 1), found).cycles > 16
+
+
 def test_machines_without_a_mesh_are_refused():
     arch = machine()
     plain = replace(arch, levels=tuple(replace(one, mesh_flit_bits=0) for one in arch.levels))
