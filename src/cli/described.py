@@ -9,6 +9,7 @@ from ..costs.hierarchy import architecture_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target, target_files
 from ..machine import Machine
+from ..machine.area import area_of, areas_of
 
 
 def describe_target(name: str) -> dict[str, Any]:
@@ -40,5 +41,7 @@ def describe_machine(machine: Machine, file: str) -> dict[str, Any]:
         "has_mnemonics": bool(mnemonics),
         "mnemonics": [mnemonic.name for mnemonic in mnemonics],
         "chain": [asdict(level) for level in reversed(arch.levels)] if arch is not None else [],
+        "area_mm2": area_of(machine),
+        "areas_mm2": areas_of(machine),
         "multipliers": arch.mac_instances if arch is not None else 0,
     }

@@ -71,8 +71,8 @@ def show(answer: dict[str, Any]) -> None:
         for target in answer["targets"]
     ]
     print_table("Targets", ["name", "memories", "multipliers", "element types", "mnemonics"], rows)
-    if len(answer["targets"]) == 1 and answer["targets"][0]["chain"]:
-        _show_chain(answer["targets"][0]["chain"])
+    if len(answer["targets"]) == 1:
+        _show_one(answer["targets"][0])
 
 
 RATES = (
@@ -81,6 +81,14 @@ RATES = (
     ("both", "shared_bandwidth"),
     ("network", "network_bandwidth"),
 )
+
+
+def _show_one(target: dict[str, Any]) -> None:
+    if target["chain"]:
+        _show_chain(target["chain"])
+    if target["area_mm2"] is not None:
+        parts = ", ".join(f"{name} {area:.3g}" for name, area in target["areas_mm2"].items())
+        print(f"{target['area_mm2']:.3g} mm2: {parts}")
 
 
 def _show_chain(levels: list[dict[str, Any]]) -> None:

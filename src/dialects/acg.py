@@ -155,6 +155,7 @@ class MemoryOp(IRDLOperation):
     ports = opt_prop_def(PortsAttr)
     offchip = opt_prop_def(UnitAttr)
     timing = opt_prop_def(TimingAttr)
+    area_mm2 = opt_prop_def(FormulaAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     custom_directives = (Number,)
     assembly_format = (
@@ -162,7 +163,7 @@ class MemoryOp(IRDLOperation):
         "(`depth` $depth^)? `align` $align_bytes `read_energy` custom<Number>($read_energy_pj) "
         "`write_energy` custom<Number>($write_energy_pj) "
         "(`holds` $holds^)? (`buffering` custom<Number>($buffering)^)? (`regions` $most_regions^)? (`ports` $ports^)? "
-        "(`offchip` $offchip^)? (`timing` $timing^)? attr-dict"
+        "(`offchip` $offchip^)? (`timing` $timing^)? (`area` $area_mm2^)? attr-dict"
     )
 
 
@@ -174,9 +175,12 @@ class ComputeOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     instances_x = prop_def(INTEGER)
     instances_y = prop_def(INTEGER)
+    area_mm2 = opt_prop_def(FormulaAttr)
     body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
-    assembly_format = "$sym_name `x` $instances_x `y` $instances_y attr-dict-with-keyword ($body^)?"
+    assembly_format = (
+        "$sym_name `x` $instances_x `y` $instances_y (`area` $area_mm2^)? attr-dict-with-keyword ($body^)?"
+    )
 
 
 @irdl_op_definition
@@ -193,12 +197,13 @@ class LinkOp(IRDLOperation):
     bandwidth = opt_prop_def(NUMBER)
     latency_cycles = prop_def(INTEGER)
     channel = prop_def(StringAttr)
+    area_mm2 = opt_prop_def(FormulaAttr)
     body = region_def()
     traits = lazy_traits_def(lambda: (HasParent(GraphOp), NoTerminator()))
     custom_directives = (Number,)
     assembly_format = (
         "$src `->` $dst (`both` $both^)? (`bandwidth` custom<Number>($bandwidth)^)? `latency` $latency_cycles "
-        "`channel` $channel "
+        "`channel` $channel (`area` $area_mm2^)? "
         "attr-dict-with-keyword ($body^)?"
     )
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, f64, i64
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ..algebra.expr import Expr
 from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Ports, Unit
 from .acg import (
     CapabilityOp,
@@ -51,6 +52,14 @@ def _float(value: float) -> FloatAttr[Float64Type]:
 
 def _present(properties: Mapping[str, Attribute | None]) -> dict[str, Attribute]:
     return {name: attribute for name, attribute in properties.items() if attribute is not None}
+
+
+def _formula(formula: Expr | None) -> FormulaAttr | None:
+    return FormulaAttr(formula) if formula is not None else None
+
+
+def _written(attribute: FormulaAttr | None) -> Expr | None:
+    return attribute.data if attribute is not None else None
 
 
 def _pairs(pairs: tuple[tuple[str, str], ...]) -> PairsAttr | None:
@@ -118,6 +127,7 @@ def _memory_op(memory: Memory) -> MemoryOp:
         "ports": PortsAttr(memory.ports) if memory.ports != Ports() else None,
         "offchip": UnitAttr() if memory.offchip else None,
         "timing": TimingAttr(memory.timing) if memory.timing is not None else None,
+        "area_mm2": _formula(memory.area_mm2),
     }
     return MemoryOp.create(properties=_present(properties))
 
@@ -139,6 +149,7 @@ def _memory(op: MemoryOp) -> Memory:
         op.ports.data if op.ports is not None else Ports(),
         op.most_regions.value.data if op.most_regions is not None else 0,
         op.timing.data if op.timing is not None else None,
+        _written(op.area_mm2),
     )
 
 
@@ -147,13 +158,15 @@ def _compute_op(compute: Compute) -> ComputeOp:
         "sym_name": StringAttr(compute.name),
         "instances_x": _int(compute.instances_x),
         "instances_y": _int(compute.instances_y),
+        "area_mm2": _formula(compute.area_mm2),
     }
-    return ComputeOp.create(properties=properties, regions=[_capability_ops(compute.capabilities)])
+    return ComputeOp.create(properties=_present(properties), regions=[_capability_ops(compute.capabilities)])
 
 
 def _compute(op: ComputeOp) -> Compute:
     name = op.sym_name.data
-    return Compute(name, op.instances_x.value.data, op.instances_y.value.data, _capabilities(op.body, name))
+    x, y = op.instances_x.value.data, op.instances_y.value.data
+    return Compute(name, x, y, _capabilities(op.body, name), _written(op.area_mm2))
 
 
 def _link_op(link: Link, both: bool) -> LinkOp:
@@ -165,6 +178,7 @@ def _link_op(link: Link, both: bool) -> LinkOp:
         "bandwidth": None if math.isinf(bandwidth) else _float(bandwidth),
         "latency_cycles": _int(link.latency_cycles),
         "channel": StringAttr(link.channel),
+        "area_mm2": _formula(link.area_mm2),
     }
     return LinkOp.create(properties=_present(properties), regions=[_capability_ops(link.capabilities)])
 
@@ -172,7 +186,7 @@ def _link_op(link: Link, both: bool) -> LinkOp:
 def _links(op: LinkOp) -> tuple[Link, ...]:
     bandwidth = op.bandwidth.value.data if op.bandwidth is not None else math.inf
     forth = Link(op.src.data, op.dst.data, bandwidth, op.latency_cycles.value.data, op.channel.data)
-    forth = replace(forth, capabilities=_capabilities(op.body, forth.name))
+    forth = replace(forth, capabilities=_capabilities(op.body, forth.name), area_mm2=_written(op.area_mm2))
     return (forth,) if op.both is None else (forth, forth.reversed())
 
 

@@ -66,7 +66,7 @@ def front_of(study: Study, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         {
             "attributes": group[0]["attributes"],
             **{name: _mean([row[name] for row in group]) for name in FIGURES},
-            **{name: group[0][name] for name in study.formulas},
+            **{name: group[0][name] for name in study.costs()},
         }
         for group in groups.values()
         if len(group) == each and not any("error" in row for row in group)

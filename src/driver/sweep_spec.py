@@ -20,6 +20,7 @@ from ..files import file_error
 from ..frontends.acg import load_target, print_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
+from ..machine.area import area_of
 from ..machine.changes import Value, attribute, changed
 from .pipelines import CompileOptions
 from .points import Point
@@ -29,6 +30,9 @@ MOST_POINTS = 100_000
 
 FIGURES = ("cycles", "energy_pj", "dram_bytes")
 """What every point answers with, beside the formulas of the study."""
+
+AREA = "area_mm2"
+"""What a point whose target says areas (`machine.area`) has, too."""
 
 KEYS = {
     "target": str,
@@ -63,6 +67,10 @@ class Study:
     formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
     options: CompileOptions = field(default_factory=CompileOptions)
 
+    def costs(self) -> tuple[str, ...]:
+        """What a machine costs, whatever runs on it: its area, where the target says one, and the formulas."""
+        return (*((AREA,) if area_of(self.machine) is not None else ()), *self.formulas)
+
     def machines(self) -> list[dict[str, Value]]:
         """The values of the attributes of each machine: all of the grid, or `samples` of it."""
         values = list(self.attributes.values())
@@ -81,6 +89,8 @@ class Study:
             costs = {
                 name: evaluate_formula(formula, _names(formula, machine)) for name, formula in self.formulas.items()
             }
+            if (area := area_of(machine)) is not None:
+                costs[AREA] = area
             text = print_target(machine)
             for network, batch in product(self.networks, self.batches):
                 told = {"network": network, "batch": batch, "attributes": values, **costs}
@@ -147,7 +157,7 @@ def _check_study(path: Path, study: Study) -> None:
         raise TilewrightError("limit", str(path), f"at most {MOST_POINTS} points", f"{size}", "give `samples`")
     for name in (*study.attributes, *(name for formula in study.formulas.values() for name in free_names(formula))):
         attribute(study.machine, name)
-    known = (*FIGURES, *study.formulas)
+    known = (*FIGURES, *study.costs())
     for name in study.objectives:
         if name not in known:
             raise TilewrightError("parse", f"{path}: objectives", f"some of {', '.join(known)}", f"'{name}'")

@@ -58,6 +58,7 @@ class Memory:
     `holds` names the operands of a multiply-accumulate that may be kept here (None: all that links let pass); of each
     `buffering` copies are kept, so that one fills while another is used.  Fused layers lie in at most `regions` regions
     (0: no limit).  Off chip, `timing` is the device behind the links (None: they alone say how long a transfer takes).
+    `area_mm2`: see `area`.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Memory:
     ports: Ports = Ports()
     regions: int = 0
     timing: DramTiming | None = None
+    area_mm2: Expr | None = None
 
     @property
     def capacity_bytes(self) -> int:
@@ -129,12 +131,13 @@ class Capability:
 
 @dataclass(frozen=True)
 class Compute:
-    """A compute node: `instances_x` by `instances_y` copies that work on one issue together."""
+    """A compute node: `instances_x` by `instances_y` copies that work on one issue together; `area_mm2`: see `area`."""
 
     name: str
     instances_x: int
     instances_y: int
     capabilities: tuple[Capability, ...]
+    area_mm2: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ class Link:
     channel: str = ""  # transfers over links of one channel exclude each other (`<->` shares one)
     capabilities: tuple[Capability, ...] = ()
     back: bool = False  # the `dst -> src` half of a `src <-> dst`
+    area_mm2: Expr | None = None  # of both halves of a `src <-> dst` together (see `area`)
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ from ..algebra.functions import FUNCTIONS
 from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
+from .area import area_complaints
 from .complaint import Complaint, repeated
 from .dram import DramTiming, timing_complaints
 from .feeding_rules import feeding_complaints, reachable
@@ -59,6 +60,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     for compute in machine.computes:
         yield from _compute(machine, compute)
     yield from chain_complaints(machine)
+    yield from area_complaints(machine)
     instructions = list(instruction_complaints(machine))
     yield from instructions or feeding_complaints(machine)
     yield from () if instructions else macro_complaints(machine)

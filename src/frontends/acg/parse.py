@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -184,7 +185,14 @@ class _Builder(MacroReader):
             self.ports(node, properties),
             given(whole["regions"], 0),
             read_timing(self, node),
+            self.area(node),
         )
+
+    def area(self, node: Node) -> Expr | None:
+        found = [child for child in nodes_of(node) if child.data == "area"]
+        if len(found) > 1:
+            raise self.error(found[1], "area once", "it twice")
+        return self.formula(found[0]) if found else None
 
     def holds(self, node: Node) -> tuple[str, ...] | None:
         found = [child for child in nodes_of(node) if child.data == "holds"]
@@ -215,7 +223,10 @@ class _Builder(MacroReader):
         name = str(token_of(node, 0))
         self.mark(f"compute {name}", node)
         x, y = (self.integer(t) if isinstance(t, Token) else 1 for t in node.children[1:3])
-        return Compute(name, x, y, tuple(self.capability(child, name) for child in nodes_of(node)))
+        return Compute(name, x, y, tuple(self.capabilities(node, name)), self.area(node))
+
+    def capabilities(self, node: Node, owner: str) -> Iterator[Capability]:
+        return (self.capability(child, owner) for child in nodes_of(node) if child.data == "capability")
 
     def capability(self, node: Node, owner: str) -> Capability:
         name = str(token_of(node, 0))
@@ -269,7 +280,8 @@ class _Builder(MacroReader):
             given(self.optional(node, properties, "bandwidth", self.number), math.inf),
             given(self.optional(node, properties, "latency", self.integer), 0),
             default if channel is None else str(channel),
-            tuple(self.capability(c, name) for c in nodes_of(node) if c.data == "capability"),
+            tuple(self.capabilities(node, name)),
+            area_mm2=self.area(node),
         )
         if arrow != "<->":
             return (forth,)

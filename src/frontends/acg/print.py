@@ -87,6 +87,7 @@ def _memory(memory: Memory) -> str:
     parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
     parts += ["offchip;"] if memory.offchip else []
     parts += [_timing(memory.timing)] if memory.timing is not None else []
+    parts += _area(memory)
     head = f"memory {memory.name}{_instances(memory)} {{"
     if len(line := f"  {head} {' '.join(parts)} }}") <= COLUMNS:
         return line
@@ -111,13 +112,17 @@ def _ports(ports: Ports) -> Iterator[tuple[str, float]]:
     yield from ((name, float(value)) for name, value in values.items() if value not in (None, defaults.get(name)))
 
 
+def _area(node: Memory | Compute | Link) -> list[str]:
+    return [f"area {print_expr(node.area_mm2)};"] if node.area_mm2 is not None else []
+
+
 def _instances(node: Memory | Compute) -> str:
     single = (node.instances_x, node.instances_y) == (1, 1)
     return "" if single else f"[{node.instances_x}][{node.instances_y}]"
 
 
 def _compute(compute: Compute) -> Iterator[str]:
-    yield f"  compute {compute.name}{_instances(compute)} {{"
+    yield " ".join([f"  compute {compute.name}{_instances(compute)} {{", *_area(compute)])
     for capability in compute.capabilities:
         yield from _capability(capability)
     yield "  }"
@@ -183,6 +188,7 @@ def _link(machine: Machine, link: Link) -> Iterator[str]:
     parts = [] if unlimited else [f"bandwidth {_number(link.bandwidth_bytes_per_cycle)};"]
     parts += [f"latency {link.latency_cycles};"] if link.latency_cycles else []
     parts += [f"channel {link.channel};"] if link.channel != default_channel(machine, link) else []
+    parts += _area(link)
     head = f"  link {link.src} {arrow} {link.dst}"
     if not link.capabilities:
         yield f"{head} {{ {' '.join(parts)} }}" if parts else f"{head};"

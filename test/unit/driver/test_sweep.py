@@ -119,6 +119,7 @@ def machine(cycles: float, room: float, depth: int) -> dict[str, Any]:
         "attributes": {"GBUF.depth": depth},
         **dict.fromkeys(("energy_pj", "dram_bytes"), 1.0),
         "cycles": cycles,
+        "area_mm2": 1.0,
         "room": room,
     }
 
