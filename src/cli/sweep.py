@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..extras import extra
 from ..files import replacing
 from ..interruption import answer_with_best
 from .options import add_count
@@ -34,22 +35,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--database", type=Path, metavar="FILE", help="where points are kept (default: sweep.sqlite beside SPEC.toml)"
     )
     add_count(parser, "--jobs", "processes (default: 1)", default=1)
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="compute on the workers of this Dask scheduler (extra `dask`)"
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all points to FILE")
+    parser.add_argument("--parquet", type=Path, metavar="FILE", help="the same as a Parquet file (extra `parquet`)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the front")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..driver.sweep import sweep
+    from ..driver.sweep_runs import on_cluster, on_this_machine
     from ..driver.sweep_spec import read_study
 
     study = read_study(arguments.file)
     database = arguments.database or arguments.file.with_name("sweep.sqlite")
+    run = on_cluster(arguments.scheduler) if arguments.scheduler else on_this_machine(arguments.jobs)
     answer_with_best()
     with progress_bar() as progress:
-        answer = sweep(study, database, jobs=arguments.jobs, progress=progress)
+        answer = sweep(study, database, run=run, progress=progress)
     answer["name"] = arguments.file.stem
     if arguments.csv is not None:
         _write_csv(arguments.csv, answer["rows"])
+    if arguments.parquet is not None:
+        _write_parquet(arguments.parquet, answer["rows"])
     if arguments.html is not None:
         from ..backends.report.page.study import write_study
 
@@ -60,16 +69,28 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """A line for each point: network, batch, attributes, figures."""
-    flat = [
-        {**{k: v for k, v in row.items() if k not in ("attributes", "lower_bound")}, **row["attributes"]}
-        for row in rows
-    ]
-    flat = [{**row, "error": row["error"]["kind"]} if "error" in row else row for row in flat]
+    flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(flat)
+
+
+def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The columns of `_write_csv`."""
+    arrow, parquet = (extra(name, "parquet", "--parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    flat = [_flat(row) for row in rows]
+    names = dict.fromkeys(name for row in flat for name in row)
+    table = arrow.table({name: [row.get(name) for row in flat] for name in names})
+    with replacing(path) as place:
+        parquet.write_table(table, place)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: value for name, value in row.items() if name not in ("attributes", "lower_bound", "error")}
+    error = {"error": row["error"]["kind"]} if "error" in row else {}
+    return own | dict(row["attributes"]) | error
 
 
 def show(answer: dict[str, Any]) -> None:

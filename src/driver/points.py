@@ -33,7 +33,8 @@ def evaluate(point: Point) -> dict[str, Any]:
         try:
             program = compile(point.model, target, shapes=point.shapes, options=point.options)
         except TilewrightError as error:
-            return {"error": TilewrightError.as_dict(error), "cpu_s": time.process_time() - start}
+            told = {name: str(text).replace(f"{folder}/", "") for name, text in TilewrightError.as_dict(error).items()}
+            return {"error": told, "cpu_s": time.process_time() - start}
     figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
     layers = [layer.as_dict() for layer in program.layers]
     spent = time.process_time() - start

@@ -39,6 +39,7 @@ KEYS = {
     "networks": list,
     "batches": list,
     "samples": int,
+    "search": int,
     "seed": int,
     "objectives": list,
     "attributes": dict,
@@ -54,7 +55,8 @@ WORDS: dict[type, str] = {str: "text", list: "a list", int: "a whole number", di
 class Study:
     """Machines (each by its changed attributes) times networks times batches; `objectives` are made small.
 
-    `formulas` are costs of a machine over its attributes, such as an area.
+    `formulas` are costs of a machine over its attributes.  With `search` so many machines are chosen by what those
+    before came to, not all of the grid.
     """
 
     machine: Machine
@@ -62,6 +64,7 @@ class Study:
     attributes: Mapping[str, tuple[Value, ...]]
     batches: tuple[int | None, ...] = (None,)
     samples: int = 0
+    search: int = 0
     seed: int = 0
     objectives: tuple[str, ...] = ("cycles", "energy_pj")
     formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
@@ -80,9 +83,9 @@ class Study:
             return [dict(zip(self.attributes, _at(values, place), strict=True)) for place in places]
         return [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
 
-    def points(self) -> Iterator[tuple[dict[str, Any], Point]]:
-        """The points in order, each with what tells it apart: network, batch, attributes, and the formulas' values."""
-        for values in self.machines():
+    def points(self, machines: Sequence[Mapping[str, Value]]) -> Iterator[tuple[dict[str, Any], Point]]:
+        """The points of some machines in order, each with what tells it apart, and what its machine costs."""
+        for values in machines:
             machine = self.machine
             for path, value in values.items():
                 machine = changed(machine, path, value)
@@ -93,7 +96,7 @@ class Study:
                 costs[AREA] = area
             text = print_target(machine)
             for network, batch in product(self.networks, self.batches):
-                told = {"network": network, "batch": batch, "attributes": values, **costs}
+                told = {"network": network, "batch": batch, "attributes": dict(values), **costs}
                 yield told, Point(network, text, InputShapes(batch), self.options)
 
 
@@ -129,6 +132,7 @@ def read_study(path: Path) -> Study:
         attributes,
         tuple(spec.get("batches", [None])),
         spec.get("samples", 0),
+        spec.get("search", 0),
         spec.get("seed", 0),
         tuple(spec.get("objectives", ("cycles", "energy_pj"))),
         formulas,
@@ -152,9 +156,13 @@ def _check(path: Path, spec: Mapping[str, Any]) -> None:
 
 def _check_study(path: Path, study: Study) -> None:
     size = prod(len(values) for values in study.attributes.values())
-    size = min(size, study.samples or size) * len(study.networks) * len(study.batches)
+    if study.search and study.samples:
+        raise TilewrightError("parse", f"{path}: search", "`search` or `samples`", "both", "leave one out")
+    size = min(size, study.samples or study.search or size) * len(study.networks) * len(study.batches)
     if size > MOST_POINTS:
-        raise TilewrightError("limit", str(path), f"at most {MOST_POINTS} points", f"{size}", "give `samples`")
+        raise TilewrightError(
+            "limit", str(path), f"at most {MOST_POINTS} points", f"{size}", "give `samples` or `search`"
+        )
     for name in (*study.attributes, *(name for formula in study.formulas.values() for name in free_names(formula))):
         attribute(study.machine, name)
     known = (*FIGURES, *study.costs())
@@ -183,4 +191,7 @@ def _options(path: Path, given: Mapping[str, Any]) -> CompileOptions:
     for name in given:
         if name not in taken:
             raise TilewrightError("parse", f"{path}: options.{name}", f"one of {', '.join(taken)}", "no such option")
-    return CompileOptions(**given)
+    chosen = dict(given)
+    if chosen.get("partition") == "none":
+        chosen["partition"] = ""
+    return CompileOptions(**chosen)

@@ -53,7 +53,8 @@ def test_a_grid_and_a_random_part_of_it(spec: Path):
 
 
 def test_points_say_what_the_machine_costs(spec: Path):
-    (told, point), *_ = read_study(spec).points()
+    study = read_study(spec)
+    (told, point), *_ = study.points(study.machines())
     assert told["room"] == 4096 * 64 + 8
     assert "depth 4096" in point.target
 
@@ -86,6 +87,11 @@ def test_a_machine_without_a_program_is_a_point(spec: Path, tmp_path: Path):
     assert answer["failed"] == 1
     assert answer["rows"][1]["error"]["kind"] == "target"
     assert [machine["attributes"]["GBUF.depth"] for machine in answer["front"]] == [16384]
+
+
+def test_layer_by_layer_has_its_name(spec: Path):
+    spec.write_text(f"{SPEC}\n[options]\npartition = 'none'")
+    assert read_study(spec).options.partition == ""
 
 
 def count(database: Path) -> int:
@@ -148,6 +154,8 @@ def test_figures_of_several_networks_are_geometric_means():
         ("networks = ['a']\n[attributes]\n'GBUF.depth' = []", "a list of numbers"),
         ("networks = ['a']\n[attributes]\n'GBUF.depth' = [true]", "a list of numbers"),
         ("networks = ['a']\nobjectives = ['area']", "'area'"),
+        ("target = 'tiny'\nnetworks = ['a']\nobjectives = ['area_mm2']", "'area_mm2'"),
+        ("networks = ['a']\nsearch = 3\nsamples = 3", "leave one out"),
         ("networks = ['a']\n[formulas]\nroom = 'GBUF.depth *'", "room"),
         ("networks = ['a']\n[options]\nspeed = 1", "no such option"),
         ("networks = ['a']\nsamples = 'all'", "a whole number"),
