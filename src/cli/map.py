@@ -28,7 +28,7 @@ from typing import Any
 
 from ..files import write_file
 from ..interruption import answer_with_best
-from ..search.mapping.registry import MAPPERS
+from ..search.mapping.registry import mapper_names
 from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
 from .model_options import add_model_options, model_shapes
@@ -44,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_objective(search, ("edp", "energy", "latency", "dram", "noc"), "edp")
     search.add_argument(
         "--method",
-        choices=list(MAPPERS),
+        choices=mapper_names(),
         default="exact",
         help="exact: proven best where it ends; refine: a good one soon; cosa, sunstone: the papers' searches; "
         "random, hybrid: Timeloop's (default: exact)",
     )
-    add_alias(search, "--mapper", "--method", choices=list(MAPPERS))
+    add_alias(search, "--mapper", "--method", choices=mapper_names())
     search.add_argument(
         "--factors",
         choices=["imperfect", "perfect"],
