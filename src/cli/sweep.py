@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..extras import extra
 from ..files import replacing
 from ..interruption import answer_with_best
+from .command_line import Unused
 from .options import add_count
 from .tables import energy, number, print_table, progress_bar
 
@@ -41,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all points to FILE")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="the same as a Parquet file (extra `parquet`)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the front")
+
+
+def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
+    if arguments.scheduler:
+        yield Unused(("jobs",), "with --scheduler")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
