@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM, unrolled: each step is two matrix products and functions of single elements."""
+"""RNN, GRU and LSTM, unrolled: a product for all inputs, then for each step one of its state, and single elements."""
 
 from __future__ import annotations
 
@@ -56,12 +56,20 @@ class Direction:
             else self.make.add(value, self.make.mul(cell, self.gate(self.peepholes, index)))
         )
 
-    def step(self, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
-        """The next state, and cell, from a step's input and those before."""
-        make, h = self.make, states[0]
-        entering, past = make.matmul(x, self.w), make.matmul(h, self.r)
+    def entering(self, x: SSAValue) -> list[SSAValue]:
+        """What the input `[steps, batch, width]` brings to the gates of each step."""
+        make, (steps, batch, width) = self.make, shape_of(x)
+        found = make.matmul(make.reshape(x, (steps * batch, width)), self.w)
         if self.biases is not None:
-            entering, past = make.add(entering, self.biases[0]), make.add(past, self.biases[1])
+            found = make.add(found, self.biases[0])
+        return [make.part(found, 0, t * batch, batch) for t in range(steps)]
+
+    def step(self, entering: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
+        """The next state, and cell, from what a step's input brings and those before."""
+        make, h = self.make, states[0]
+        past = make.matmul(h, self.r)
+        if self.biases is not None:
+            past = make.add(past, self.biases[1])
         if self.kind == "GRU":
             return [self._gated(entering, past, h)]
         total = make.add(entering, past)
@@ -92,7 +100,7 @@ def recurrent(scope: Scope, node: Node) -> Sequence[Value]:
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     batch_first = bool(node.integer("layout", 0))
     x = make.transpose(x, [1, 0, 2]) if batch_first else x
-    steps, batch, width = shape_of(x)
+    steps, batch = shape_of(x)[:2]
     hidden = node.integer("hidden_size", shape_of(make.operand(2))[2])
     ways = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
     text = node.text("direction", "forward")
@@ -102,9 +110,8 @@ def recurrent(scope: Scope, node: Node) -> Sequence[Value]:
     lengths = np.full(batch, steps) if lengths is None else lengths.reshape(-1).astype(np.int64)
     if len(lengths) != batch or np.any(lengths < 0) or np.any(lengths > steps):
         raise node.error(f"{batch} lengths of at most {steps}", str(lengths[:20]), kind="shape")
-    inputs = [make.reshape(make.part(x, 0, t, 1), (batch, width)) for t in range(steps)]
     found = [
-        _run(_direction(make, d, hidden, len(ways[text])), inputs, back, lengths, d, batch_first)
+        _run(_direction(make, d, hidden, len(ways[text])), x, back, lengths, d, batch_first)
         for d, back in enumerate(ways[text])
     ]
     every = [make.concat([make.reshape(f[0][t], (1, 1, batch, hidden)) for f in found], 1) for t in range(steps)]
@@ -181,10 +188,10 @@ ACTIVATIONS: Mapping[str, tuple[str, float | None, float | None]] = {
 
 
 def _run(
-    way: Direction, inputs: Sequence[SSAValue], back: bool, lengths: np.ndarray, index: int, batch_first: bool
+    way: Direction, x: SSAValue, back: bool, lengths: np.ndarray, index: int, batch_first: bool
 ) -> tuple[list[SSAValue], list[SSAValue]]:
     """The states after each step, and the last ones; behind a sample's end states are 0 and the last one stays."""
-    make, steps, batch = way.make, len(inputs), shape_of(inputs[0])[0]
+    make, (steps, batch), inputs = way.make, shape_of(x)[:2], way.entering(x)
     states: list[SSAValue] = []
     for position in (5, 6) if way.kind == "LSTM" else (5,):
         if not make.node.has_input(position):

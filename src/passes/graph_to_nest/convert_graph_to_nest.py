@@ -24,6 +24,7 @@ from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .elementwise import ELEMENTWISE, Frame
 from .scope import Scope
+from .shared_weights import shared_weights
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,
@@ -63,7 +64,8 @@ class ConvertGraphToNestPass(ModulePass):
     The bytes of weights are used for zero points, where they are known; no bytes are changed.
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
-    what follows them element by element, and what is joined along channels is read where it lies (`nest.join`).
+    what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
+    that several products read are copied to a map.
     """
 
     name = "convert-graph-to-nest"
@@ -96,6 +98,7 @@ class _Conversion:
         self.at: Operation | None = None
         self.nodes = node_names(function)
         self.layers: Sequence[Operation] = ()  # that groups are now of
+        self.shared = shared_weights(module, self.block) if in_place else frozenset[SSAValue]()
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
             if isinstance(op, graph.WeightOp):
@@ -115,7 +118,7 @@ class _Conversion:
             self.at = op
             self._convert(op, layers)
         for op in self.block.ops:
-            if op not in self.done:
+            if op not in self.done and not isinstance(op, nest.GroupOp):  # which is made of final values
                 for i, operand in enumerate(op.operands):
                     op.operands[i] = self._final(operand)
         self._make_outputs()
@@ -163,6 +166,8 @@ class _Conversion:
     def _convert(self, op: Operation, layers: Sequence[Operation] = ()) -> None:
         match op:
             case graph.WeightOp():
+                if op.result in self.shared:
+                    self._keep(op)
                 return
             case graph.ReshapeOp():
                 self._reshape(op)
@@ -195,6 +200,14 @@ class _Conversion:
     def _leave(self, op: graph.GroupOp) -> None:
         for result, value in zip(op.outputs, op.yielded, strict=True):
             self.scope.values[result] = self.scope.outer(value)
+
+    def _keep(self, op: graph.WeightOp) -> None:
+        """A weight as a map."""
+        builder = GroupBuilder(self.scope.unique(f"{op.resource}.kept"))
+        kept = movement.whole(op.result, builder)
+        self.at, self.layers = op.next_op, ()
+        self._emit(group := builder.finish([kept.value], None))
+        self.scope.values[op.result] = group.outs[0]
 
     def _reshape(self, op: graph.ReshapeOp) -> None:
         self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))
@@ -297,9 +310,12 @@ def _anchor_first(layers: Sequence[Operation]) -> list[Operation]:
 def is_read_in_place(op: graph.ConcatOp) -> bool:
     """Whether all that read what is joined can read each piece where it lies.
 
-    Pieces are side by side along channels, and no reader looks at them in another shape, in groups, or returns them.
+    Pieces are side by side along channels in the shape in which they were made, and no reader looks at them in another
+    shape, in groups, or returns them.
     """
     if len(shape_of(op.result)) > 4 or op.axis.value.data != channel_axis(op.result):
+        return False
+    if not all(map(_is_as_made, op.pieces)):
         return False
     for use in op.result.uses:
         match user := use.operation:
@@ -316,6 +332,14 @@ def is_read_in_place(op: graph.ConcatOp) -> bool:
         if not fits:
             return False
     return True
+
+
+def _is_as_made(piece: SSAValue) -> bool:
+    """Whether a value is a layer's result, or the network's input, in the shape that it has there."""
+    root = piece
+    while isinstance(root.owner, graph.ReshapeOp):
+        root = root.owner.x
+    return shape_of(root) == shape_of(piece) and not isinstance(root.owner, graph.WeightOp)
 
 
 def _is_constant_pad(layer: graph.LayerOp) -> bool:

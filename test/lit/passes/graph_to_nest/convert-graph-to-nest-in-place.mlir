@@ -55,3 +55,13 @@ func.func @copied(%x : tensor<1x4x8x8xf32>) -> (tensor<1x4x16x8xf32>, tensor<1x8
   %c = graph.concat %a, %x axis 1 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32>
   func.return %b, %c : tensor<1x4x16x8xf32>, tensor<1x8x8x8xf32>
 }
+
+// What is joined in another shape than it was made in is copied, too.
+// CHECK-LABEL: func.func @viewed
+func.func @viewed(%x : tensor<1x4x8x8xf32>, %y : tensor<1x4x64xf32>) -> tensor<1x8x8x8xf32> {
+  // CHECK-NOT: nest.join
+  %a = graph.reshape %y : (tensor<1x4x64xf32>) -> tensor<1x4x8x8xf32>
+  %b = graph.concat %a, %x axis 1 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32>
+  %c = graph.pool max %b kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+  func.return %c : tensor<1x8x8x8xf32>
+}
