@@ -72,7 +72,10 @@ def conv(scope: Scope, node: Node) -> Sequence[Value]:
 
 
 def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:
-    """ConvTranspose: a convolution of the map with zeros between its elements, weights turned round."""
+    """ConvTranspose: a convolution that makes the elements between two of the map side by side, as channels.
+
+    With dilations, of the map with zeros between its elements; weights turned round.
+    """
     scope.require_type(node, 0, ("float32",))
     make, x, w = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
     shape, weights, groups = shape_of(x), shape_of(w), node.integer("group", 1)
@@ -82,6 +85,11 @@ def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:
         raise node.error("weights of the input's channels", found, kind="shape")
     strides, dilations = _per_axis(node, "strides", rank), _per_axis(node, "dilations", rank)
     begins, ends = _transposed_pads(node, shape[2:], weights[2:], strides, dilations)
+    if prod(strides) > 1 and prod(dilations) == 1:
+        full = [s * (n - 1) + k for n, k, s in zip(shape[2:], weights[2:], strides, strict=True)]
+        sizes = [f - b - e for f, b, e in zip(full, begins, ends, strict=True)]
+        if min(begins) >= 0 and min(sizes) >= 1:
+            return (_between(make, _turned_phases(make, w, groups, strides), groups, strides, begins, sizes),)
     for axis, (stride, kernel, dilation) in enumerate(zip(strides, weights[2:], dilations, strict=True), 2):
         x = make.stuffed(x, axis, stride)
         reach = dilation * (kernel - 1)
@@ -96,12 +104,64 @@ def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:
     return (scope.emit(op),)
 
 
+def _turned_phases(make: Formulas, w: SSAValue, groups: int, strides: Sequence[int]) -> SSAValue:
+    """`[C, K/g, kernel...]` as `[K * strides..., C/g, taps...]`: what each place between two elements sees of the map.
+
+    Place p of a stride s sees taps p, p + s, ... of the kernel, here back to front, zeros where it ends.
+    """
+    channels, outputs, *kernel = shape_of(w)
+    rank = len(kernel)
+    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
+    for axis, (k, s, t) in enumerate(zip(kernel, strides, taps, strict=True), 2):
+        w = make.pad(w, axis, 0, t * s - k)
+    apart = [extent for pair in zip(taps, strides, strict=True) for extent in pair]
+    w = make.reshape(w, (groups, channels // groups, outputs, *apart))
+    order = [0, 2, *range(4, 4 + 2 * rank, 2), 1, *range(3, 3 + 2 * rank, 2)]
+    w = make.reshape(make.transpose(w, order), (groups * outputs * prod(strides), channels // groups, *taps))
+    return _backwards(make, w)
+
+
+def _between(
+    make: Formulas, w: SSAValue, groups: int, strides: Sequence[int], begins: Sequence[int], sizes: Sequence[int]
+) -> SSAValue:
+    """A transposed convolution with the weights of each place between two elements; `begins` are cut from its start."""
+    x, rank, count = make.operand(0), len(strides), prod(strides)
+    extents, taps, outputs = shape_of(x)[2:], shape_of(w)[2:], shape_of(w)[0] // count
+    skipped = [min(b // s, t - 1) for b, s, t in zip(begins, strides, taps, strict=True)]
+    starts = [b - n * s for b, n, s in zip(begins, skipped, strides, strict=True)]
+    wanted = [-(-(b + size) // s) for b, size, s in zip(starts, sizes, strides, strict=True)]
+    before = [t - 1 - n for t, n in zip(taps, skipped, strict=True)]
+    found = zip(wanted, extents, before, taps, strict=True)
+    behind = [max(0, m - n - a + t - 1) for m, n, a, t in found]
+    bias = make.scope.optional_tensor(make.node, 2)
+    if bias is not None:
+        bias = make.reshape(make.expand(make.reshape(bias, (outputs, 1)), (outputs, count)), (outputs * count,))
+    ones = (1,) * rank
+    value = make.scope.emit(
+        graph.ConvOp(x, w, bias, strides=ones, pads=(*before, *behind), dilations=ones, groups=groups)
+    )
+    made = shape_of(value)[2:]
+    value = make.reshape(value, (shape_of(x)[0], outputs, *strides, *made))
+    order = [0, 1, *(axis for i in range(rank) for axis in (2 + rank + i, 2 + i))]
+    whole = [m * s for m, s in zip(made, strides, strict=True)]
+    value = make.reshape(make.transpose(value, order), (shape_of(x)[0], outputs, *whole))
+    for axis, (start, size) in enumerate(zip(starts, sizes, strict=True), 2):
+        value = make.part(value, axis, start, size)
+    return value
+
+
 def _turned(make: Formulas, w: SSAValue, groups: int) -> SSAValue:
     """`[C, K/g, kernel...]` as `[K, C/g, kernel...]`, back to front along the kernel."""
     channels, outputs, *kernel = shape_of(w)
     w = make.reshape(w, (groups, channels // groups, outputs, *kernel))
     w = make.transpose(w, [0, 2, 1, *range(3, 3 + len(kernel))])
     w = make.reshape(w, (groups * outputs, channels // groups, *kernel))
+    return _backwards(make, w)
+
+
+def _backwards(make: Formulas, w: SSAValue) -> SSAValue:
+    """Weights back to front along the kernel."""
+    kernel = shape_of(w)[2:]
     if all(extent == 1 for extent in kernel):
         return w
     starts, steps = [0, 0, *(extent - 1 for extent in kernel)], [1, 1, *(-1 for _ in kernel)]

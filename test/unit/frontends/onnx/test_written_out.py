@@ -31,6 +31,9 @@ def test_einsum(equation: str) -> None:
         {"strides": [2, 2], "output_padding": [1, 1], "dilations": [2, 1]},
         {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
         {"output_shape": [13, 17], "strides": [2, 2]},
+        {"strides": [4, 1], "pads": [2, 1, 2, 0], "output_padding": [3, 0]},
+        {"strides": [1, 4], "pads": [0, 1, 0, 0]},
+        {"strides": [2, 2], "pads": [2, 1, 2, 1]},
     ],
 )
 def test_transposed_convolutions(groups: int, attributes: dict[str, Any]) -> None:
