@@ -98,7 +98,10 @@ def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
 
 
 def _scattered(scope: Scope, node: Node, targets: Array) -> SSAValue:
-    """Updates put at flat targets, in rounds in which no target occurs twice where they are combined."""
+    """Updates put at flat targets, in rounds in which no target occurs twice where they are combined.
+
+    Whole lines of an axis are joined with those that stay.
+    """
     make, x, updates = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 2)
     shape, reduction = shape_of(x), node.text("reduction", "none")
     if prod(shape_of(updates)) != targets.size:
@@ -109,6 +112,10 @@ def _scattered(scope: Scope, node: Node, targets: Array) -> SSAValue:
     if reduction == "none":
         source = np.arange(size)
         source[targets] = size + np.arange(targets.size)
+        for axis in range(len(shape)):
+            lines = _lines(source.reshape(shape), targets.size, axis)
+            if lines is not None:
+                return _joined(make, x, updates, axis, lines)
         return make.reshape(make.gather(make.concat([flat, news], 0), source, 0), shape)
     if reduction not in ("add", "mul", "max", "min"):
         raise node.error("reduction none, add, mul, max or min", reduction)
@@ -126,6 +133,45 @@ def _scattered(scope: Scope, node: Node, targets: Array) -> SSAValue:
         if not waiting.size:
             return make.reshape(flat, shape)
     raise node.error(f"at most {MAX_STEPS} updates of one element", "more")
+
+
+def _lines(source: Array, count: int, axis: int) -> list[int] | None:
+    """For each line of an axis its own number, or which line of the updates it is, from the axis' extent on.
+
+    `source` has each element's own place, or that of an update, from the number of all elements on.  None where a line
+    is neither.
+    """
+    extent = source.shape[axis]
+    rest = source.size // extent
+    if count % rest or not count:
+        return None
+    own = np.arange(source.size).reshape(source.shape)
+    new = source.size + np.arange(count).reshape(*source.shape[:axis], count // rest, *source.shape[axis + 1 :])
+    every = np.moveaxis(np.concatenate([own, new], axis), axis, 0).reshape(-1, rest)
+    known = {int(line[0]): number for number, line in enumerate(every)}
+    found: list[int] = []
+    for line in np.moveaxis(source, axis, 0).reshape(extent, rest):
+        number = known.get(int(line[0]))
+        if number is None or not np.array_equal(every[number], line):
+            return None
+        found.append(number)
+    return found
+
+
+def _joined(make: Formulas, x: SSAValue, updates: SSAValue, axis: int, lines: Sequence[int]) -> SSAValue:
+    """Lines of an axis of x, and of the updates, one after another."""
+    shape, pieces = shape_of(x), list[SSAValue]()
+    count = prod(shape_of(updates)) * shape[axis] // prod(shape)
+    updates = make.reshape(updates, (*shape[:axis], count, *shape[axis + 1 :]))
+    at = 0
+    while at < len(lines):
+        end = at + 1
+        while end < len(lines) and lines[end] == lines[end - 1] + 1 and lines[end] != shape[axis]:
+            end += 1
+        first, given = lines[at], x if lines[at] < shape[axis] else updates
+        pieces.append(make.part(given, axis, first if given is x else first - shape[axis], end - at))
+        at = end
+    return make.concat(pieces, axis)
 
 
 def tile(scope: Scope, node: Node) -> Sequence[Value]:

@@ -24,6 +24,7 @@ from ...dialects.graph.base import ints, real
 from ...dialects.types import shape_of
 from ...interpreters.constants import Array, Constants, base_name
 from .identities import IDENTITIES, producer, renamed
+from .pieces import PIECES
 
 
 @dataclass
@@ -211,7 +212,8 @@ class GraphNormalizePass(ModulePass):
 
     Folds layers of constants (all but `graph.dequantize`), batch normalisation and per-channel factors and terms into
     convolutions (else to `mul` and `add`), constant padding into convolutions, alpha and beta of `gemm`; makes
-    averages of whole images means; drops identities, reshapes of reshapes, transposes that cancel, and dead layers.
+    averages of whole images means; reads parts of what is joined, or cut, where they are made; drops identities,
+    reshapes of reshapes, transposes that cancel, and dead layers.
 
         %c = graph.conv %x, %w ...                          %c = graph.conv %x, %w2, %b2 ...
         %y = graph.batch_norm %c, %s, %b, %m, %v ...  ->
@@ -226,6 +228,7 @@ class GraphNormalizePass(ModulePass):
         constants = Constants.of(op)
         patterns: list[RewritePattern] = [
             *IDENTITIES,
+            *PIECES,
             FoldConstants(constants),
             LowerBatchNorm(constants),
             FoldIntoConv(constants),
