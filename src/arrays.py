@@ -199,25 +199,38 @@ def check_shapes(shapes: Mapping[str, tuple[int, ...]], expected: Mapping[str, A
             raise TilewrightError("expect", name, told, f"shape {array.shape}", "give an array of that shape")
 
 
+COMPARED = 1 << 20
+"""Elements that are compared at a time, so that large outputs need little memory beside their own."""
+
+
 def _compare_one(name: str, array: Array, expected: Array, tolerance: float | None) -> Comparison:
-    same = (array == expected) | ((array != array) & (expected != expected))
-    differences = _differences(array, expected, same)
-    error = float(differences.max(initial=0.0))
-    magnitudes = np.abs(expected[np.isfinite(expected)].astype(np.float64))
-    scale = float(magnitudes.max(initial=0.0))
+    found, wanted = array.reshape(-1), expected.reshape(-1)
+    error = scale = 0.0
+    same, at = True, -1
+    for start in range(0, found.size, COMPARED):
+        a, b = found[start : start + COMPARED], wanted[start : start + COMPARED]
+        equal = (a == b) | ((a != a) & (b != b))
+        scale = max(scale, float(np.abs(b[np.isfinite(b)].astype(np.float64)).max(initial=0.0)))
+        if equal.all():
+            continue
+        differences = np.where(equal, -1.0, _differences(a, b))
+        place = int(differences.argmax())
+        if same or differences[place] > error:
+            error, at = float(differences[place]), start + place
+        same = False
     relative = error / scale if scale else error
     own = TOLERANCES.get(array.itemsize, 0.0) if array.dtype.kind == "f" else 0.0
     bound = own if tolerance is None else tolerance
     worst = None
-    if not same.all():
-        place = tuple(int(i) for i in np.unravel_index(int(np.where(same, -1.0, differences).argmax()), array.shape))
-        worst = Worst(name, place, array[place].item(), expected[place].item())
-    agrees = bool(same.all()) or (bound > 0 and relative <= bound)
-    return Comparison(error, relative, bool(same.all()) and array.dtype == expected.dtype, agrees, worst)
+    if not same:
+        index = tuple(int(i) for i in np.unravel_index(at, array.shape))
+        worst = Worst(name, index, found[at].item(), wanted[at].item())
+    agrees = same or (bound > 0 and relative <= bound)
+    return Comparison(error, relative, same and array.dtype == expected.dtype, agrees, worst)
 
 
-def _differences(found: Array, expected: Array, same: Array) -> Array:
+def _differences(found: Array, expected: Array) -> Array:
     """Absolute errors; infinite where one is NaN and the other not."""
     with np.errstate(invalid="ignore"):
-        differences = np.where(same, 0.0, np.abs(found.astype(np.float64) - expected.astype(np.float64)))
+        differences = np.abs(found.astype(np.float64) - expected.astype(np.float64))
     return np.nan_to_num(differences, nan=np.inf, posinf=np.inf)

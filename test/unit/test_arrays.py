@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright import arrays
 from tilewright.arrays import Array, Worst, compare, make_inputs, read_arrays, verdict, write_arrays
 from tilewright.errors import TilewrightError
 
@@ -81,6 +82,18 @@ def test_the_worst_element_is_told():
     assert verdict(result)["worst"] == {"name": "a", "index": (1, 1), "found": 4.5, "expected": 4.0}
     assert set(verdict(result)) == set(verdict(None))
     assert compare(expected, expected).worst is None
+
+
+def test_large_arrays_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(arrays, "COMPARED", 4)
+    expected = np.arange(10, dtype=np.float32).reshape(2, 5)
+    found = expected.copy()
+    found[0, 1] += 1
+    found[1, 3] -= 2
+    result = compare({"y": found}, {"y": expected})
+    assert (result.max_abs_error, result.max_rel_error, result.equal) == (2.0, 2.0 / 9.0, False)
+    assert result.worst is not None
+    assert (result.worst.index, result.worst.found, result.worst.expected) == ((1, 3), 6.0, 8.0)
 
 
 @pytest.mark.parametrize("array", [np.array([{}]), np.array(["x"]), np.array([1j]), np.zeros(2, "i4,f4")])
