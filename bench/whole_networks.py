@@ -5,7 +5,7 @@
 The networks lie in test/data/networks without their weights (`bench/networks/make.py`), which are made from seeds here.
 Each is compiled for one sample and simulated; outputs are compared with onnxruntime's.  A row has the operators, the
 CPU seconds of compilation, cycles, what no program of the network goes below, their ratio, what binds, and the verdict;
-the exit code is 1 where one is wrong.  `--docs` writes the table into docs/onnx.md.
+the exit code is 1 where one is wrong.  `--docs` writes the rows into the table in docs/onnx.md.
 """
 
 from __future__ import annotations
@@ -170,11 +170,14 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def write_document(rows: Sequence[Row]) -> None:
-    """The table, between its marks in docs/onnx.md."""
+    """The rows, between the table's marks in docs/onnx.md; those of networks that were not run stay."""
     text = DOCUMENT.read_text()
     before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n" + "\n".join(table(rows)) + f"\n{END}{after}")
+    old, after = rest.split(END)
+    head, body = list(table([])), list(table(rows))[2:]
+    lines = {line.split("|")[1].strip(): line for line in (*old.split("\n"), *body) if line.startswith("|")}
+    kept = [lines[name] for name in sorted(lines) if name in names()]
+    DOCUMENT.write_text(f"{before}{BEGIN}\n" + "\n".join((*head, *kept)) + f"\n{END}{after}")
 
 
 def main() -> int:
@@ -183,7 +186,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="networks (all)")
     parser.add_argument("--target", default="edge16")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--docs", action="store_true", help="write the table into docs/onnx.md")
+    parser.add_argument("--docs", action="store_true", help="write the rows into docs/onnx.md")
     arguments = parser.parse_args()
     chosen, rows = arguments.names or names(), list[Row]()
     with ProcessPoolExecutor(arguments.jobs) as pool:

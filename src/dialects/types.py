@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, cast
 
@@ -75,6 +75,15 @@ def element_type(name: str) -> ElementType:
 def dtype_of(element: Attribute) -> np.dtype[Any]:
     """The NumPy type of an element type."""
     return ELEMENT_TYPES[element_type_name(element)]
+
+
+WIDER: Mapping[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.float16): np.dtype(np.float32),
+    np.dtype(np.int16): np.dtype(np.int32),
+    np.dtype(np.uint16): np.dtype(np.int32),
+    np.dtype(np.uint32): np.dtype(np.int64),
+}
+"""Types without arithmetic of their own -> the type that holds all their values; integers wrap on the way back."""
 
 
 def element_type_of(dtype: np.dtype[Any]) -> ElementType:

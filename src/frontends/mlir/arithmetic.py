@@ -8,18 +8,10 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
-from ...dialects.types import dtype_of, element_of, element_type_of
+from ...dialects.types import WIDER, dtype_of, element_of, element_type_of
 from .views import View, Views
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-
-WIDER = {
-    np.dtype(np.float16): np.dtype(np.float32),
-    np.dtype(np.int16): np.dtype(np.int32),
-    np.dtype(np.uint16): np.dtype(np.int32),
-    np.dtype(np.uint32): np.dtype(np.int64),
-}
-"""Types without arithmetic of their own -> the type that holds all their values."""
 
 OF_TRUTH = {"add": "bor", "max": "bor", "mul": "band", "min": "band", "sub": "bxor"}
 """What arithmetic is on false and true."""

@@ -38,10 +38,15 @@ def captured(node: NodeProto) -> Iterator[str]:
         yield from (name for name in read if name and name not in own)
 
 
+def _result_name(node: Node, index: int) -> str:
+    """What a result of a node's graph is called; its length follows the depth of graphs in each other, and no more."""
+    return f"{next((name for name in node.outputs if name), node.op)}::#{index}"
+
+
 def _body(nodes: Nodes, node: Node, name: str, inputs: Sequence[str]) -> Sequence[Value | None]:
     """The results of the graph in attribute `name` for inputs of these names; its initializers are values, too."""
     inner = node.graph(name)
-    outputs = tuple(f"{node.label}#{i}" for i in range(len(inner.output)))
+    outputs = tuple(_result_name(node, i) for i in range(len(inner.output)))
 
     def body_of(prefix: str) -> Body:
         for tensor in inner.initializer:
@@ -59,7 +64,7 @@ def branch(nodes: Nodes, node: Node) -> Sequence[Value | None]:
     condition = bool(nodes.scope.constant(node, 0).reshape(-1)[0])
     results = _body(nodes, node, "then_branch" if condition else "else_branch", ())
     for i, output in enumerate(node.outputs):
-        listed = nodes.scope.sequences.get(f"{node.label}#{i}")
+        listed = nodes.scope.sequences.get(_result_name(node, i))
         if listed is not None:
             nodes.scope.sequences[output] = listed
     return results
@@ -73,7 +78,7 @@ def _bound(nodes: Nodes, node: Node, key: str, value: Value | None, index: int) 
     if value is not None:
         nodes.scope.values[name] = value
     else:
-        nodes.scope.sequences[name] = nodes.scope.sequences.get(f"{node.label}#{index}", ())
+        nodes.scope.sequences[name] = nodes.scope.sequences.get(_result_name(node, index), ())
     return name
 
 

@@ -9,19 +9,12 @@ from typing import Any
 import numpy as np
 from onnx import defs
 
+from ...dialects.types import WIDER
 from .node import Node
 
 DType = np.dtype[Any]
 
 BOOL = np.dtype(np.bool_)
-
-WIDER: Mapping[DType, DType] = {
-    np.dtype(np.float16): np.dtype(np.float32),
-    np.dtype(np.int16): np.dtype(np.int32),
-    np.dtype(np.uint16): np.dtype(np.int32),
-    np.dtype(np.uint32): np.dtype(np.int64),
-}
-"""Types without arithmetic of their own -> the type that holds all their values; integers wrap on the way back."""
 
 WRAPPING = ("Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Sub", "Sum")
 """Operators that are the same on uint64 and, modulo its size, on int64."""
