@@ -169,10 +169,9 @@ def limited() -> dict[str, list[Any]]:
 
 @pytest.fixture(scope="module")
 def verdicts() -> dict[str, list[Any]]:
-    command = "import json, sys; sys.path.insert(0, sys.argv[1]); import test_hostile as t; print(json.dumps(t.limited()))"
-    run = subprocess.run(
-        [sys.executable, "-c", command, str(Path(__file__).parent)], capture_output=True, text=True, check=True
-    )
+    code = "import json, sys; sys.path.insert(0, sys.argv[1]); import test_hostile as t; print(json.dumps(t.limited()))"
+    command = [sys.executable, "-c", code, str(Path(__file__).parent)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])
 
 
