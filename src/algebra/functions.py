@@ -248,6 +248,7 @@ def _table() -> dict[str, Function]:
         ("rshift_round", 2, "int", _rshift_round),
         ("rshift", 2, "int", _rshift),
         ("lshift", 2, "int", _lshift),
+        ("shift_right", 2, "int", lambda x, s: np.where(s < 0, _lshift(x, -s), _rshift(x, s))),
         ("band", 2, "int", np.bitwise_and),
         ("bor", 2, "int", np.bitwise_or),
         ("bxor", 2, "int", np.bitwise_xor),

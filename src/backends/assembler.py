@@ -24,7 +24,8 @@ def format_instruction(machine: Machine, mnemonic: str, fields: Mapping[str, int
     hexadecimal |= {name for _, name in word.mnemonic.immediates}
     enums = _enums(machine, word)
     texts: list[str] = []
-    for name in word.by_name:
+    hidden = {item.name for item in word.mnemonic.fields if item.hidden}
+    for name in (name for name in word.by_name if name not in hidden):
         value = fields.get(name, 0)
         if name in enums:
             names = {code: text for text, code in enums[name].enum}

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ..errors import TilewrightError
 from ..machine import Machine
-from ..machine.encoding import instruction_offsets
+from ..machine.encoding import byte_order, instruction_offsets
 
 FORMATS = ("binary", "bits", "hex", "decimal")
 MAX_INSTRUCTIONS = 1 << 20
@@ -42,12 +42,12 @@ def write_words(machine: Machine, code: bytes, format_name: str) -> bytes:
     words = [code[start:end] for start, end in pairwise(offsets)]
     match format_name:
         case "bits":
-            lines = [f"{int.from_bytes(word, 'big'):0{8 * len(word)}b}" for word in words]
+            lines = [f"{int.from_bytes(word, byte_order(machine)):0{8 * len(word)}b}" for word in words]
         case "hex":
-            lines = [word.hex() for word in words]
+            lines = [f"{int.from_bytes(word, byte_order(machine)):0{2 * len(word)}x}" for word in words]
         case _:
             _fixed_bytes(machine, "decimal")
-            lines = [str(int.from_bytes(word, "big")) for word in words]
+            lines = [str(int.from_bytes(word, byte_order(machine))) for word in words]
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -125,13 +125,13 @@ def _word(machine: Machine, token: Token, name: str, source: str) -> bytes:
         size = _fixed_bytes(machine, where)
         if len(digits) > 3 * size or int(digits) >= 1 << (8 * size):
             raise TilewrightError("program", where, f"a number below 2^{8 * size}", found)
-        return int(digits).to_bytes(size, "big")
+        return int(digits).to_bytes(size, byte_order(machine))
     bits = BITS_OF_DIGIT[name] * len(digits)
     lengths = sorted({word.bytes for word in machine.words.values()})
     if bits % 8 or bits // 8 not in lengths:
         sizes = " or ".join(str(8 * size // BITS_OF_DIGIT[name]) for size in lengths)
         raise TilewrightError("program", where, f"{sizes} digits in {name}", f"{len(digits)} digits")
-    return int(digits, 2 if name == "bits" else 16).to_bytes(bits // 8, "big")
+    return int(digits, 2 if name == "bits" else 16).to_bytes(bits // 8, byte_order(machine))
 
 
 def _fixed_bytes(machine: Machine, where: str) -> int:

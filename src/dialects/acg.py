@@ -71,6 +71,7 @@ from .acg_attributes import (
 )
 from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
+from .acg_stages import MicroopsOp, ShadowOp, TokenOp
 from .acg_timing import TimingAttr
 
 INTEGER = IntegerAttr.constr(i64)
@@ -232,10 +233,11 @@ class IsaOp(IRDLOperation):
     signal = prop_def(StringAttr)
     waits = prop_def(PairsAttr)
     positional = opt_prop_def(UnitAttr)
+    little = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(GraphOp),))
     assembly_format = (
         "`opcode_bits` $opcode_bits `align` $align_bits `width` $width_bits `header` $header `signal` $signal "
-        "`waits` $waits (`positional` $positional^)? attr-dict"
+        "`waits` $waits (`positional` $positional^)? (`little` $little^)? attr-dict"
     )
 
 
@@ -311,7 +313,7 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"expected declarations of the acg dialect in acg.graph, found {op.name}")
             if isinstance(name, StringAttr) and NAME.fullmatch(name.data) is None:
                 raise VerifyException(f"expected a name of letters, digits and underscores, found @{name.data}")
-        for kind in (IsaOp, PacketOp):
+        for kind in (IsaOp, PacketOp, MicroopsOp):
             if sum(isinstance(op, kind) for op in declarations(self.body)) > 1:
                 raise VerifyException(f"expected {kind.name} once in acg.graph, found it twice")
 
@@ -324,7 +326,8 @@ class GraphOp(IRDLOperation):
 
 
 PACKETS = (PacketOp, RegistersOp, PackedOp)
-DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, MacroOp, *PACKETS)
+STAGES = (TokenOp, MicroopsOp, ShadowOp)
+DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, MacroOp, *PACKETS, *STAGES)
 
 
 def declarations(body: Region) -> list[Operation]:

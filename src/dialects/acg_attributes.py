@@ -206,7 +206,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 @irdl_attr_definition
 class FieldsAttr(Data[tuple[Field, ...]]):
-    """Fields of an instruction word: `#acg.fields<DST 24, DB 24 signed, FN 2 [relu = 0, exp = 1] at 80>`."""
+    """Fields of an instruction word: `#acg.fields<DST 24, DB 24 signed, FN 2 [relu = 0] at 80, I 11 index ACC 0>`."""
 
     name = "acg.fields"
 
@@ -220,12 +220,14 @@ class FieldsAttr(Data[tuple[Field, ...]]):
 
 def _parse_field(parser: AttrParser) -> Field:
     name, width = parse_name(parser), parse_integer(parser)
+    memory = parse_name(parser) if parser.parse_optional_keyword("index") else ""
+    more = parse_integer(parser) if memory else 0
     signed = parser.parse_optional_keyword("signed") is not None
     enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
     hidden = parser.parse_optional_keyword("hidden") is not None
     constant = parse_integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
     at_bit = parse_integer(parser) if parser.parse_optional_keyword("at") else None
-    return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden)
+    return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden, memory, more)
 
 
 def _enumerator(parser: AttrParser) -> tuple[str, int]:
@@ -239,7 +241,8 @@ def _print_field(item: Field) -> str:
     enum = f" [{', '.join(f'{name} = {code}' for name, code in item.enum)}]" if item.enum else ""
     at = f" at {item.at_bit}" if item.at_bit is not None else ""
     fixed = f" {'hidden' if item.hidden else 'constant'} {item.constant}" if item.constant is not None else ""
-    return f"{item.name} {item.width_bits}{signed}{enum}{fixed}{at}"
+    sized = f" index {item.index_of} {item.more_bits}" if item.index_of else ""
+    return f"{item.name} {item.width_bits}{sized}{signed}{enum}{fixed}{at}"
 
 
 @irdl_attr_definition

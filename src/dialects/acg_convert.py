@@ -39,6 +39,7 @@ from .acg_attributes import (
 )
 from .acg_macros import macro_op, macro_values
 from .acg_packets import packet_ops, packet_value
+from .acg_stages import stage_ops, stages_value
 from .acg_timing import TimingAttr
 
 
@@ -81,6 +82,7 @@ def graph_op(machine: Machine) -> GraphOp:
     ops += [_mnemonic_op(mnemonic) for mnemonic in machine.mnemonics]
     ops += [macro_op(macro) for macro in machine.macros]
     ops += packet_ops(machine.packets) if machine.packets is not None else []
+    ops += stage_ops(machine.stages) if machine.stages is not None else []
     properties = {
         "sym_name": StringAttr(machine.name),
         "control": StringAttr(machine.control),
@@ -103,6 +105,7 @@ def machine_value(graph: GraphOp) -> Machine:
         frequency_hz=graph.frequency_hz.value.data,
         packets=packet_value(ops),
         macros=macro_values(ops),
+        stages=stages_value(ops),
     )
     for op in ops:
         if isinstance(op, IsaOp):
@@ -247,6 +250,7 @@ def _isa_op(machine: Machine) -> IsaOp:
         "signal": StringAttr(machine.signal),
         "waits": PairsAttr(machine.waits),
         "positional": UnitAttr() if machine.positional else None,
+        "little": UnitAttr() if machine.little else None,
     }
     return IsaOp.create(properties=_present(properties))
 
@@ -261,6 +265,7 @@ def _with_isa(machine: Machine, op: IsaOp) -> Machine:
         signal=op.signal.data,
         waits=op.waits.data,
         positional=op.positional is not None,
+        little=op.little is not None,
     )
 
 

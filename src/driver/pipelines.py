@@ -122,6 +122,9 @@ def pipeline_of(machine: Machine) -> Pipeline:
     if not machine.mnemonics and machine.packets is None:
         lever = "map and run kernels on it (tilewright map, tilewright run), or choose a target with mnemonics"
         raise TilewrightError("target", machine.name, "mnemonics, which programs consist of", "none", lever)
+    if machine.control not in PIPELINES:
+        expected = f"control {' or '.join(PIPELINES)} to compile for"
+        raise TilewrightError("target", machine.name, expected, machine.control, "run programs of others on it")
     return PIPELINES[machine.control]
 
 

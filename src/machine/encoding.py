@@ -1,13 +1,14 @@
 """Instruction words of a `Machine`: fields to bits and back, one at a time and in bulk.
 
-A word is its fields' bits, most significant first, in big-endian bytes; a program is words one after another.
+A word is its fields' bits, most significant first, in big-endian bytes, or (`Machine.little`) the other way round; a
+program is words one after another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,8 @@ def encode(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> bytes:
     """
     word = word_of(machine, mnemonic)
     constants = constants_of(word.mnemonic)
-    bits = word.mnemonic.opcode << (word.bits - machine.opcode_bits)
+    opcode = word.fields[0]
+    bits = word.mnemonic.opcode << (word.bits - opcode.offset_bits - opcode.width_bits)
     for name, value in {**constants, **fields}.items():
         place = _place(word, name)
         if not place.lowest <= value <= place.highest:
@@ -77,7 +79,12 @@ def encode(machine: Machine, mnemonic: str, fields: Mapping[str, int]) -> bytes:
             raise TilewrightError("program", f"{mnemonic}.{name}", f"{constants[name]}, a constant", str(value))
         code = value & ((1 << place.width_bits) - 1)
         bits |= code << (word.bits - place.offset_bits - place.width_bits)
-    return bits.to_bytes(word.bytes, "big")
+    return bits.to_bytes(word.bytes, byte_order(machine))
+
+
+def byte_order(machine: Machine) -> Literal["big", "little"]:
+    """How the bytes of a word are stored."""
+    return "little" if machine.little else "big"
 
 
 def constants_of(mnemonic: Mnemonic) -> dict[str, int]:
@@ -99,7 +106,7 @@ def encode_many(machine: Machine, mnemonic: str, fields: Mapping[str, Array | in
         if bad.any():
             raise _overflow(word, place, int(array[bad][0]) if array.ndim else int(array))
         _insert(rows, place, array)
-    return rows
+    return np.ascontiguousarray(rows[:, ::-1]) if word.little else rows
 
 
 def _byte_shifts(place: PlacedField) -> Iterator[tuple[int, int]]:
@@ -149,12 +156,14 @@ def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.in
     kinds = _Kinds(machine)
     lengths = [machine.words[mnemonic.name].bytes for mnemonic in machine.mnemonics]
     opcode_bytes = -(-machine.opcode_bits // 8)
-    spare = 8 * opcode_bytes - machine.opcode_bits
+    spare = 0 if machine.little else 8 * opcode_bytes - machine.opcode_bits
+    order, mask = byte_order(machine), (1 << machine.opcode_bits) - 1
     offsets: list[int] = []
     found: list[int] = []
     at, end = 0, len(program)
     while at < end:
-        kind = kinds.find(int.from_bytes(program[at : at + opcode_bytes], "big") >> spare, program, at)
+        opcode = int.from_bytes(program[at : at + opcode_bytes], order) >> spare & mask
+        kind = kinds.find(opcode, program, at)
         if kind is None or at + lengths[kind] > end:
             expected = "a known opcode" if kind is None else f"{lengths[kind]} bytes of {machine.mnemonics[kind].name}"
             raise TilewrightError("program", f"byte {at}", expected, f"0x{program[at : at + 8].hex()}")
@@ -168,6 +177,7 @@ class _Kinds:
     """Which mnemonic a word is: by the opcode, then by constants, where those with more of them come first."""
 
     def __init__(self, machine: Machine) -> None:
+        self.machine = machine
         self.alone: dict[int, int] = {}
         self.masks: dict[int, list[tuple[int, int, int, int]]] = {}  # opcode -> (bytes, mask, value, mnemonic)
         rows = [(constants_of(mnemonic), index) for index, mnemonic in enumerate(machine.mnemonics)]
@@ -189,7 +199,7 @@ class _Kinds:
         if kind is not None:
             return kind
         for size, mask, value, index in self.masks.get(opcode, ()):
-            if int.from_bytes(program[at : at + size], "big") & mask == value:
+            if int.from_bytes(program[at : at + size], byte_order(self.machine)) & mask == value:
                 return index
         return None
 
@@ -208,6 +218,7 @@ def decode_arrays(machine: Machine, program: bytes) -> Decoded:
         if len(positions):
             word = machine.words[mnemonic.name]
             rows = data[offsets[positions][:, None] + np.arange(word.bytes)]
+            rows = np.ascontiguousarray(rows[:, ::-1]) if word.little else rows
             fields = {place.name: _extract(rows, place) for place in word.fields[1:]}
             _check(machine, word, rows, fields, positions)
             parts.append(DecodedPart(mnemonic, positions, fields))

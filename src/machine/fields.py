@@ -26,7 +26,8 @@ class Ranged:
 class Field(Ranged):
     """`width_bits` of an instruction word; `enum` (name -> code) makes it an efield.
 
-    It begins `at_bit` bits after the word's most significant bit, or (None) right after the field before it.
+    It begins `at_bit` bits after the word's first bit, or (None) right after the field before it.  `index_of` a memory
+    it is as wide as numbers of that memory's elements, and `more_bits`.
     """
 
     name: str
@@ -36,3 +37,5 @@ class Field(Ranged):
     at_bit: int | None = None
     constant: int | None = None  # the only value, by which instructions of one opcode are told apart
     hidden: bool = False  # a constant that assembly text does not show
+    index_of: str = ""
+    more_bits: int = 0

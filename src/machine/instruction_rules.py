@@ -9,6 +9,7 @@ from ..algebra.statement import access_dims, accesses
 from .complaint import Complaint, repeated
 from .loop_rules import loop_complaints
 from .model import Capability, Field, Machine, Mnemonic, OperandBinding
+from .stage_rules import stage_complaints
 
 MAX_WORD_BITS = 1 << 13
 
@@ -27,9 +28,11 @@ def instruction_complaints(machine: Machine) -> Iterator[Complaint]:
         yield from _field("header", item)
     for mnemonic in mnemonics:
         broken = list(_word(machine, mnemonic))
-        yield from broken or (() if machine.control == "loops" else _meaning(machine, mnemonic))
+        yield from broken or (() if machine.control in ("loops", "stages") else _meaning(machine, mnemonic))
     if machine.control == "loops":
         yield from loop_complaints(machine)
+    if machine.control == "stages":
+        yield from stage_complaints(machine)
 
 
 def _constants(machine: Machine, mnemonic: Mnemonic) -> list[str]:
@@ -96,18 +99,21 @@ def _word(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
 
 
 def _overlaps(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
+    word = machine.word(mnemonic)
     limit = machine.instruction_bits or MAX_WORD_BITS
     header = [item.name for item in machine.header]
-    fields = sorted(machine.word(mnemonic).fields, key=lambda item: item.offset_bits)
+    fields = sorted(word.fields, key=lambda item: item.offset_bits)
     for before, item in zip([None, *fields], fields, strict=False):
         subject = f"field {'header' if item.name in header else mnemonic.name}.{item.name}"
         end = item.offset_bits + item.width_bits
-        if end > limit:
-            found = f"bits {item.offset_bits} to {end - 1} of {mnemonic.name}"
+        if end > limit or item.offset_bits < 0:
+            first, last = (word.bits - end, word.bits - item.offset_bits) if machine.little else (item.offset_bits, end)
+            found = f"bits {first} to {last - 1} of {mnemonic.name}"
             yield Complaint(subject, f"fields inside words of {limit} bits", found, "widen the word or shrink fields")
         if before is not None and before.offset_bits + before.width_bits > item.offset_bits:
             expected = f"fields of {mnemonic.name} that do not overlap"
-            found = f"bit {item.offset_bits} in {before.name} and in {item.name}"
+            bit = word.bits - 1 - item.offset_bits if machine.little else item.offset_bits
+            found = f"bit {bit} in {before.name} and in {item.name}"
             yield Complaint(subject, expected, found, "move one with `at`")
 
 

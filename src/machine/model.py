@@ -16,6 +16,7 @@ from .dram import DramTiming
 from .fields import Field, Ranged
 from .macros import Macro
 from .packets import PacketIsa
+from .stages import StagesIsa, sized
 
 MIN_BANDWIDTH = 1e-9
 """Bytes or words per cycle: with less, times have no meaning."""
@@ -180,7 +181,7 @@ class OperandBinding:
 
 @dataclass(frozen=True)
 class Mnemonic:
-    """An instruction: its word (opcode, header fields, own fields, MSB first, padded to the ISA's alignment) and its
+    """An instruction: its word (opcode, header fields, own fields, padded to the ISA's alignment) and its
     meaning, an execution of `capability` with everything bound to fields.  The binding is read both ways: the code
     generator fills fields with it, the simulator executes with it.
     """
@@ -255,11 +256,15 @@ class PlacedField(Ranged):
 
 @dataclass(frozen=True)
 class Word:
-    """The layout of an instruction word of `bits` bits; the first field is `OPCODE`."""
+    """The layout of an instruction word of `bits` bits; the first field is `OPCODE`.
+
+    Bytes of `little` words are stored the least significant first.
+    """
 
     mnemonic: Mnemonic
     fields: tuple[PlacedField, ...]
     bits: int
+    little: bool = False
 
     @property
     def bytes(self) -> int:
@@ -296,15 +301,23 @@ class Machine:
     signal: str = ""
     waits: tuple[tuple[str, str], ...] = ()
     positional: bool = False  # assembly text gives fields in order, without names
+    little: bool = False  # bits are counted from the least significant one, whose byte comes first
     frequency_hz: float = 1e9
     packets: PacketIsa | None = None  # control model `packets`
     macros: tuple[Macro, ...] = ()
+    stages: StagesIsa | None = None  # control model `stages`
     source: str = field(default="", compare=False)  # the text it was read from
 
     def __post_init__(self) -> None:
         computes, links = resolved(self)
         object.__setattr__(self, "computes", computes)
         object.__setattr__(self, "links", links)
+        header, *own, micro = sized(self)
+        object.__setattr__(self, "header", header)
+        pairs = zip(self.mnemonics, own, strict=True)
+        object.__setattr__(self, "mnemonics", tuple(m if m.fields == f else replace(m, fields=f) for m, f in pairs))
+        if self.stages is not None:
+            object.__setattr__(self, "stages", replace(self.stages, fields=micro))
 
     def __repr__(self) -> str:
         parts = ((self.memories, "memories"), (self.computes, "compute nodes"), (self.mnemonics, "mnemonics"))
@@ -315,7 +328,7 @@ class Machine:
     def has_isa(self) -> bool:
         """Whether anything is said about instructions."""
         shared = (self.opcode_bits, self.instruction_align_bits, self.instruction_bits, self.signal, self.waits)
-        return bool(self.mnemonics or self.header or self.positional) or shared != (8, 8, 0, "", ())
+        return bool(self.mnemonics or self.header or self.positional or self.little) or shared != (8, 8, 0, "", ())
 
     @cached_property
     def words(self) -> dict[str, Word]:
@@ -323,7 +336,10 @@ class Machine:
         return {mnemonic.name: self.word(mnemonic) for mnemonic in self.mnemonics}
 
     def word(self, mnemonic: Mnemonic) -> Word:
-        """The layout of an instruction: `OPCODE`, the header's fields, the mnemonic's own, padding to the alignment."""
+        """The layout of an instruction: `OPCODE`, the header's fields, the mnemonic's own, padding to the alignment.
+
+        Of `little` words the fields stand the other way round, the opcode in the least significant bits.
+        """
         placed: list[PlacedField] = []
         end = longest = 0
         for item in (Field("OPCODE", self.opcode_bits), *self.header, *mnemonic.fields):
@@ -332,4 +348,7 @@ class Machine:
             longest = max(longest, end)
             placed.append(PlacedField(item.name, start, item.width_bits, item.signed))
         aligned = -(-longest // self.instruction_align_bits) * self.instruction_align_bits
-        return Word(mnemonic, tuple(placed), self.instruction_bits or aligned)
+        bits = self.instruction_bits or aligned
+        if self.little:
+            placed = [replace(item, offset_bits=bits - item.offset_bits - item.width_bits) for item in placed]
+        return Word(mnemonic, tuple(placed), bits, self.little)

@@ -28,7 +28,7 @@ from .model import MIN_BANDWIDTH, Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
 from .thread_rules import thread_complaints
 
-CONTROLS = ("queues", "packets", "loops", "threads")
+CONTROLS = ("queues", "packets", "loops", "threads", "stages")
 MAX_BYTES = 1 << 62
 MAX_INSTANCES = 1 << 20
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -44,6 +44,8 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
     subject = f"acg {machine.name}"
     if machine.control not in CONTROLS:
         yield Complaint(subject, f"control {' or '.join(CONTROLS)}", f"`{machine.control}`")
+    if machine.stages is not None and machine.control != "stages":
+        yield Complaint(subject, "control stages for tokens, microops or shadow", machine.control)
     if not 0 < machine.frequency_hz < math.inf:
         yield Complaint(subject, "a positive frequency", f"{machine.frequency_hz}")
     yield from _repetitions(machine)

@@ -33,6 +33,7 @@ from ...machine import (
 from .macros import MacroReader
 from .packets import DECLARATIONS
 from .reader import Node, given, names_of, nodes_of, quote, token_of
+from .stages import STAGES, StagesReader
 from .timing import read_timing
 
 MAX_CHARACTERS = 1 << 20
@@ -124,7 +125,7 @@ def _terminal(name: str) -> str:
     return name.lower()
 
 
-class _Builder(MacroReader):
+class _Builder(MacroReader, StagesReader):
     """Walks the tree; one method per rule of the grammar."""
 
     def machine(self, tree: Node) -> Machine:
@@ -154,6 +155,8 @@ class _Builder(MacroReader):
                 return replace(machine, macros=(*machine.macros, self.macro(node)))
             case name if name in DECLARATIONS:
                 return replace(machine, packets=self.packet_item(machine.packets, node))
+            case name if name in STAGES:
+                return replace(machine, stages=self.stages_item(machine.stages, node))
             case _:
                 return replace(machine, mnemonics=(*machine.mnemonics, self.mnemonic(node)))
 
@@ -321,7 +324,7 @@ class _Builder(MacroReader):
         if "isa" in self.lines:
             raise self.error(node, "isa once", "it twice")
         self.mark("isa", node)
-        properties = self.properties(node, ("opcode_bits", "align", "width", "positional"))
+        properties = self.properties(node, ("opcode_bits", "align", "width", "positional", "little"))
         tokens = (self.value(node, properties, key) for key in ("opcode_bits", "align", "width"))
         opcode, align, width = (d if t is None else self.integer(t) for t, d in zip(tokens, (8, 8, 0), strict=True))
         header = tuple(f for child in nodes_of(node) if child.data == "header" for f in self.fields(child, "header"))
@@ -332,6 +335,7 @@ class _Builder(MacroReader):
             instruction_bits=width,
             header=header,
             positional="positional" in properties,
+            little="little" in properties,
             signal="".join(str(token_of(c, 0)) for c in nodes_of(node) if c.data == "signal"),
             waits=tuple(pair for c in nodes_of(node) if c.data == "wait" for pair in self.pairs(c)),
         )
@@ -344,12 +348,12 @@ class _Builder(MacroReader):
     def field(self, node: Node, owner: str) -> Field:
         name = str(token_of(node, 0))
         self.mark(f"field {owner}.{name}", node)
-        width, at = self.integer(token_of(node, 1)), node.children[-1]
+        (width, memory, more), at = self.width(node), node.children[-1]
         at_bit = self.integer(at) if isinstance(at, Token) else None
         if node.data == "plain":
             fixed, signed = node.children[2:4]
             constant = self.integer(fixed) if isinstance(fixed, Token) else None
-            return Field(name, width, isinstance(signed, Token), at_bit=at_bit, constant=constant)
+            return Field(name, width, isinstance(signed, Token), (), at_bit, constant, False, memory, more)
         if node.data == "constant":
             return Field(name, width, at_bit=at_bit, constant=self.integer(token_of(node, 2)), hidden=True)
         return Field(name, width, enum=self.enumerators(node), at_bit=at_bit)

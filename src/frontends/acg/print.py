@@ -13,6 +13,7 @@ from ...machine.dram import DramTiming, differences
 from ...machine.rules import default_channel
 from .macros import macro_lines
 from .print_packets import packed_lines, packet_lines
+from .stages import stage_lines, width_text
 
 COLUMNS = 120
 GLUE = "\0"  # a blank at which a line is not broken
@@ -26,6 +27,7 @@ def print_target(machine: Machine) -> str:
         *(list(_compute(compute)) for compute in machine.computes),
         list(_links(machine)),
         list(_units(machine)),
+        list(stage_lines(machine.stages)) if machine.stages is not None else [],
         list(_isa(machine)) if machine.has_isa else [],
         *(list(_mnemonic(mnemonic)) for mnemonic in machine.mnemonics),
         *(list(macro_lines(macro)) for macro in machine.macros),
@@ -223,6 +225,7 @@ def _engine(engine: Engine) -> Iterator[str]:
 def _isa(machine: Machine) -> Iterator[str]:
     width = f" width {machine.instruction_bits};" if machine.instruction_bits else ""
     width += " positional;" if machine.positional else ""
+    width += " little;" if machine.little else ""
     yield "  isa {"
     yield f"    opcode_bits {machine.opcode_bits}; align {machine.instruction_align_bits};{width}"
     if machine.header:
@@ -248,7 +251,7 @@ def _fields(fields: Iterable[Field]) -> Iterator[str]:
 def _plain(item: Field) -> str:
     fixed = f" = {item.constant}" if item.constant is not None else ""
     signed = " signed" if item.signed else ""
-    return f"{item.name} {item.width_bits}{fixed}{signed}{_at(item)}".replace(" ", GLUE)
+    return f"{item.name} {width_text(item)}{fixed}{signed}{_at(item)}".replace(" ", GLUE)
 
 
 def _at(item: Field) -> str:

@@ -292,7 +292,8 @@ SYNTAX: dict[str, tuple[str, str, str]] = {
     "unknown declaration": (
         "  unit DM depth",
         "  queue DM depth",
-        "or `memory` or `mnemonic` or `packet` or `registers` or `unit` or `}`, found `queue`",
+        "or `memory` or `microops` or `mnemonic` or `packet` or `registers` or `shadow` or `token` or `unit` or `}`, "
+        "found `queue`",
     ),
     "strange character": ("  unit DM depth", "  $ DM depth", "toy.acg:18:3: expected `compute`"),
 }
