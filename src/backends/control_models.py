@@ -96,16 +96,34 @@ class LoopsControl(ControlModel):
 
     def predicted(self, program: Program) -> Mapping[str, float]:
         """What the instructions count, beside the figures of the model by which tiles were chosen."""
-        if not program.predicted:
-            return program.predicted
-        counted = self.simulate(program, {}, SimulationOptions(functional=False, checks=False))
-        cycles, moved = float(counted.cycles), float(counted.dram_bytes)
-        return {**program.predicted, "cycles": cycles, "energy_pj": counted.energy_pj, "dram_bytes": moved}
+        return _counted(self, program)
+
+
+def _counted(control: ControlModel, program: Program) -> Mapping[str, float]:
+    if not program.predicted:
+        return program.predicted
+    counted = control.simulate(program, {}, SimulationOptions(functional=False, checks=False))
+    cycles, moved = float(counted.cycles), float(counted.dram_bytes)
+    return {**program.predicted, "cycles": cycles, "energy_pj": counted.energy_pj, "dram_bytes": moved}
+
+
+class StagesControl(ControlModel):
+    """Control model `stages`."""
+
+    def simulate(self, program: Program, inputs: Inputs, options: SimulationOptions) -> SimulationResult:
+        from .simulator.stages.run import simulate_stages
+
+        return simulate_stages(program, inputs, options)
+
+    def predicted(self, program: Program) -> Mapping[str, float]:
+        """What the instructions count, beside the figures by which tiles were chosen."""
+        return _counted(self, program)
 
 
 _HOMES = {
     "queues": ("control_models", "ControlModel"),
     "loops": ("control_models", "LoopsControl"),
+    "stages": ("control_models", "StagesControl"),
     "packets": ("packets.control", "PacketsControl"),
 }
 

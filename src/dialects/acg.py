@@ -71,7 +71,7 @@ from .acg_attributes import (
 )
 from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
-from .acg_stages import MicroopsOp, ShadowOp, TokenOp
+from .acg_stages import FetchOp, MicroopsOp, ShadowOp, TokenOp
 from .acg_timing import TimingAttr
 
 INTEGER = IntegerAttr.constr(i64)
@@ -313,7 +313,7 @@ class GraphOp(IRDLOperation):
                 raise VerifyException(f"expected declarations of the acg dialect in acg.graph, found {op.name}")
             if isinstance(name, StringAttr) and NAME.fullmatch(name.data) is None:
                 raise VerifyException(f"expected a name of letters, digits and underscores, found @{name.data}")
-        for kind in (IsaOp, PacketOp, MicroopsOp):
+        for kind in (IsaOp, PacketOp, MicroopsOp, FetchOp):
             if sum(isinstance(op, kind) for op in declarations(self.body)) > 1:
                 raise VerifyException(f"expected {kind.name} once in acg.graph, found it twice")
 
@@ -326,7 +326,7 @@ class GraphOp(IRDLOperation):
 
 
 PACKETS = (PacketOp, RegistersOp, PackedOp)
-STAGES = (TokenOp, MicroopsOp, ShadowOp)
+STAGES = (TokenOp, MicroopsOp, ShadowOp, FetchOp)
 DECLARATIONS = (MemoryOp, ComputeOp, CapabilityOp, LinkOp, UnitOp, IsaOp, MnemonicOp, MacroOp, *PACKETS, *STAGES)
 
 

@@ -2,6 +2,7 @@
 
 acg.token @l2g @load -> @compute push "PUSH_NEXT" pop "POP_PREV"
 acg.microops @UOP <DST 11 index ACC 0, SRC 11 index INP 0>
+acg.fetch "bus"
 acg.shadow @OUT of @ACC
 """
 
@@ -54,12 +55,24 @@ class ShadowOp(IRDLOperation):
     assembly_format = "$narrow `of` $original attr-dict"
 
 
+@irdl_op_definition
+class FetchOp(IRDLOperation):
+    """The channel over which instructions come."""
+
+    name = "acg.fetch"
+    channel = prop_def(StringAttr)
+    traits = lazy_traits_def(in_graph)
+    assembly_format = "$channel attr-dict"
+
+
 def stage_ops(isa: StagesIsa) -> list[Operation]:
     """The ops of the declarations."""
     ops: list[Operation] = [_token_op(queue) for queue in isa.tokens]
     if isa.microops:
         properties = {"memory": StringAttr(isa.microops), "fields": FieldsAttr(isa.fields)}
         ops.append(MicroopsOp.create(properties=properties))
+    if isa.fetch:
+        ops.append(FetchOp.create(properties={"channel": StringAttr(isa.fetch)}))
     for narrow, original in isa.shadows:
         ops.append(ShadowOp.create(properties={"narrow": StringAttr(narrow), "original": StringAttr(original)}))
     return ops
@@ -79,7 +92,8 @@ def stages_value(ops: Sequence[Operation]) -> StagesIsa | None:
     )
     micro = [op for op in ops if isinstance(op, MicroopsOp)]
     shadows = tuple((op.narrow.data, op.original.data) for op in ops if isinstance(op, ShadowOp))
-    if not (tokens or micro or shadows):
+    fetch = "".join(op.channel.data for op in ops if isinstance(op, FetchOp))
+    if not (tokens or micro or shadows or fetch):
         return None
     memory, fields = (micro[0].memory.data, micro[0].fields.data) if micro else ("", ())
-    return StagesIsa(tokens, memory, fields, shadows)
+    return StagesIsa(tokens, memory, fields, shadows, fetch)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..algebra.expr import Strided
 from .complaint import Complaint, repeated
 from .model import Capability, Field, Machine, Memory, Mnemonic, OperandBinding
-from .stages import LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
+from .stages import FUNCTION_CODES, LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "copy": (("chip", "offchip", "rows", "columns", "stride"), ("above", "below", "left", "right")),
@@ -38,6 +38,10 @@ def stage_complaints(machine: Machine) -> Iterator[Complaint]:
     yield from _microops(machine)
     for narrow, original in stages.shadows:
         yield from _shadow(machine, narrow, original)
+    yield from repeated([(b, f"shadow {a}") for a, b in stages.shadows], "one shadow of a memory")
+    channels = sorted({link.channel or link.name for link in machine.links})
+    if stages.fetch and stages.fetch not in channels:
+        yield Complaint("fetch", f"a channel of links among {', '.join(channels)}", f"`{stages.fetch}`")
     for mnemonic in machine.mnemonics:
         yield from _action(machine, mnemonic)
 
@@ -239,8 +243,16 @@ def _scalars(mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
         yield Complaint(subject, "a field for each function variable", f"{len(mnemonic.functions)} functions")
     for variable, name in mnemonic.functions:
         allowed = dict(capability.functions).get(variable, ())
-        if name not in fields or not fields[name].enum or not {n for n, _ in fields[name].enum} <= set(allowed):
-            yield Complaint(subject, f"an efield for {variable} with names among {', '.join(allowed)}", f"`{name}`")
+        if (
+            name not in fields
+            or not fields[name].enum
+            or not {n for n, _ in fields[name].enum} <= set(allowed) & FUNCTION_CODES.keys()
+        ):
+            yield Complaint(
+                subject,
+                f"an efield for {variable} with names among {', '.join(sorted(set(allowed) & FUNCTION_CODES.keys()))}",
+                f"`{name}`",
+            )
     if [name for name, _ in mnemonic.immediates] != [name for name, _ in capability.immediates]:
         yield Complaint(subject, "a field for each immediate", f"{len(mnemonic.immediates)} immediates")
     for immediate, name in mnemonic.immediates:

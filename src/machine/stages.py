@@ -41,13 +41,14 @@ class TokenQueue:
 class StagesIsa:
     """`microops` is the memory of micro-ops, `fields` their bits, the least significant first.
 
-    `shadows` are pairs of a narrow memory and the one that it follows.
+    `shadows` are pairs of a narrow memory and the one that it follows.  Instructions come over the channel `fetch`.
     """
 
     tokens: tuple[TokenQueue, ...] = ()
     microops: str = ""
     fields: tuple[Field, ...] = ()
     shadows: tuple[tuple[str, str], ...] = ()
+    fetch: str = ""
 
     def field_shifts(self) -> dict[str, tuple[int, int]]:
         """Each micro-op field's first bit and width."""
@@ -124,3 +125,7 @@ def kind_of(capability: Capability) -> str:
         case _:
             pass
     return ""
+
+
+FUNCTION_CODES = {"min": 0, "max": 1, "add": 2, "shift_right": 3, "mul": 4, "sub": 5}
+"""The functions that micro-ops may apply, by the numbers of `backends.simulator.stages`."""

@@ -155,6 +155,12 @@ def full_cycles(node: Compute | Link, capability: Capability, plan: Plan) -> flo
     return plan.ops / peak_ops_per_cycle(node, capability)
 
 
+def full_cycles_of_ops(node: Compute, capability: Capability, issues: int) -> tuple[int, float]:
+    """Points of so many issues at the dims' limits, and the least cycles that the node takes for them."""
+    ops = issues * prod(dim.limit for dim in capability.dims)
+    return ops, ops / peak_ops_per_cycle(node, capability)
+
+
 def peak_ops_per_cycle(node: Compute, capability: Capability) -> float:
     """Points of the iteration space that a node can do in a cycle: lanes of all dims times instances."""
     return prod(dim.lanes for dim in capability.dims) * node.instances_x * node.instances_y

@@ -11,7 +11,7 @@ from ...machine.fields import Field
 from ...machine.stages import StagesIsa, TokenQueue
 from .reader import Node, Reader, nodes_of, token_of
 
-STAGES = ("token", "microops", "shadow")
+STAGES = ("token", "microops", "shadow", "fetch")
 
 
 class StagesReader(Reader):
@@ -30,6 +30,9 @@ class StagesReader(Reader):
                 self.mark("microops", node)
                 plain = [child for row in nodes_of(node) for child in nodes_of(row)]
                 return replace(isa, microops=name, fields=tuple(self.micro_field(child) for child in plain))
+            case "fetch":
+                self.mark("fetch", node)
+                return replace(isa, fetch=str(token_of(node, 0)))
             case _:
                 narrow, original = str(token_of(node, 0)), str(token_of(node, 1))
                 self.mark(f"shadow {narrow}", node)
@@ -74,4 +77,6 @@ def stage_lines(isa: StagesIsa) -> Iterator[str]:
     if isa.microops:
         fields = ", ".join(f"{item.name} {width_text(item)}" for item in isa.fields)
         yield f"  microops {isa.microops} {{ {f'ifield {fields}; ' if fields else ''}}}"
+    if isa.fetch:
+        yield f"  fetch {isa.fetch};"
     yield from (f"  shadow {narrow} of {original};" for narrow, original in isa.shadows)

@@ -1,0 +1,1 @@
+"""Runs programs of control model `stages`."""

@@ -1,0 +1,213 @@
+"""Runs a program of a machine of stages: function, cycles, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....errors import InfeasibleError, TilewrightError
+from ....machine import Machine
+from ....machine.stages import kind_of
+from ...control_models import Inputs, SimulationOptions
+from ..energy import Counts, counts_of, full_cycles_of_ops, utilization
+from ..layer_times import advances
+from ..layers import layer_figures
+from ..loops.timeline import Slice
+from ..loops.trace import write_trace
+from ..memory import Storage
+from ..result import SimulationResult, read_placement
+from ..schedule import Issue
+from ..trace import TracedLayers
+from ..traps import Trap
+from .chip import Chip
+from .code import (
+    BEATS,
+    COLUMNS,
+    CYCLES,
+    END,
+    FIRST,
+    INNER,
+    KIND,
+    OFF,
+    OFF_BYTES,
+    OUTER,
+    POPS,
+    PUSHES,
+    ROWS,
+    STORE,
+    STRIDE,
+    UNIT,
+    StageCode,
+    Table,
+    fetched_beats,
+    read_code,
+)
+from .schedule import clocks, queue_ends, run_stages
+
+if TYPE_CHECKING:
+    from ...program import Program
+
+MAX_DRAM_BYTES = 1 << 32
+
+
+def simulate_stages(program: Program, inputs: Inputs, options: SimulationOptions) -> SimulationResult:
+    """As `simulate`, for control model `stages`; accesses are always checked in a functional run."""
+    code = read_code(program.machine, program.code)
+    program.layer_table.check(len(code.rows))
+    start, end, order, taken = run_stages(code)
+    if len(order) < len(code.rows):
+        raise _deadlock(code, taken)
+    storage = _storage(program, code, inputs, options.functional)
+    if options.functional:
+        _execute(code, storage, order, options)
+    numbers = program.layer_table.numbers()
+    parts = [counts_of(program.machine) for _ in range(max(len(program.layer_table.layers), 1))]
+    _count(code, parts, np.array(numbers or [0] * len(code.rows), np.int64))
+    total = counts_of(program.machine)
+    for part in parts:
+        total.add(part)
+    total.memories[storage.name].peak_bytes = storage.size_bytes
+    ends = zip(numbers, end.tolist(), strict=True) if numbers else ()
+    traced = TracedLayers(program.layer_table, numbers, advances(ends))
+    if options.trace is not None:
+        write_trace(options.trace, program.machine, _slices(code, start, end, order), traced)
+    cycles = int(end.max(initial=0)) if options.timing else 0
+    outputs = [t for t in program.tensors if t.role == "output"] if options.functional else []
+    return SimulationResult(
+        outputs={t.name: read_placement({storage.name: storage}, t) for t in outputs},
+        cycles=cycles,
+        energy_pj=total.energy_pj,
+        dram_bytes=total.dram_bytes(program.machine),
+        peak_bytes={name: count.peak_bytes for name, count in total.memories.items()},
+        utilization=utilization(total, cycles),
+        counts=total,
+        instructions=len(code.rows),
+        issues=[Issue(int(i), int(start[i]), int(end[i])) for i in order],
+        placements={t.name: t for t in program.tensors},
+        storages={storage.name: storage},
+        layers=layer_figures(program.machine, traced.table, traced.stretches, parts) if numbers else (),
+    )
+
+
+def _deadlock(code: StageCode, taken: Table) -> Trap:
+    """Names the first instruction that can never start, and the queue that stays empty."""
+    machine, stages = code.machine, code.machine.stages
+    assert stages is not None
+    units = code.rows[:, UNIT]
+    heads = [np.flatnonzero(units == number)[int(taken[number]) :] for number in range(len(machine.units))]
+    ran = np.ones(len(units), bool)
+    for rest in heads:
+        ran[rest] = False
+    for rest in heads:
+        for number, queue in enumerate(stages.tokens) if len(rest) else ():
+            index = int(rest[0])
+            pushed, popped = (int((code.rows[ran, c] >> number & 1).sum()) for c in (PUSHES, POPS))
+            if code.rows[index, POPS] >> number & 1 and popped >= pushed:
+                expected = f"a token of {queue.name}, which {queue.src} pushes"
+                found = f"none: {pushed} pushed, {popped} popped, and the rest of {queue.src} waits, too"
+                return Trap("deadlock", index, code.text(index), expected, found, "push it, or pop it elsewhere")
+    index = int(np.flatnonzero(~ran)[0])
+    return Trap("deadlock", index, code.text(index), "room in the queue of its unit", "a full one, which waits")
+
+
+def _execute(code: StageCode, storage: Storage, order: Table, options: SimulationOptions) -> None:
+    ends = queue_ends(code.machine)
+    chip = Chip(code, storage, clocks(code.rows, len(code.machine.units), len(ends), order))
+    step = max(1, len(order) // 100)
+    for number, index in enumerate(order.tolist()):
+        chip.run(index)
+        if options.progress is not None and number % step == 0:
+            options.progress("simulate", number, len(order))
+    _check_left(code)
+
+
+def _check_left(code: StageCode) -> None:
+    """Traps tokens that are left over: the next program would find them."""
+    stages = code.machine.stages
+    assert stages is not None
+    for number, queue in enumerate(stages.tokens):
+        left = int((code.rows[:, PUSHES] >> number & 1).sum() - (code.rows[:, POPS] >> number & 1).sum())
+        if left:
+            index = int(np.flatnonzero(code.rows[:, PUSHES] >> number & 1)[-1])
+            expected = f"as many pops of {queue.name} as pushes"
+            raise Trap("hazard", index, code.text(index), expected, f"{left} tokens left at the end")
+
+
+def _storage(program: Program, code: StageCode, inputs: Inputs, functional: bool) -> Storage:
+    """The one memory off chip, as far as tensors and copies reach, with the tensors that are given."""
+    from ..simulate import place_tensors
+
+    offchip = [memory for memory in program.machine.memories if memory.offchip]
+    if len(offchip) != 1:
+        raise TilewrightError("target", program.machine.name, "one memory off chip", f"{len(offchip)}")
+    rows = code.rows[(code.rows[:, KIND] <= STORE) & (code.rows[:, COLUMNS] > 0) & (code.rows[:, ROWS] > 0)]
+    last = rows[:, OFF] + (rows[:, ROWS] - 1) * rows[:, STRIDE] + rows[:, COLUMNS]
+    reach = max([int((last * rows[:, OFF_BYTES]).max(initial=0))] + [t.address + t.size_bytes for t in program.tensors])
+    if reach > offchip[0].capacity_bytes or reach > MAX_DRAM_BYTES:
+        most = min(offchip[0].capacity_bytes, MAX_DRAM_BYTES)
+        raise InfeasibleError("host memory", reach, most, "bytes", "use lower addresses", offchip[0].name)
+    storage = Storage(offchip[0], reach, functional)
+    place_tensors(program, inputs, [storage], functional)
+    return storage
+
+
+def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
+    """What memories, links, nodes and units do, for each layer."""
+    machine, channel = code.machine, fetched_beats(code.machine)[0]
+    word = max(word.bytes for word in machine.words.values())
+    offchip = next(memory.name for memory in machine.memories if memory.offchip)
+    for layer, count in enumerate(parts):
+        mine = layers == layer
+        if channel >= 0:
+            count.memories[offchip].read_bytes += word * int(mine.sum())
+        for number, unit in enumerate(machine.units):
+            rows = code.rows[mine & (code.rows[:, UNIT] == number)]
+            count.units[unit.name].instructions += len(rows)
+            count.units[unit.name].busy_cycles += int((rows[:, CYCLES] + rows[:, BEATS]).sum())
+        for number, mnemonic in enumerate(machine.mnemonics):
+            rows = code.rows[mine & (code.names == number)]
+            count.mnemonics[mnemonic.name] += len(rows)
+            if len(rows) and rows[0, KIND] <= STORE:
+                _count_copies(machine, mnemonic.node, rows, count)
+            elif len(rows) and mnemonic.capability:
+                _count_walks(machine, number, rows, count)
+        for memory in machine.memories:
+            used = count.memories[memory.name]
+            used.energy_pj = used.read_bytes * memory.read_energy_pj_per_byte
+            used.energy_pj += used.write_bytes * memory.write_energy_pj_per_byte
+
+
+def _count_copies(machine: Machine, name: str, rows: Table, count: Counts) -> None:
+    link = next(link for link in machine.links if link.name == name)
+    moved = int((rows[:, ROWS] * rows[:, COLUMNS] * rows[:, OFF_BYTES]).sum())
+    used = count.links[name]
+    used.issues += len(rows)
+    used.bytes += moved
+    used.busy_cycles += int(rows[:, BEATS].sum())
+    used.full_cycles += moved / link.bandwidth_bytes_per_cycle
+    count.memories[link.src].read_bytes += moved
+    count.memories[link.dst].write_bytes += moved
+
+
+def _count_walks(machine: Machine, number: int, rows: Table, count: Counts) -> None:
+    """Issues of a node are micro-ops; those that set a constant are not counted, as VTA does."""
+    mnemonic = machine.mnemonics[number]
+    node = next(node for node in machine.computes if node.name == mnemonic.node)
+    capability = next(c for c in node.capabilities if c.name == mnemonic.capability)
+    points = int((np.maximum(rows[:, END] - rows[:, FIRST], 0) * rows[:, OUTER] * rows[:, INNER]).sum())
+    used = count.computes[node.name]
+    used.busy_cycles += int(rows[:, CYCLES].sum())
+    if kind_of(capability) != "constant":
+        used.issues += points
+        ops, cycles = full_cycles_of_ops(node, capability, points)
+        used.ops += ops
+        used.full_cycles += cycles
+
+
+def _slices(code: StageCode, start: Table, end: Table, order: Table) -> list[Slice]:
+    names = [machine_unit.name for machine_unit in code.machine.units]
+    return [
+        Slice(names[int(code.rows[i, UNIT])], code.mnemonic(int(i)).name, int(i), int(start[i]), int(end[i]))
+        for i in order
+    ]
