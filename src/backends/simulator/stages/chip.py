@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....machine.stages import element_bytes
-from ..memory import Storage
-from ..traps import Trap
-from . import kernels
-from .code import (
+from ....costs.stages.code import (
     ABOVE,
     BELOW,
     CHIP,
@@ -49,6 +45,11 @@ from .code import (
     element_type,
     moved_types,
 )
+from ....machine.stages import element_bytes
+from ...assembler import format_instruction
+from ..memory import Storage
+from ..traps import Trap
+from . import kernels
 
 Numbers = NDArray[Any]
 GRAIN_BYTES = 16
@@ -57,8 +58,13 @@ MOST_GRAINS = 1 << 24
 OPERANDS = ((TARGET, DO, DI), (SOURCE, SO, SI), (WEIGHT, WO, WI))
 
 
+def text_of(code: StageCode, index: int) -> str:
+    """An instruction as assembly text."""
+    return format_instruction(code.machine, code.mnemonic(index).name, code.values(index))
+
+
 class Chip:
-    """Memories and what instructions do to them; `clocks` say what each instruction comes after (`schedule.clocks`)."""
+    """Memories and what instructions do to them; `clocks` say what each instruction comes after (`costs.stages`)."""
 
     def __init__(self, code: StageCode, storage: Storage, clocks: Table) -> None:
         self.code, self.storage = code, storage
@@ -103,7 +109,7 @@ class Chip:
             raise self._trap("hazard", index, "all instructions to be complete before the end", found)
 
     def _trap(self, reason: str, index: int, expected: str, found: str) -> Trap:
-        return Trap(reason, index, self.code.text(index), expected, found)
+        return Trap(reason, index, text_of(self.code, index), expected, found)
 
     def _check(self, index: int, memory: int, result: tuple[int, int], what: str) -> None:
         kind, element = result

@@ -1,7 +1,7 @@
 """What instructions of stages do to memories, compiled: copies with zeros around them, and walks over micro-ops.
 
 Memories are two-dimensional: elements by numbers.  `ops` are the micro-ops of a walk as unsigned integers; `row` is its
-row of the table (`code`).
+row of the table (`costs.stages.code`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.compiled import compiled, inner
-from .code import DI, DO, FUNCTION, INNER, OUTER, SHIFTS, SI, SO, VALUE, WI, WO, Table
+from ....costs.stages.code import DI, DO, FUNCTION, INNER, OUTER, SHIFTS, SI, SO, VALUE, WI, WO, Table
 
 Numbers = NDArray[Any]
 

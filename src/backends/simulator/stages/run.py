@@ -6,22 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....errors import InfeasibleError, TilewrightError
-from ....machine import Machine
-from ....machine.stages import kind_of
-from ...control_models import Inputs, SimulationOptions
-from ..energy import Counts, counts_of, full_cycles_of_ops, utilization
-from ..layer_times import advances
-from ..layers import layer_figures
-from ..loops.timeline import Slice
-from ..loops.trace import write_trace
-from ..memory import Storage
-from ..result import SimulationResult, read_placement
-from ..schedule import Issue
-from ..trace import TracedLayers
-from ..traps import Trap
-from .chip import Chip
-from .code import (
+from ....costs.stages.code import (
     BEATS,
     COLUMNS,
     CYCLES,
@@ -43,7 +28,22 @@ from .code import (
     fetched_beats,
     read_code,
 )
-from .schedule import clocks, queue_ends, run_stages
+from ....costs.stages.schedule import clocks, queue_ends, run_stages
+from ....errors import InfeasibleError, TilewrightError
+from ....machine import Machine
+from ....machine.stages import kind_of
+from ...control_models import Inputs, SimulationOptions
+from ..energy import Counts, counts_of, full_cycles_of_ops, utilization
+from ..layer_times import advances
+from ..layers import layer_figures
+from ..loops.timeline import Slice
+from ..loops.trace import write_trace
+from ..memory import Storage
+from ..result import SimulationResult, read_placement
+from ..schedule import Issue
+from ..trace import TracedLayers
+from ..traps import Trap
+from .chip import Chip, text_of
 
 if TYPE_CHECKING:
     from ...program import Program
@@ -106,9 +106,9 @@ def _deadlock(code: StageCode, taken: Table) -> Trap:
             if code.rows[index, POPS] >> number & 1 and popped >= pushed:
                 expected = f"a token of {queue.name}, which {queue.src} pushes"
                 found = f"none: {pushed} pushed, {popped} popped, and the rest of {queue.src} waits, too"
-                return Trap("deadlock", index, code.text(index), expected, found, "push it, or pop it elsewhere")
+                return Trap("deadlock", index, text_of(code, index), expected, found, "push it, or pop it elsewhere")
     index = int(np.flatnonzero(~ran)[0])
-    return Trap("deadlock", index, code.text(index), "room in the queue of its unit", "a full one, which waits")
+    return Trap("deadlock", index, text_of(code, index), "room in the queue of its unit", "a full one, which waits")
 
 
 def _execute(code: StageCode, storage: Storage, order: Table, options: SimulationOptions) -> None:
@@ -131,7 +131,7 @@ def _check_left(code: StageCode) -> None:
         if left:
             index = int(np.flatnonzero(code.rows[:, PUSHES] >> number & 1)[-1])
             expected = f"as many pops of {queue.name} as pushes"
-            raise Trap("hazard", index, code.text(index), expected, f"{left} tokens left at the end")
+            raise Trap("hazard", index, text_of(code, index), expected, f"{left} tokens left at the end")
 
 
 def _storage(program: Program, code: StageCode, inputs: Inputs, functional: bool) -> Storage:

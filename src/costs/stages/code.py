@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....algebra.element import ELEMENT_TYPES
-from ....algebra.formula import evaluate_formula
-from ....machine import Capability, Link, Machine, Memory, Mnemonic
-from ....machine.encoding import DecodedPart, decode_arrays
-from ....machine.stage_rules import capability_of
-from ....machine.stages import FUNCTION_CODES, PRODUCTS, kind_of, row_bytes
+from ...algebra.element import ELEMENT_TYPES
+from ...algebra.formula import evaluate_formula
+from ...machine import Capability, Link, Machine, Memory, Mnemonic
+from ...machine.encoding import DecodedPart, decode_arrays
+from ...machine.stage_rules import capability_of
+from ...machine.stages import FUNCTION_CODES, PRODUCTS, kind_of, row_bytes
 
 Table = NDArray[np.int64]
 
@@ -53,16 +53,13 @@ class StageCode:
         """The mnemonic of an instruction."""
         return self.machine.mnemonics[int(self.names[index])]
 
-    def text(self, index: int) -> str:
-        """An instruction as assembly text."""
-        from ...assembler import format_instruction
-
+    def values(self, index: int) -> dict[str, int]:
+        """The fields of an instruction."""
         for part in self.fields:
             at = np.flatnonzero(part.positions == index)
             if len(at):
-                values = {name: int(column[at[0]]) for name, column in part.fields.items()}
-                return format_instruction(self.machine, part.mnemonic.name, values)
-        return ""
+                return {name: int(column[at[0]]) for name, column in part.fields.items()}
+        return {}
 
 
 def channels_of(machine: Machine) -> tuple[str, ...]:

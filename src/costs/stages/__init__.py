@@ -1,0 +1,1 @@
+"""Programs of control model `stages` as tables of numbers, and when their instructions run."""
