@@ -110,6 +110,7 @@ class Pipeline:
 PIPELINES = {
     "queues": Pipeline(_queues),
     "loops": Pipeline(lambda *_: ("graph-fuse", "convert-graph-to-nest", "convert-nest-to-loops"), ("i8", "i8")),
+    "stages": Pipeline(lambda *_: ("convert-graph-to-stages",), ("i8", "i8"), groups=False),
     "packets": Pipeline(lambda *_: ("convert-graph-to-nest", "convert-nest-to-packets"), ("u8", "i8"), groups=False),
 }
 

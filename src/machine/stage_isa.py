@@ -1,0 +1,201 @@
+"""The instructions of a machine of stages by what they do, and programs written with tokens."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..errors import TilewrightError
+from .encoding import encode
+from .model import Machine, Memory, Mnemonic
+from .stage_rules import capability_of
+from .stages import CONSTANT, ELEMENTWISE, PRODUCTS, TokenQueue, element_bytes, kind_of, row_bytes
+
+
+@dataclass
+class Instruction:
+    """A mnemonic and the values of its fields."""
+
+    mnemonic: Mnemonic
+    fields: dict[str, int]
+
+
+class StageIsa:
+    """What code generation asks of a machine; `TilewrightError` (kind `target`) where it lacks an instruction.
+
+    `rows`, `blocks` and `sums` are the memories of a product's factors and of its result, `results` the shadow of the
+    last; `lanes` and `depth` the rows and columns of a block.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        if machine.stages is None:
+            raise TilewrightError("target", machine.name, "control model `stages`", f"`{machine.control}`")
+        self.machine, self.stages = machine, machine.stages
+        self.products, self.clear = self._walk(PRODUCTS, 3), self._walk(CONSTANT, 1)
+        self.immediate, self.vectors = self._walk(ELEMENTWISE, 1), self._walk(ELEMENTWISE, 2)
+        capability = capability_of(machine, self.products)
+        assert capability is not None
+        self.lanes, self.depth = (dim.limit for dim in capability.dims)
+        memories = {memory.name: memory for memory in machine.memories}
+        target, rows, blocks = (self._memory(memories, self.products, name) for name in capability.operands)
+        self.sums, self.rows, self.blocks, self.micro = target, rows, blocks, memories[self.stages.microops]
+        shadows = {original: narrow for narrow, original in self.stages.shadows}
+        if target.name not in shadows:
+            raise TilewrightError("target", machine.name, f"a shadow of {target.name} to store", "none")
+        self.results = memories[shadows[target.name]]
+        self.store = self._copy(self.results, False)
+        self.loads = {memory.name: self._copy(memory, True) for memory in (rows, blocks, self.micro, target)}
+        self.loading, self.computing, self.storing = (
+            self.loads[rows.name].unit,
+            self.products.unit,
+            self.store.unit,
+        )
+        units = {self.loads[blocks.name].unit, self.loading}, {self.loads[self.micro.name].unit, self.computing}
+        if any(len(pair) > 1 for pair in units) or len({self.loading, self.computing, self.storing}) < 3:
+            expected = "a stage that loads both factors, one that computes and loads micro-ops, one that stores"
+            raise TilewrightError("target", machine.name, expected, "others")
+        self.finish = next((m for m in machine.mnemonics if m.action and m.action.kind == "finish"), None)
+
+    def _walk(self, kind: str, operands: int) -> Mnemonic:
+        for mnemonic in self.machine.mnemonics:
+            capability = capability_of(self.machine, mnemonic)
+            if capability is not None and mnemonic.action is not None and mnemonic.action.kind == "walk":
+                if kind_of(capability) == kind and len(capability.operands) == operands:
+                    return mnemonic
+        raise TilewrightError("target", self.machine.name, f"an instruction of {operands} operands: {kind}", "none")
+
+    def _memory(self, memories: dict[str, Memory], mnemonic: Mnemonic, operand: str) -> Memory:
+        return memories[next(binding.memory for binding in mnemonic.operands if binding.operand == operand)]
+
+    def _copy(self, memory: Memory, inward: bool) -> Mnemonic:
+        """The instruction that copies elements as they are."""
+        for mnemonic in self.machine.mnemonics:
+            capability = capability_of(self.machine, mnemonic)
+            if capability is None or mnemonic.action is None or mnemonic.action.kind != "copy":
+                continue
+            _, arrow, inner = mnemonic.node.partition("->")
+            end = inner if inward else mnemonic.node.partition(arrow)[0]
+            same = len(set(row_bytes(capability).values())) == 1
+            if end == memory.name and same:
+                return mnemonic
+        way = "into" if inward else "from"
+        raise TilewrightError("target", self.machine.name, f"an instruction that copies {way} {memory.name}", "none")
+
+    def token(self, src: str, dst: str) -> TokenQueue:
+        """The queue from a unit to another."""
+        for queue in self.stages.tokens:
+            if (queue.src, queue.dst) == (src, dst):
+                return queue
+        raise TilewrightError("target", self.machine.name, f"tokens from {src} to {dst}", "none")
+
+    def element_bytes(self, memory: Memory) -> int:
+        """Bytes of an element of a memory."""
+        return element_bytes(memory)
+
+    def micro_op(self, dst: int, src: int = 0, block: int = 0) -> int:
+        """A micro-op of products; of vectors `src` is another sum."""
+        values, shifts = (dst, src, block), self.stages.field_shifts()
+        words = [operand.address for operand in self.products.operands]
+        code = 0
+        for word, value in zip(words, values, strict=True):
+            first, width = shifts[word]
+            if not 0 <= value < 1 << width:
+                raise TilewrightError("program", "micro-op", f"{word} of {width} bits", str(value))
+            code |= value << first
+        return code
+
+
+@dataclass
+class StageWriter:
+    """A program, instruction after instruction; what a unit pops waits for its next instruction."""
+
+    isa: StageIsa
+    code: list[Instruction] = field(default_factory=list[Instruction])
+    pending: dict[str, deque[TokenQueue]] = field(default_factory=dict[str, deque[TokenQueue]])
+    last: dict[str, int] = field(default_factory=dict[str, int])
+
+    def pop(self, src: str, dst: str, count: int = 1) -> None:
+        """The next instruction of `dst` waits for so many tokens of `src`."""
+        self.pending.setdefault(dst, deque()).extend([self.isa.token(src, dst)] * count)
+
+    def push(self, src: str, dst: str) -> None:
+        """The last instruction of `src` gives a token to `dst`, once it is done."""
+        queue = self.isa.token(src, dst)
+        self.flush(src)
+        if src not in self.last or self.code[self.last[src]].fields.get(queue.push):
+            self.nothing(src)
+        self.code[self.last[src]].fields[queue.push] = 1
+
+    def flush(self, unit: str) -> None:
+        """Instructions that do nothing take what is popped."""
+        while self.pending.get(unit):
+            self.nothing(unit)
+
+    def nothing(self, unit: str) -> None:
+        """An instruction of a unit that moves no bytes."""
+        mnemonics = (*self.isa.loads.values(), self.isa.store)
+        self.add(next(mnemonic for mnemonic in mnemonics if mnemonic.unit == unit), {})
+
+    def add(self, mnemonic: Mnemonic, fields: dict[str, int]) -> Instruction:
+        """Appends an instruction; it pops what waits, each queue once, and those before it the rest."""
+        waiting = self.pending.setdefault(mnemonic.unit, deque())
+        while max(Counter(queue.name for queue in waiting).values(), default=0) > 1:
+            self.nothing_for(mnemonic.unit, waiting)
+        made = Instruction(mnemonic, dict(fields))
+        while waiting:
+            made.fields[waiting.popleft().pop] = 1
+        self.last[mnemonic.unit] = len(self.code)
+        self.code.append(made)
+        return made
+
+    def nothing_for(self, unit: str, waiting: deque[TokenQueue]) -> None:
+        """One instruction that does nothing but pop the first of what waits."""
+        first = waiting.popleft()
+        rest, self.pending[unit] = self.pending[unit], deque([first])
+        self.nothing(unit)
+        self.pending[unit] = rest
+
+    def copy(self, mnemonic: Mnemonic, sizes: dict[str, int]) -> Instruction:
+        """A copy, by the roles of its action (`stage_rules.ACTIONS`)."""
+        action = mnemonic.action
+        assert action is not None
+        words = dict(action.roles)
+        return self.add(mnemonic, {words[role]: value for role, value in sizes.items() if value or role in words})
+
+    def walk(
+        self,
+        mnemonic: Mnemonic,
+        micro: tuple[int, int],
+        trips: tuple[int, int],
+        strides: Sequence[tuple[int, int]],
+        **fields: int,
+    ) -> Instruction:
+        """Micro-ops from a first to before an end, in two loops; strides of each operand over these."""
+        assert mnemonic.action is not None
+        roles, extents = dict(mnemonic.action.roles), dict(mnemonic.extents)
+        values = {roles["first"]: micro[0], roles["end"]: micro[1]}
+        values |= {extents["outer"]: trips[0], extents["inner"]: trips[1]}
+        for operand, (outer, inner) in zip(mnemonic.operands, strides, strict=False):
+            words = dict(operand.strides)
+            values |= {words["outer"]: outer if trips[0] > 1 else 0, words["inner"]: inner if trips[1] > 1 else 0}
+        return self.add(mnemonic, values | fields)
+
+    def apply(
+        self,
+        name: str,
+        value: int | None,
+        micro: tuple[int, int],
+        trips: tuple[int, int],
+        strides: Sequence[tuple[int, int]],
+    ) -> Instruction:
+        """A function of sums and a number, or (None) of sums and others."""
+        mnemonic = self.isa.vectors if value is None else self.isa.immediate
+        (_, word), *_ = mnemonic.functions
+        codes = dict(next(item for item in mnemonic.fields if item.name == word).enum)
+        numbers = {mnemonic.immediates[0][1]: value} if value is not None else {}
+        return self.walk(mnemonic, micro, trips, strides, **{word: codes[name]}, **numbers)
+
+    def bytes(self) -> bytes:
+        """The words."""
+        return b"".join(encode(self.isa.machine, one.mnemonic.name, one.fields) for one in self.code)

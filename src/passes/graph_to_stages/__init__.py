@@ -1,0 +1,1 @@
+"""Layers of integers become programs of machines of stages."""

@@ -1,0 +1,200 @@
+"""`convert-graph-to-stages`: layers of 8-bit integers become instructions of a machine of control model `stages`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...costs.stages.code import read_code
+from ...costs.stages.schedule import run_stages
+from ...dialects import graph
+from ...dialects.acg import machine_of
+from ...dialects.layer_attributes import set_layers
+from ...dialects.mnemonic import ProgramOp
+from ...dialects.roles import Role
+from ...dialects.types import shape_of
+from ...errors import InfeasibleError
+from ...machine import Machine
+from ...machine.layer_table import LayerRecorder
+from ...machine.stage_isa import StageIsa, StageWriter
+from ...resources import Resources, resources_of
+from .choose import choose_tiles
+from .emit import LayerWriter
+from .places import Places
+from .read import Found, Reader, refused
+from .works import Tiles, Work
+
+LARGEST_NUMBER = 32767
+"""What an immediate holds; other numbers become vectors."""
+
+
+@dataclass(frozen=True)
+class ConvertGraphToStagesPass(ModulePass):
+    """Turn each function's layers into instructions that run over micro-ops, with tokens between stages (VTA).
+
+    Convolutions, products, sums, averages and additions become sums of products with blocks of weights (diagonal ones,
+    where channels do not mix), maxima a maximum over taps; requantisation is a rounding constant, a shift and bounds.
+    Tiles are those of fewest cycles, loads run a step ahead of the products.  Maps lie by blocks of channels.
+
+        graph.conv ... graph.requantize ...   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
+
+    Precondition: `graph-integers`, and a target whose control model is `stages` (`load-target`).  Raises
+    `TilewrightError` (kind `unsupported`) that names the layer that the machine cannot run, `InfeasibleError` where not
+    even the smallest tile fits.
+    """
+
+    name = "convert-graph-to-stages"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
+            program = StagesProgram(machine_of(op), function, resources_of(op)).convert()
+            block = function.parent_block()
+            assert block is not None
+            block.insert_op_before(program, function)
+            function.detach()
+            function.erase()
+
+
+class StagesProgram:
+    """Places tensors, then writes layer after layer."""
+
+    def __init__(self, machine: Machine, function: FuncOp, resources: Resources) -> None:
+        self.isa, self.function = StageIsa(machine), function
+        self.writer, self.places = StageWriter(self.isa), Places(self.isa, resources)
+        self.reader, self.layers = Reader(resources), LayerRecorder()
+        self.tiles: dict[str, Tiles] = {}
+        self.known: dict[Work, Tiles] = {}
+
+    def convert(self) -> ProgramOp:
+        """The program of the function."""
+        last = self.function.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        inputs = zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True)
+        outputs = list(zip(last.arguments, _names(self.function, "graph.outputs"), strict=True))
+        for value, name in inputs:
+            if value.uses:
+                self.places.plane(value)
+                self.places.note(value, name, Role.INPUT)
+        needed = self._needed(last)
+        self._join(needed)
+        for op in needed:
+            found = self.reader.layer(op.results[0])
+            if found is not None:
+                self._write(self._work(found))
+        for value, name in outputs:
+            self.places.note(value, name, Role.OUTPUT)
+        self._end()
+        code = self.writer.bytes()
+        cycles = float(run_stages(read_code(self.isa.machine, code))[1].max(initial=0))
+        made = ProgramOp(self.function.sym_name.data, self.places.ops, code, {"cycles": cycles})
+        set_layers(made, self.layers.table())
+        return made
+
+    def _needed(self, last: ReturnOp) -> list[graph.LayerOp]:
+        """The layers that make stored values, in order; what lies between them is part of a layer."""
+        wanted: set[SSAValue] = set(last.arguments)
+        found: list[graph.LayerOp] = []
+        for op in reversed(list(self.function.body.block.ops)):
+            if not isinstance(op, graph.LayerOp) or isinstance(op, graph.WeightOp) or op.results[0] not in wanted:
+                continue
+            found.append(op)
+            layer = self.reader.layer(op.results[0])
+            wanted.update(layer.sources if layer is not None else op.operands)
+        for value in wanted:
+            if not isinstance(value.owner, graph.LayerOp) and isinstance(value.owner, Operation):
+                raise refused(None, "layers", value.owner.name)
+        return found[::-1]
+
+    def _join(self, needed: list[graph.LayerOp]) -> None:
+        """Pieces of concatenations lie in the whole, and other shapes of a value where it lies."""
+        lanes, places = self.isa.lanes, self.places
+        for op in reversed(needed):
+            if isinstance(op, graph.ConcatOp):
+                places.plane(op.result)
+                first = 0
+                for piece in op.pieces:
+                    size = shape_of(piece)[1]
+                    if op.axis.value.data != 1 or size % lanes or piece in places.planes:
+                        raise refused(op, f"pieces of {lanes} channels each, which nothing else holds", f"{size}")
+                    places.plane(piece, (op.result, first // lanes))
+                    first += size
+            elif isinstance(op, graph.ReshapeOp):
+                self._alias(op)
+
+    def _alias(self, op: graph.ReshapeOp) -> None:
+        before, after = shape_of(op.x), shape_of(op.result)
+        if before[:2] != after[:2] or any(n != 1 for n in (*before[2:], *after[2:])) or before[0] != 1:
+            raise refused(op, "a shape that adds or drops extents of 1", f"{list(before)} to {list(after)}")
+        plane = self.places.plane(op.result)
+        if self.places.planes.setdefault(op.x, plane) != plane:
+            raise refused(op, "a value that lies nowhere else", "one that does")
+
+    def _work(self, found: Found) -> Work:
+        """The layer with its tensors in place."""
+        places, channels = self.places, shape_of(found.value)[1]
+        shared = False
+        if found.diagonal:
+            weights, shared = places.diagonals(found.name, found.weights, channels)
+        else:
+            weights = places.weights(found.name, found.weights)
+        made = Work(
+            found.name,
+            found.nodes,
+            tuple(places.plane(value) for value in found.sources),
+            places.plane(found.value),
+            found.window,
+            weights,
+            found.diagonal,
+            shared,
+            found.maximum,
+            low=found.low,
+            high=found.high,
+        )
+        numbers: dict[str, int] = {}
+        for vector, scalar, values in (("bias", "offset", found.bias), ("shifts", "shift", found.shift)):
+            if values is None:
+                continue
+            alike = np.unique(values)
+            if len(alike) == 1 and abs(int(alike[0])) <= LARGEST_NUMBER:
+                numbers[scalar] = int(alike[0])
+            else:
+                numbers[vector] = places.vector(f"{found.name}.{vector}", values, channels)
+        return replace(made, **numbers)  # pyright: ignore[reportArgumentType]
+
+    def _write(self, work: Work) -> None:
+        """Chooses tiles and writes the layer."""
+        tiles = choose_tiles(self.isa, work)
+        self.tiles[work.name] = tiles
+        before = len(self.writer.code)
+        layer = LayerWriter(self.writer, work, tiles)
+        layer.write()
+        depth = self.isa.micro.depth or 0
+        if len(layer.ops) > depth:
+            raise InfeasibleError(self.isa.micro.name, len(layer.ops), depth, "micro-ops", "", work.name)
+        array = np.array(layer.ops, np.uint32).view(np.int32)
+        layer.place(self.places.constant(f"{work.name}.micro_ops", array, self.isa.element_bytes(self.isa.micro)))
+        self.layers.took(self.layers.layer(work.nodes), len(self.writer.code) - before)
+
+    def _end(self) -> None:
+        """All tokens are taken back; the end comes after everything."""
+        isa, writer, before = self.isa, self.writer, len(self.writer.code)
+        writer.flush(isa.loading)
+        writer.push(isa.loading, isa.computing)
+        writer.pop(isa.loading, isa.computing)
+        writer.flush(isa.computing)
+        if isa.finish is not None:
+            writer.add(isa.finish, {})
+        if self.layers.runs:
+            self.layers.took(self.layers.runs[-1][0], len(self.writer.code) - before)
+
+
+def _names(function: FuncOp, attribute: str) -> list[str]:
+    values = cast("ArrayAttr[StringAttr]", function.attributes[attribute])
+    return [name.data for name in values]

@@ -1,0 +1,124 @@
+"""Where tensors of a program of stages lie off chip: maps by blocks of channels, weights by blocks of both, vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
+from ...algebra.allocation import BumpAllocator
+from ...algebra.blocked import BlockedLayout
+from ...dialects.mnemonic import TensorOp
+from ...dialects.roles import Role
+from ...dialects.types import shape_of, si8, tensor, tensor_type
+from ...errors import TilewrightError
+from ...machine.stage_isa import StageIsa
+from ...resources import Resources
+from .works import Plane
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass
+class Places:
+    """Tensors one after another, each from a multiple of the largest element on."""
+
+    isa: StageIsa
+    resources: Resources
+    bump: BumpAllocator = field(init=False)
+    ops: list[TensorOp] = field(default_factory=list[TensorOp])
+    names: set[str] = field(default_factory=set[str])
+    planes: dict[SSAValue, Plane] = field(default_factory=dict[SSAValue, Plane])
+
+    def __post_init__(self) -> None:
+        isa = self.isa
+        self.memory = next(memory.name for memory in isa.machine.memories if memory.offchip)
+        self.bump = BumpAllocator(max(isa.element_bytes(m) for m in (isa.rows, isa.blocks, isa.sums, isa.micro)))
+
+    def name(self, wanted: str) -> str:
+        """A name that no tensor has yet."""
+        number, found = 0, wanted
+        while found in self.names:
+            number += 1
+            found = f"{wanted}.{number}"
+        self.names.add(found)
+        return found
+
+    def plane(self, value: SSAValue, inside: tuple[SSAValue, int] | None = None) -> Plane:
+        """The place of a map: one of its own, or the blocks of another from a number on."""
+        if value not in self.planes:
+            blocks, height, width = extents(value, self.isa.lanes)
+            if inside is not None:
+                whole = self.planes[inside[0]]
+                element = whole.element + inside[1] * whole.height * whole.width
+            else:
+                size = blocks * height * width * self.isa.element_bytes(self.isa.rows)
+                element = self.bump.take(size) // self.isa.element_bytes(self.isa.rows)
+            self.planes[value] = Plane(element, blocks, height, width)
+        return self.planes[value]
+
+    def note(self, value: SSAValue, name: str, role: Role) -> None:
+        """A map that the program's user sees."""
+        address = self.planes[value].element * self.isa.element_bytes(self.isa.rows)
+        layout = layout_of(shape_of(value), self.isa.lanes)
+        self.ops.append(TensorOp(self.name(name), role, tensor_type(value), self.memory, address, layout))
+
+    def constant(self, name: str, array: NDArray[Any], element_bytes: int) -> int:
+        """Stores an array; the number of its first element of so many bytes."""
+        address = self.bump.take(array.nbytes)
+        kind = si8 if array.dtype == np.int8 else i32
+        found = self.resources.add(self.name(name), array)
+        self.ops.append(TensorOp(found, Role.WEIGHT, tensor(array.shape, kind), self.memory, address))
+        return address // element_bytes
+
+    def weights(self, name: str, weights: Numbers) -> int:
+        """Blocks of [out, in, taps] weights; the first element."""
+        lanes, depth = self.isa.lanes, self.isa.depth
+        if weights.min(initial=0) < -128 or weights.max(initial=0) > 127:
+            raise TilewrightError("unsupported", name, "weights of 8 bits", f"{abs(weights).max()}")
+        out, inner = -weights.shape[0] % lanes, -weights.shape[1] % depth
+        full = np.pad(weights, ((0, out), (0, inner), (0, 0))).astype(np.int8)
+        cut = full.reshape(-1, lanes, full.shape[1] // depth, depth, full.shape[2])
+        blocks = np.ascontiguousarray(cut.transpose(0, 2, 4, 1, 3))
+        return self.constant(f"{name}.blocks", blocks, self.isa.element_bytes(self.isa.blocks))
+
+    def diagonals(self, name: str, weights: Numbers, channels: int) -> tuple[int, bool]:
+        """Blocks for [sources, channels or 1, taps] of each channel alone; the first, and whether all share them."""
+        lanes = self.isa.lanes
+        shared = weights.shape[1] == 1
+        wide = np.broadcast_to(weights, (weights.shape[0], lanes, weights.shape[2])) if shared else weights
+        full = np.pad(wide, ((0, 0), (0, -wide.shape[1] % lanes), (0, 0)))
+        sources, count, taps = full.shape
+        cut = full.reshape(sources, count // lanes, lanes, taps)
+        blocks = np.zeros((count // lanes, sources, taps, lanes, lanes), np.int8)
+        for lane in range(lanes):
+            blocks[:, :, :, lane, lane] = cut[:, :, lane].transpose(1, 0, 2)
+        return self.constant(f"{name}.diagonals", blocks, self.isa.element_bytes(self.isa.blocks)), shared
+
+    def vector(self, name: str, values: Numbers, channels: int) -> int:
+        """A number for each channel among the sums; the first element."""
+        wide = np.broadcast_to(values, (channels,)) if values.size == 1 else values
+        full = np.pad(wide, (0, -channels % self.isa.lanes)).astype(np.int32)
+        return self.constant(name, full, self.isa.element_bytes(self.isa.sums))
+
+
+def extents(value: SSAValue, lanes: int) -> tuple[int, int, int]:
+    """Blocks of channels, rows and columns of a map; of a matrix the rows are its columns."""
+    shape = shape_of(value)
+    if len(shape) == 2:
+        return -(-shape[1] // lanes), 1, shape[0]
+    if len(shape) != 4 or shape[0] != 1:
+        raise TilewrightError("unsupported", "a tensor", "one image of channels, or a matrix", f"{list(shape)}")
+    return -(-shape[1] // lanes), shape[2], shape[3]
+
+
+def layout_of(shape: tuple[int, ...], lanes: int) -> BlockedLayout:
+    """How a map lies: blocks of channels outermost, lanes innermost."""
+    rest = len(shape) - 2
+    pads = ((0, 0), (0, -shape[1] % lanes), *[(0, 0)] * rest)
+    order = (0, 1, *range(3, 3 + rest), 2) if rest else (1, 0, 2)
+    return BlockedLayout(pads, (0, lanes, *[0] * rest), order)

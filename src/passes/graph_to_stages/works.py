@@ -1,0 +1,149 @@
+"""What a machine of stages does for a layer: sums of products or maxima over windows, then shifts and bounds.
+
+Maps lie as [blocks of channels][rows][columns][lanes], weights as [blocks out][blocks in][taps][lanes out][lanes in].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from ...errors import InfeasibleError
+from ...machine.stage_isa import StageIsa
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A map in memory: its first element (of `lanes` bytes), and extents in blocks of channels, rows and columns."""
+
+    element: int
+    blocks: int
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """Taps, their steps over the input, and how far the first lies outside of it."""
+
+    rows: int = 1
+    columns: int = 1
+    row_step: int = 1
+    column_step: int = 1
+    top: int = 0
+    left: int = 0
+
+    @property
+    def taps(self) -> int:
+        """How many taps there are."""
+        return self.rows * self.columns
+
+    def reach(self, rows: int, columns: int) -> tuple[int, int]:
+        """Rows and columns of the input that so many of the output read."""
+        return (rows - 1) * self.row_step + self.rows, (columns - 1) * self.column_step + self.columns
+
+
+@dataclass(frozen=True)
+class Work:
+    """A layer.
+
+    `sources` are maps that follow each other along the summed channels; with `diagonal` a block of channels of the
+    result reads that block of each source instead.  `weights` is the first element of the weights; `shared` ones are
+    those of all blocks.  `bias` and `shifts` are first elements of vectors, a block of channels each, or None;
+    `offset` and `shift` are numbers for all.  `maximum` takes the largest tap instead of the sum.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    sources: tuple[Plane, ...]
+    result: Plane
+    window: Window
+    weights: int
+    diagonal: bool = False
+    shared: bool = False
+    maximum: bool = False
+    bias: int | None = None
+    shifts: int | None = None
+    offset: int = 0
+    shift: int = 0
+    low: int = -128
+    high: int = 127
+
+    @property
+    def parts(self) -> int:
+        """Blocks that a block of the result sums over."""
+        return len(self.sources) if self.diagonal else sum(plane.blocks for plane in self.sources)
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of each block that lie beside the sums."""
+        return (self.bias is not None) + (self.shifts is not None)
+
+    @property
+    def compulsory_bytes(self) -> int:
+        """Bytes of inputs, weights and result, each once, in blocks of 16 lanes."""
+        planes = sum(p.blocks * p.height * p.width for p in (*self.sources, self.result))
+        blocks = (1 if self.shared else self.result.blocks) * self.parts * self.window.taps
+        return 16 * planes + 256 * (1 if self.maximum else blocks)
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """How a layer is cut: blocks of the result, rows and columns of it, blocks that are summed at a time.
+
+    `turns` parts of the sums take turns; `whole` keeps the weights of all summed blocks on chip; with `outer` blocks
+    of the result change last, else rows and columns do.
+    """
+
+    blocks: int
+    rows: int
+    columns: int
+    parts: int
+    turns: int = 1
+    whole: bool = False
+    outer: bool = True
+
+    @property
+    def block_elements(self) -> int:
+        """Sums of a block."""
+        return self.rows * self.columns
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """Elements of memories on chip that the tiles of a layer take: slots, and the size of each."""
+
+    row_slots: int
+    row_size: int
+    weight_slots: int
+    weight_size: int
+    scratch: int
+    vector: int
+
+
+def rooms(isa: StageIsa, work: Work, tiles: Tiles) -> Rooms:
+    """The elements that tiles take; `InfeasibleError` where a memory has not so many."""
+    result, window = work.result, work.window
+    rows, columns = window.reach(tiles.rows, tiles.columns)
+    block_tiles = ceil(result.blocks / tiles.blocks)
+    maps = ceil(result.height / tiles.rows) * ceil(result.width / tiles.columns)
+    chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
+    depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts
+    row_slots = 1 if maps * chunks * (block_tiles if work.diagonal else 1) == 1 else 2
+    weight_chunks = 1 if work.shared else block_tiles * (1 if tiles.whole else chunks)
+    kept = work.parts if tiles.whole or work.diagonal else tiles.parts
+    weights = (1 if work.shared else tiles.blocks) * kept * (1 if work.maximum else window.taps)
+    weight_slots = 1 if weight_chunks == 1 else 2
+    scratch = tiles.blocks * rows * columns if work.maximum else 0
+    found = Rooms(row_slots, depth * rows * columns, weight_slots, weights, scratch, tiles.blocks * work.vectors)
+    sums = tiles.turns * tiles.blocks * tiles.block_elements + scratch + found.vector
+    demands = (
+        (isa.rows, found.row_slots * found.row_size),
+        (isa.blocks, found.weight_slots * found.weight_size),
+        (isa.sums, sums),
+    )
+    for memory, demand in demands:
+        assert memory.depth is not None
+        if demand > memory.depth:
+            raise InfeasibleError(memory.name, demand, memory.depth, "elements", "choose smaller tiles", work.name)
+    return found

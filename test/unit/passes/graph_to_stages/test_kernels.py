@@ -1,0 +1,254 @@
+"""Kernels on VTA: bit for bit the graph's integers, in the predicted cycles, with tokens that order everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.ir import SSAValue
+
+from tilewright import compile, simulate
+from tilewright.backends.program import Program
+from tilewright.costs.stages.code import POPS, PUSHES, UNIT, read_code
+from tilewright.dialects import graph
+from tilewright.dialects.types import si8, tensor
+from tilewright.driver import reference
+from tilewright.errors import TilewrightError
+from tilewright.frontends.integer_layers import IntegerLayers
+
+RNG = np.random.default_rng(7)
+
+
+def numbers(*shape: int, most: int = 127) -> np.ndarray:
+    return RNG.integers(-most, most + 1, shape).astype(np.int8 if most < 128 else np.int32)
+
+
+def requantized(layers: IntegerLayers, x: SSAValue, shift: int | np.ndarray = 9, **known: int) -> SSAValue:
+    many = isinstance(shift, np.ndarray)
+    amount = layers.weight("shift", shift.astype(np.int32), i32) if isinstance(shift, np.ndarray) else None
+    one = layers.weight("ones", np.full(len(shift), 4, np.int32), i32) if isinstance(shift, np.ndarray) else None
+    made = graph.RequantizeOp(
+        x,
+        one if one is not None else layers.number(1 << known.pop("bits", 3)),
+        amount if amount is not None else layers.number(int(shift) + 3 if not many else 0),
+        element=si8,
+        axis=1,
+        **known,
+    )
+    return layers.add(made, "scaled")
+
+
+def conv(
+    channels: int, height: int, width: int, out: int, kernel: int, step: int = 1, pad: int = 0, groups: int = 1,
+    shift: int | np.ndarray = 9, bias: int = 20000, **known: int,
+) -> ModuleOp:  # fmt: skip
+    layers = IntegerLayers.of([tensor((1, channels, height, width), si8)])
+    w = layers.weight("w", numbers(out, channels // groups, kernel, kernel))
+    b = layers.weight("b", numbers(out, most=bias), i32) if bias else None
+    made = graph.ConvOp(layers.block.args[0], w, b, strides=[step] * 2, pads=[pad] * 4, groups=groups)
+    y = requantized(layers, layers.add(made, "conv"), shift, **known)
+    return layers.module(["x"], ["y"], [y])
+
+
+def gemm(rows: int, depth: int, columns: int, transposed: bool = False, shift: int = 10) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((rows, depth), si8)])
+    w = layers.weight("w", numbers(columns, depth) if transposed else numbers(depth, columns))
+    b = layers.weight("b", numbers(columns, most=3000), i32)
+    y = layers.add(graph.GemmOp(layers.block.args[0], w, b, trans_b=transposed), "fc")
+    return layers.module(["x"], ["y"], [requantized(layers, y, shift)])
+
+
+def pool(channels: int, size: int, kernel: int, step: int, pads: list[int]) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+    made = graph.PoolOp("max", layers.block.args[0], kernel=[kernel] * 2, strides=[step] * 2, pads=pads)
+    return layers.module(["x"], ["y"], [layers.add(made, "pool")])
+
+
+def mean(channels: int, size: int) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+    total = layers.add(graph.ReduceOp("sum", layers.wide(layers.block.args[0]), axes=[2, 3], keepdims=True), "total")
+    made = graph.RequantizeOp(total, layers.number(21 << 20), layers.number(30), element=si8)
+    return layers.module(["x"], ["y"], [layers.add(made, "mean")])
+
+
+def added(channels: int, size: int, factors: tuple[int, int], shift: int, low: int = -128) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)] * 2)
+    wide = [layers.binary("mul", layers.wide(x), f) for x, f in zip(layers.block.args, factors, strict=True)]
+    y = requantized(layers, layers.binary("add", *wide), shift, low=low)
+    return layers.module(["a", "b"], ["y"], [y])
+
+
+def fire(channels: int, size: int) -> ModuleOp:
+    """A squeeze, two expansions that lie side by side, and a maximum of both."""
+    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+    x = layers.block.args[0]
+    for kernel, out in ((1, 16),):
+        w = layers.weight("s", numbers(out, channels, kernel, kernel))
+        x = requantized(layers, layers.add(graph.ConvOp(x, w, strides=[1, 1], pads=[0] * 4), "squeeze"), 9, low=0)
+    parts: list[SSAValue] = []
+    for kernel, out in ((1, 32), (3, 48)):
+        w = layers.weight(f"e{kernel}", numbers(out, 16, kernel, kernel))
+        made = graph.ConvOp(x, w, strides=[1, 1], pads=[kernel // 2] * 4)
+        parts.append(requantized(layers, layers.add(made, f"expand{kernel}"), 9, low=0))
+    whole = layers.add(graph.ConcatOp(parts, axis=1), "both")
+    return layers.module(
+        ["x"], ["y"], [layers.add(graph.PoolOp("max", whole, kernel=[3, 3], strides=[2, 2], pads=[0] * 4), "m")]
+    )
+
+
+def relu(low: int, high: int) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, 32, 9, 9), si8)])
+    return layers.module(["x"], ["y"], [layers.add(graph.ClipOp(layers.block.args[0], min=low, max=high), "clip")])
+
+
+def channels_shifts(count: int, low: int = 4, high: int = 14) -> np.ndarray:
+    return np.random.default_rng(3).integers(low, high, count) + 2
+
+
+KERNELS: dict[str, Callable[[], ModuleOp]] = {
+    "gemm 1x16x16": lambda: gemm(1, 16, 16),
+    "gemm 5x40x24": lambda: gemm(5, 40, 24),
+    "gemm 64x64x64": lambda: gemm(64, 64, 64),
+    "gemm 128x96x160": lambda: gemm(128, 96, 160),
+    "gemm transposed": lambda: gemm(33, 70, 50, True),
+    "gemm tall": lambda: gemm(700, 32, 16),
+    "gemm deep": lambda: gemm(3, 2000, 20),
+    "gemm wide": lambda: gemm(2, 32, 1000),
+    "gemm by 2^16": lambda: gemm(4, 512, 32, shift=16),
+    "conv 1x1": lambda: conv(16, 8, 8, 16, 1),
+    "conv 1x1 64 to 128": lambda: conv(64, 14, 14, 128, 1),
+    "conv 1x1 by 2": lambda: conv(64, 14, 14, 32, 1, 2),
+    "conv 3x3": lambda: conv(32, 14, 14, 48, 3),
+    "conv 3x3 padded": lambda: conv(32, 14, 14, 48, 3, 1, 1),
+    "conv 3x3 by 2": lambda: conv(32, 15, 13, 32, 3, 2, 1),
+    "conv 3x3 by 3": lambda: conv(16, 20, 19, 16, 3, 3, 1),
+    "conv 5x5": lambda: conv(16, 17, 11, 32, 5, 1, 2),
+    "conv 7x7 by 2 of 3 channels": lambda: conv(3, 32, 32, 64, 7, 2, 3),
+    "conv 2x2": lambda: conv(16, 9, 9, 16, 2, 1, 0),
+    "conv 2x2 by 2": lambda: conv(48, 10, 10, 32, 2, 2),
+    "conv odd channels": lambda: conv(20, 9, 10, 23, 3, 1, 1),
+    "conv wide rows": lambda: conv(16, 4, 300, 16, 3, 1, 1),
+    "conv large map": lambda: conv(16, 64, 64, 16, 3, 1, 1),
+    "conv many channels": lambda: conv(256, 7, 7, 256, 3, 1, 1, shift=12),
+    "conv rectified": lambda: conv(32, 8, 8, 32, 3, 1, 1, low=0),
+    "conv narrow bounds": lambda: conv(32, 8, 8, 32, 1, low=-5, high=90),
+    "conv without bias": lambda: conv(32, 8, 8, 32, 3, 1, 1, bias=0),
+    "conv shifts by channel": lambda: conv(32, 8, 8, 40, 3, 1, 1, shift=channels_shifts(40)),
+    "conv shifts by 0": lambda: conv(16, 8, 8, 16, 1, shift=0, bias=100),
+    "conv in groups": lambda: conv(64, 8, 8, 64, 3, 1, 1, groups=4),
+    "depthwise 3x3": lambda: conv(48, 14, 14, 48, 3, 1, 1, groups=48, shift=7),
+    "depthwise by 2": lambda: conv(32, 15, 15, 32, 3, 2, 1, groups=32, shift=7),
+    "depthwise 5x5": lambda: conv(20, 12, 12, 20, 5, 1, 2, groups=20, shift=channels_shifts(20, 3, 9)),
+    "max 2x2": lambda: pool(32, 12, 2, 2, [0, 0, 0, 0]),
+    "max 3x3 by 2 padded": lambda: pool(64, 28, 3, 2, [1, 1, 1, 1]),
+    "max 3x3 by 2 padded after": lambda: pool(16, 14, 3, 2, [0, 0, 1, 1]),
+    "max 3x3": lambda: pool(20, 13, 3, 1, [1, 1, 1, 1]),
+    "mean 7x7": lambda: mean(64, 7),
+    "mean 13x13": lambda: mean(40, 13),
+    "add": lambda: added(64, 14, (1, 1), 1),
+    "add scaled": lambda: added(40, 9, (3 << 14, 5 << 14), 17, 0),
+    "subtract": lambda: added(16, 28, (64, -32), 7),
+    "relu": lambda: relu(0, 127),
+    "clip": lambda: relu(-7, 99),
+    "fire": lambda: fire(32, 13),
+}  # fmt: skip
+
+
+def inputs_of(program: Program) -> dict[str, np.ndarray]:
+    given = (tensor for tensor in program.tensors if tensor.role == "input")
+    return {tensor.name: RNG.integers(-128, 128, tensor.shape).astype(np.int8) for tensor in given}
+
+
+def test_there_are_forty() -> None:
+    assert len(KERNELS) >= 40
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_is_bit_exact(name: str) -> None:
+    module = KERNELS[name]()
+    program = compile(module, "vta")
+    given = inputs_of(program)
+    result = simulate(program, given)
+    expected = reference(module, given)["y"]
+    assert expected.any()
+    assert (result.outputs["y"] == expected).all()
+    assert result.cycles == program.predicted["cycles"]
+
+
+@pytest.mark.parametrize("name", ["gemm 5x40x24", "conv 1x1", "conv 2x2 by 2", "max 2x2", "relu"])
+def test_no_interleaving_of_the_stages_blocks(name: str) -> None:
+    """All reachable combinations of what the three stages have done: each but the last can go on."""
+    program = compile(KERNELS[name](), "vta")
+    rows = read_code(program.machine, program.code).rows
+    code = [rows[rows[:, UNIT] == unit] for unit in range(3)]
+    pops, pushes = ([np.stack([part[:, c] >> q & 1 for q in range(4)], 1) for part in code] for c in (POPS, PUSHES))
+    done = [[np.vstack([np.zeros(4, int), np.cumsum(x, 0)]) for x in side] for side in (pops, pushes)]
+    frontier: list[tuple[int, ...]] = [(0, 0, 0)]
+    seen = set(frontier)
+    while frontier:
+        at = frontier.pop()
+        held = np.sum([done[1][u][at[u]] - done[0][u][at[u]] for u in range(3)], axis=0)
+        assert (held >= 0).all()
+        ends = [u for u in range(3) if at[u] < len(code[u]) and (held >= pops[u][at[u]]).all()]
+        assert ends or at == tuple(len(part) for part in code)
+        if not ends:
+            assert (held == 0).all()
+        for u in ends:
+            after = (*at[:u], at[u] + 1, *at[u + 1 :])
+            if after not in seen:
+                seen.add(after)
+                frontier.append(after)
+
+
+REFUSED: dict[str, tuple[Callable[[], ModuleOp], str]] = {
+    "a scale": (lambda: conv(16, 8, 8, 16, 1, bits=0, zero_point=3), "a zero point of 0"),
+    "a batch": (lambda: _images(2), "one image"),
+    "gaps": (lambda: _dilated(), "windows over rows and columns without gaps"),
+    "words": (lambda: _words(), "results of signed 8 bits"),
+    "a multiplier": (lambda: _multiplied(5), "a scale that is a power of two"),
+    "a product": (lambda: _squared(), "a sum of 8-bit values times numbers|a sum of products"),
+}  # fmt: skip
+
+
+def _images(count: int) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((count, 16, 4, 4), si8)])
+    made = graph.ConvOp(layers.block.args[0], layers.weight("w", numbers(16, 16, 1, 1)), strides=[1, 1], pads=[0] * 4)
+    return layers.module(["x"], ["y"], [requantized(layers, layers.add(made, "conv"))])
+
+
+def _dilated() -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, 16, 9, 9), si8)])
+    w = layers.weight("w", numbers(16, 16, 3, 3))
+    made = graph.ConvOp(layers.block.args[0], w, strides=[1, 1], pads=[0] * 4, dilations=[2, 2])
+    return layers.module(["x"], ["y"], [requantized(layers, layers.add(made, "conv"))])
+
+
+def _words() -> ModuleOp:
+    layers = IntegerLayers.of([tensor((4, 16), si8)])
+    return layers.module(
+        ["x"], ["y"], [layers.add(graph.GemmOp(layers.block.args[0], layers.weight("w", numbers(16, 16))), "fc")]
+    )
+
+
+def _multiplied(factor: int) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((4, 16), si8)])
+    y = layers.add(graph.GemmOp(layers.block.args[0], layers.weight("w", numbers(16, 16))), "fc")
+    made = graph.RequantizeOp(y, layers.number(factor), layers.number(12), element=si8)
+    return layers.module(["x"], ["y"], [layers.add(made, "scaled")])
+
+
+def _squared() -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, 16, 4, 4), si8)])
+    x = layers.wide(layers.block.args[0])
+    return layers.module(["x"], ["y"], [requantized(layers, layers.binary("mul", x, x))])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_it_cannot_do_is_refused_by_name(name: str) -> None:
+    make, expected = REFUSED[name]
+    with pytest.raises(TilewrightError, match=expected) as caught:
+        compile(make(), "vta")
+    assert caught.value.kind == "unsupported"
+    assert "layer" in caught.value.subject or "tensor" in caught.value.subject
