@@ -139,6 +139,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an .onnx file, a .mlir file (graph, StableHLO or linalg), or einsum text with bounds",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
+    parser.add_argument(
+        "--image", type=Path, metavar="DIR", help="write memory, instructions and addresses for other simulators to DIR"
+    )
     add_model_options(parser)
     add_layer_options(parser)
     add_compile_options(parser)
@@ -159,12 +162,12 @@ def _for_threads(arguments: argparse.Namespace) -> bool:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if _for_threads(arguments):
-        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram"))
+        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram", "image"))
         return
     yield Unused(("types",), "on a target with instructions")
     yield from unused_compile_options(arguments)
     if any("," in text for text in arguments.dim):
-        yield Unused(("csv", "dram"), "with several points of --dim")
+        yield Unused(("csv", "dram", "image"), "with several points of --dim")
     partition, schedule = _ways(arguments)
     if partition in NOT_SEARCHED and schedule is None:
         yield Unused(("seed",), "without --partition METHOD")
@@ -195,6 +198,10 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
     finish()
     program.save(folder)
+    if arguments.image is not None:
+        from ..driver.images import write_program_image
+
+        write_program_image(program, arguments.image)
     return _about(program, folder) | _timed(program, arguments.dram)
 
 

@@ -19,6 +19,8 @@ from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
 from .encoder import ENCODERS, encoder_module
 from .input_shapes import InputShapes, unknown_name
 from .networks import NAMES, PRECISIONS, network_module
+from .networks.shifted import NETWORKS as NETWORKS_SHIFTED
+from .networks.shifted import SUFFIX, shifted_network
 
 OPERATORS = (
     "conv",
@@ -59,9 +61,14 @@ def named_model(name: str) -> ModuleOp | Path | None:
 def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
     """The network of the zoo called `resnet50`, or `resnet50:f32` for floats; None for other names.
 
+    `resnet18:shifted` has 8-bit integers whose scales are powers of two (`networks.shifted`).
+
     `shapes` may have a batch and, for transformers, the dim `tokens`.
     """
     network, _, given = name.partition(":")
+    if given == SUFFIX and network in NETWORKS_SHIFTED:
+        shapes.refuse(name)
+        return shifted_network(network)
     if network not in NAMES or given not in ("", *PRECISIONS):
         return None
     precision = "f32" if given == "f32" else "i8"

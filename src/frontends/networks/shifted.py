@@ -1,8 +1,8 @@
 """Image networks of 8-bit integers whose scales are powers of two, so that requantisation is a rounded shift.
 
 Shapes are those of the papers (ResNet-18: He et al. 2015; MobileNet: Howard et al. 2017; SqueezeNet 1.1: Iandola et al.
-2016); weights are drawn from a seed, and shifts chosen by the estimated size of sums.  The mean of a 7 by 7 map is
-taken as 21/1024 of its sum.
+2016); weights are drawn from a seed, and shifts chosen by the estimated size of sums.  The mean of a map is taken
+as a small number by a power of two of its sum, 21/1024 of 49 elements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RMS = 40.0
 """Root mean square of activations and of sums after their shift, about."""
 
 WEIGHT_RMS = 73.6
-MEANS = {49: (21, 10), 169: (97, 14)}
+MEANS = {1: (1, 0), 4: (1, 2), 9: (57, 9), 49: (21, 10), 169: (97, 14)}
 """Elements of a map, and its mean as a number and a shift."""
 
 

@@ -69,7 +69,6 @@ class StagesProgram:
         self.isa, self.function = StageIsa(machine), function
         self.writer, self.places = StageWriter(self.isa), Places(self.isa, resources)
         self.reader, self.layers = Reader(resources), LayerRecorder()
-        self.tiles: dict[str, Tiles] = {}
         self.known: dict[Work, Tiles] = {}
 
     def convert(self) -> ProgramOp:
@@ -170,8 +169,10 @@ class StagesProgram:
 
     def _write(self, work: Work) -> None:
         """Chooses tiles and writes the layer."""
-        tiles = choose_tiles(self.isa, work)
-        self.tiles[work.name] = tiles
+        alike = work.alike()
+        if alike not in self.known:
+            self.known[alike] = choose_tiles(self.isa, work)
+        tiles = self.known[alike]
         before = len(self.writer.code)
         layer = LayerWriter(self.writer, work, tiles)
         layer.write()

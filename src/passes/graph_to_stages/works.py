@@ -5,7 +5,7 @@ Maps lie as [blocks of channels][rows][columns][lanes], weights as [blocks out][
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from ...errors import InfeasibleError
@@ -68,6 +68,13 @@ class Work:
     shift: int = 0
     low: int = -128
     high: int = 127
+
+    def alike(self) -> Work:
+        """The layer without names and places: equal ones have equal tiles."""
+        sources = tuple(replace(plane, element=0) for plane in self.sources)
+        vectors = {key: None if getattr(self, key) is None else 0 for key in ("bias", "shifts")}
+        result = replace(self.result, element=0)
+        return replace(self, name="", nodes=(), sources=sources, result=result, weights=0, **vectors)
 
     @property
     def parts(self) -> int:
