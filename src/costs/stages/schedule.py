@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import compiled, inner
 from ...machine import Machine
+from ..compiled import compiled, inner
 from .code import BEATS, CHANNEL, CYCLES, POPS, PUSHES, UNIT, StageCode, Table, fetched_beats
 
 NEVER = np.int64(1 << 62)
