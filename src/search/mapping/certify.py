@@ -42,6 +42,8 @@ def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request:
         raise TilewrightError("unsupported", subject, "perfect factors in the exact model", found, lever)
     if arch.sums_apart:
         raise TilewrightError("unsupported", subject, "instances that may add to one sum", f"those of {arch.name}")
+    if request.objective == "noc":
+        raise TilewrightError("unsupported", subject, "an objective of the cost model", "cycles on a mesh")
     dims = _dims_in_order(problem)
     question = Question(arch, problem, request.objective, request.space.bypass, request.space.split_axes, dims)
     value = price(arch, problem, mapping, question.goal)
