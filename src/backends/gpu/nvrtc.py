@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -52,13 +54,26 @@ def resource_use(source: str, name: str, architecture: int) -> ResourceUse:
     try:
         options = [f"--gpu-architecture=sm_{architecture}".encode(), b"--ptxas-options=-v"]
         array = (ctypes.c_char_p * len(options))(*options)
-        status = library.nvrtcCompileProgram(program, len(options), array)
+        with _kept_locale():
+            status = library.nvrtcCompileProgram(program, len(options), array)
         log = _text(library, program, "ProgramLog")
         if status:
             raise TilewrightError("tool", "nvrtc", "a kernel that compiles", "; ".join(log.splitlines()[:3]))
         return _measured(_bytes(library, program, "CUBIN"), name, log)
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+@contextmanager
+def _kept_locale() -> Generator[None]:
+    """The thread's locale as it was before: the compiler leaves one behind in which files are ASCII."""
+    libc = ctypes.CDLL(None)
+    libc.uselocale.restype, libc.uselocale.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    before = libc.uselocale(None)
+    try:
+        yield
+    finally:
+        libc.uselocale(before)
 
 
 def _version(architecture: int) -> int:

@@ -12,8 +12,8 @@ from pathlib import Path
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
-from ...algebra.expr import Expr, Num
-from ...algebra.parser import parse_expr, parse_statement
+from ...algebra.expr import Num
+from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
 from ...machine import (
     Action,
@@ -191,12 +191,6 @@ class _Builder(MacroReader, StagesReader):
             self.area(node),
         )
 
-    def area(self, node: Node) -> Expr | None:
-        found = [child for child in nodes_of(node) if child.data == "area"]
-        if len(found) > 1:
-            raise self.error(found[1], "area once", "it twice")
-        return self.formula(found[0]) if found else None
-
     def holds(self, node: Node) -> tuple[str, ...] | None:
         found = [child for child in nodes_of(node) if child.data == "holds"]
         if len(found) > 1:
@@ -261,10 +255,6 @@ class _Builder(MacroReader, StagesReader):
         lanes = node.children[2]
         limit = self.integer(token_of(node, 1))
         return CapabilityDim(str(token_of(node, 0)), limit, self.integer(lanes) if isinstance(lanes, Token) else 1)
-
-    def formula(self, node: Node) -> Expr:
-        token = token_of(node, 0)
-        return parse_expr(str(token), self.file, token.line or 1, token.column or 1, paths=True)
 
     def link(self, node: Node) -> tuple[Link, ...]:
         """The links of a chain `A -> B <-> C`, each with what the braces say."""

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from lark import Token, Tree
 
+from ...algebra.expr import Expr
+from ...algebra.parser import parse_expr
 from ...errors import TilewrightError
 
 Node = Tree[Token]
@@ -80,6 +82,16 @@ class Reader:
             value = item.children[1]
             found[str(name)] = value if isinstance(value, Token) else None
         return found
+
+    def area(self, node: Node) -> Expr | None:
+        found = [child for child in nodes_of(node) if child.data == "area"]
+        if len(found) > 1:
+            raise self.error(found[1], "area once", "it twice")
+        return self.formula(found[0]) if found else None
+
+    def formula(self, node: Node) -> Expr:
+        token = token_of(node, 0)
+        return parse_expr(str(token), self.file, token.line or 1, token.column or 1, paths=True)
 
     def value(self, node: Node, properties: dict[str, Token | None], name: str, kind: str = "NUMBER") -> Token | None:
         """The value of a property, which must be a token of `kind`; None where the property is absent."""

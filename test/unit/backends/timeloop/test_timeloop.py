@@ -71,7 +71,8 @@ def test_targets_read_back(name: str) -> None:
     arch = architecture_of(load_target(name))
     back = parse_timeloop(architecture_yaml(arch)).architecture
     assert back is not None
-    assert back == arch
+    levels = tuple(replace(level, mesh_flit_bits=0) for level in arch.levels)  # it has no word for flits
+    assert back == replace(arch, levels=levels)
 
 
 def test_what_timeloop_has_no_word_for_is_left_out() -> None:

@@ -75,7 +75,7 @@ RULES: dict[str, tuple[str, str, str]] = {
     "control": (
         "control queues",
         "control fibres",
-        "toy.acg:1 (acg toy): expected control queues or packets or loops or threads, found `fibres`",
+        "toy.acg:1 (acg toy): expected control queues or packets or loops or threads or stages, found `fibres`",
     ),
     "bandwidth missing": (
         "bandwidth 4;",

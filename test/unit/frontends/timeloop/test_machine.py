@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,13 @@ LISTS = """arch:
 """
 
 
-@pytest.mark.parametrize("name", target_files())
+CHAINS = [name for name in target_files() if load_target(name).control not in ("stages", "threads")]
+
+
+@pytest.mark.parametrize("name", CHAINS)
 def test_machines_of_chains_are_those_chains(name: str) -> None:
     arch = architecture_of(load_target(name))
+    arch = replace(arch, levels=tuple(replace(level, mesh_flit_bits=0) for level in arch.levels))  # no chain has one
     machine = machine_of(arch)
     assert first_complaint(machine) is None
     assert architecture_of(machine) == arch
