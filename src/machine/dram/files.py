@@ -64,7 +64,9 @@ def differences(timing: DramTiming) -> tuple[dict[str, int], tuple[Segment, ...]
 def named_timing(name: str) -> DramTiming:
     """The device of a data file; `TilewrightError` (kind `dram`) where there is none."""
     if name not in timing_names():
-        raise TilewrightError("dram", name[:80] or "--dram", f"one of {', '.join(timing_names())}", "no such device")
+        raise TilewrightError(
+            "dram", name[:80] or "--dram", f"one of {', '.join(timing_names())}", "another", "name one"
+        )
     return _read(name)
 
 

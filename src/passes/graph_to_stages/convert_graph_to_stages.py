@@ -20,7 +20,7 @@ from ...dialects.layer_attributes import set_layers
 from ...dialects.mnemonic import ProgramOp
 from ...dialects.roles import Role
 from ...dialects.types import shape_of
-from ...errors import InfeasibleError
+from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...machine.stage_isa import StageIsa, StageWriter
@@ -108,7 +108,11 @@ class StagesProgram:
             wanted.update(layer.sources if layer is not None else op.operands)
         for value in wanted:
             if not isinstance(value.owner, graph.LayerOp) and isinstance(value.owner, Operation):
-                raise refused(None, "layers", value.owner.name)
+                where, lever = (
+                    f"function @{self.function.sym_name.data}",
+                    "give a network of 8-bit integers (docs/vta.md)",
+                )
+                raise TilewrightError("unsupported", where, "layers of a graph", value.owner.name, lever)
         return found[::-1]
 
     def _join(self, needed: list[graph.LayerOp]) -> None:
