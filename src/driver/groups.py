@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import PassPipeline
 
 from ..backends.program import Candidate
 from ..costs.fusion import platform_of
@@ -21,8 +22,8 @@ from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
-from .models import Progress, compile_module, load_model, lower
-from .pipelines import SCHEDULE, CompileOptions, Room, is_schedule_file, pipeline_text
+from .models import Progress, compile_module, load_model, lower, make_context
+from .pipelines import SCHEDULE, CompileOptions, Room, is_schedule_file, parse_passes, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -39,12 +40,11 @@ LAYER_BY_LAYER = "layer by layer"
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
 
-
 SPAN_SHARE = 1 / 32
 """Part of the buffer that weights of layers may take that run sample by sample."""
 
 NEAR = 0.1
-"""A schedule this near to the bound of all programs is not compared with layer by layer."""
+"""A schedule this near to the bound of all programs is not compared with other ways."""
 
 
 def default_program(
@@ -106,18 +106,44 @@ def lower_groups(
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
         return _first(module, texts, options, progress, name)
 
-    def scheduled(span_share: float) -> Program:
-        rooms = [Room(share, span_share) for share in (1.0, *GROUP_SHARES)]
-        return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
-
-    program = scheduled(0.0)
-    if _samples(module) == 1 or options.schedule or _is_near(program):
+    program = _scheduled(module, target, options, progress, name)
+    if options.schedule or _is_near(program) or not _runs_by_sample(module, target, options):
         return program
+    tried = replace(options, dump=None)
     try:
-        other = scheduled(SPAN_SHARE)
-    except InfeasibleError:
+        other = _scheduled(module, target, tried, progress, name, SPAN_SHARE)
+    except TilewrightError:
         return program
-    return min(program, other, key=lambda found: found.predicted["cycles"])
+    if program.predicted["cycles"] <= other.predicted["cycles"]:
+        return program
+    return other if options.dump is None else _scheduled(module, target, options, progress, name, SPAN_SHARE)
+
+
+def _scheduled(
+    module: ModuleOp,
+    target: str,
+    options: CompileOptions,
+    progress: Progress | None,
+    name: str,
+    span_share: float = 0.0,
+) -> Program:
+    """The program of maps that stay on chip, in the largest part of the buffer in which it has room."""
+    rooms = [Room(share, span_share) for share in (1.0, *GROUP_SHARES)]
+    return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
+
+
+def _runs_by_sample(module: ModuleOp, target: str, options: CompileOptions) -> bool:
+    """Whether layers are marked to run sample by sample if that is asked for."""
+    if _samples(module) == 1:
+        return False
+    from ..passes.nest.nest_schedule import NestSchedulePass
+    from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
+
+    passes = parse_passes(pipeline_text(target, options, room=Room(1.0, SPAN_SHARE))).passes
+    last = next(place for place, item in enumerate(passes) if isinstance(item, NestSchedulePass))
+    marked = load_model(module)
+    PassPipeline(passes[: last + 1]).apply(make_context(), marked)
+    return any(BY_SAMPLE in op.attributes for op in marked.walk())
 
 
 def _first(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+
+from .model import Mnemonic
 
 
 @dataclass(frozen=True)
@@ -23,3 +25,22 @@ def repeated(names: Iterable[tuple[str, str]], expected: str) -> Iterator[Compla
         if name in seen:
             yield Complaint(subject, expected, f"`{name}` twice")
         seen.add(name)
+
+
+def role_complaints(
+    mnemonic: Mnemonic, actions: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> Iterator[Complaint]:
+    """What is wrong with a mnemonic's action and its roles; `actions` has the required and optional ones of each."""
+    subject, action = f"mnemonic {mnemonic.name}", mnemonic.action
+    if action is None or action.kind not in actions:
+        found = "none" if action is None else f"`{action.kind}`"
+        yield Complaint(subject, f"an action among {', '.join(actions)}", found)
+        return
+    required, optional = actions[action.kind]
+    names = [name for name, _ in action.roles]
+    yield from repeated([(name, subject) for name in names], f"each role of {action.kind} once")
+    missing = [name for name in required if name not in names]
+    unknown = [name for name in names if name not in (*required, *optional)]
+    if missing or unknown:
+        found = f"no {missing[0]}" if missing else f"`{unknown[0]}`"
+        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found)

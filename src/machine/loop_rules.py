@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .complaint import Complaint, repeated
+from .complaint import Complaint, role_complaints
 from .feeding_rules import reachable
 from .model import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
 
@@ -144,20 +144,10 @@ def _reach(operand: OperandBinding, limits: dict[str, int]) -> tuple[int, int] |
 
 
 def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
-    subject = f"mnemonic {mnemonic.name}"
     action = mnemonic.action
-    if action is None or action.kind not in ACTIONS:
-        found = "none" if action is None else f"`{action.kind}`"
-        yield Complaint(subject, f"an action among {', '.join(ACTIONS)}", found)
-        return
-    required, optional = ACTIONS[action.kind]
-    names = [name for name, _ in action.roles]
-    yield from repeated([(name, subject) for name in names], f"each role of {action.kind} once")
-    missing = [name for name in required if name not in names]
-    unknown = [name for name in names if name not in (*required, *optional)]
-    if missing or unknown:
-        found = f"no {missing[0]}" if missing else f"`{unknown[0]}`"
-        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found)
+    wrong = list(role_complaints(mnemonic, ACTIONS))
+    yield from wrong
+    if wrong or action is None:
         return
     for role, word in action.roles:
         yield from _role(machine, mnemonic, role, word)

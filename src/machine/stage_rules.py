@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..algebra.expr import Strided
-from .complaint import Complaint, repeated
+from .complaint import Complaint, repeated, role_complaints
 from .model import Capability, Field, Machine, Memory, Mnemonic, OperandBinding
 from .stages import FUNCTION_CODES, LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
 
@@ -104,18 +104,9 @@ def _shadow(machine: Machine, narrow: str, original: str) -> Iterator[Complaint]
 
 def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     subject, action = f"mnemonic {mnemonic.name}", mnemonic.action
-    if action is None or action.kind not in ACTIONS:
-        found = "none" if action is None else f"`{action.kind}`"
-        yield Complaint(subject, f"an action among {', '.join(ACTIONS)}", found)
-        return
-    required, optional = ACTIONS[action.kind]
-    names = [name for name, _ in action.roles]
-    yield from repeated([(name, subject) for name in names], f"each role of {action.kind} once")
-    missing = [name for name in required if name not in names]
-    unknown = [name for name in names if name not in (*required, *optional)]
-    if missing or unknown:
-        found = f"no {missing[0]}" if missing else f"`{unknown[0]}`"
-        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found)
+    wrong = list(role_complaints(mnemonic, ACTIONS))
+    yield from wrong
+    if wrong or action is None:
         return
     for role, word in action.roles:
         yield from _number(machine, mnemonic, word, role)

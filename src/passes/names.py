@@ -1,8 +1,13 @@
-"""Names that nothing else has."""
+"""Names that nothing else has, and those of a function's inputs and outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from ..errors import TilewrightError
 
 
 def unique_name(name: str, taken: Collection[str], separator: str = ".") -> str:
@@ -12,3 +17,16 @@ def unique_name(name: str, taken: Collection[str], separator: str = ".") -> str:
         number += 1
         candidate = f"{name}{separator}{number}"
     return candidate
+
+
+def value_names(function: FuncOp, attribute: str) -> list[str]:
+    """Names of the function's inputs or outputs; made up where it has none."""
+    inputs = attribute == "graph.inputs"
+    count = len(function.function_type.inputs if inputs else function.function_type.outputs)
+    names = function.attributes.get(attribute)
+    if not isinstance(names, ArrayAttr):
+        return [f"{'arg' if inputs else 'result'}{i}" for i in range(count)]
+    given = [name.data for name in names if isinstance(name, StringAttr)]
+    if len(given) != count or len(set(given)) != count:
+        raise TilewrightError("ir", attribute, f"{count} different strings", str(names))
+    return given

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -160,29 +160,48 @@ class Placement:
             local.addresses = DenseArrayBase.from_list(i64, slots)
 
 
-def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
-    """Addresses in one memory, tensors of `early` living from an earlier operation on.
+class Slack(NamedTuple):
+    """Operations for which bytes stay unused around a life, so that who takes them next need not wait.
 
-    Where that fits, locals are apart from those of the operation before, and bytes are not given to another tensor in
-    the `slack` operations after a life: what comes then need not wait for it.
+    `after` the life of a tensor, `locals_before` and `locals_after` that of locals; those of the codelets of one
+    operation lie `apart` or in the same bytes.
     """
+
+    after: int
+    locals_before: int
+    locals_after: int
+    apart: bool
+
+
+SLACKS = (
+    Slack(16, 1, 2, True),
+    Slack(3, 1, 0, True),
+    Slack(1, 1, 0, True),
+    Slack(0, 1, 0, True),
+    Slack(0, 1, 0, False),
+    Slack(0, 0, 0, False),
+)
+"""As they are tried: the first for which there is room."""
+
+
+def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
+    """Addresses in one memory, tensors of `early` living from an earlier operation on."""
     found = None
-    for slack, apart, ahead in ((16, True, 1), (3, True, 1), (1, True, 1), (0, True, 1), (0, False, 1), (0, False, 0)):
-        found = _place(lives, memory, early, apart=apart, ahead=ahead, slack=slack)
+    for slack in SLACKS:
+        found = _place(lives, memory, early, slack)
         if not found.missing_bytes:
             break
     assert found is not None
     return found
 
 
-def _place(
-    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, apart: bool, ahead: int, slack: int
-) -> Placement:
+def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: Slack) -> Placement:
     tensors = lives.open_tensors(memory)
-    scratch = lives.scratch(memory, apart=apart)
-    ranges = [_range(lives, op, early, slack) for op in tensors]
+    scratch = lives.scratch(memory, apart=slack.apart)
+    ranges = [_range(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
-    ranges += [LiveRange(max(0, moment - ahead), moment + 1 + slack // 8, item.size_bytes) for moment, item in inside]
+    before, after = slack.locals_before, 1 + slack.locals_after
+    ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in inside]
     found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
     bases = found.addresses[len(tensors) :]
     locals_ = {

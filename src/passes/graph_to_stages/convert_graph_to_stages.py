@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -25,6 +24,7 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...machine.stage_isa import StageIsa, StageWriter
 from ...resources import Resources, resources_of
+from ..names import value_names
 from .choose import choose_tiles
 from .emit import LayerWriter
 from .places import Places
@@ -75,8 +75,8 @@ class StagesProgram:
         """The program of the function."""
         last = self.function.body.block.last_op
         assert isinstance(last, ReturnOp)
-        inputs = zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True)
-        outputs = list(zip(last.arguments, _names(self.function, "graph.outputs"), strict=True))
+        inputs = zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True)
+        outputs = list(zip(last.arguments, value_names(self.function, "graph.outputs"), strict=True))
         for value, name in inputs:
             if value.uses:
                 self.places.plane(value)
@@ -198,8 +198,3 @@ class StagesProgram:
             writer.add(isa.finish, {})
         if self.layers.runs:
             self.layers.took(self.layers.runs[-1][0], len(self.writer.code) - before)
-
-
-def _names(function: FuncOp, attribute: str) -> list[str]:
-    values = cast("ArrayAttr[StringAttr]", function.attributes[attribute])
-    return [name.data for name in values]

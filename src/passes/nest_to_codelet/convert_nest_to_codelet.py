@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -21,7 +21,7 @@ from ...dialects.roles import Role
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...resources import Resources, resources_of
-from ..names import unique_name
+from ..names import unique_name, value_names
 from ..nest.storage import readers_of, storage_of
 from .fused_marks import BY_SAMPLE, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
@@ -91,7 +91,7 @@ class _Converter:
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
-        for value, name in zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True):
+        for value, name in zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True):
             if name in self.taken:
                 raise TilewrightError("unsupported", name, "inputs and outputs with different names", "one of both")
             self._tensor(value, name, Role.INPUT)
@@ -105,7 +105,7 @@ class _Converter:
         assert isinstance(last, ReturnOp)
         found: dict[SSAValue, tuple[str, SSAValue]] = {}
         self.copied: list[tuple[str, SSAValue]] = []
-        names = _names(self.function, "graph.outputs")
+        names = value_names(self.function, "graph.outputs")
         for value, name in zip(last.arguments, names, strict=True):
             root = storage_of(value)
             if isinstance(root.owner, GroupOp) and root not in found:
@@ -242,19 +242,6 @@ class _Converter:
     def _surrogate(self, value: SSAValue) -> SurrogateType:
         assert isinstance(value.type, TensorType)
         return SurrogateType.get(value.type.get_shape(), value.type.element_type, self.memory)
-
-
-def _names(function: FuncOp, attribute: str) -> list[str]:
-    """Names of the function's inputs or outputs; made up where it has none."""
-    inputs = attribute == "graph.inputs"
-    count = len(function.function_type.inputs if inputs else function.function_type.outputs)
-    names = function.attributes.get(attribute)
-    if not isinstance(names, ArrayAttr):
-        return [f"{'arg' if inputs else 'result'}{i}" for i in range(count)]
-    given = [name.data for name in names if isinstance(name, StringAttr)]
-    if len(given) != count or len(set(given)) != count:
-        raise TilewrightError("ir", attribute, f"{count} different strings", str(names))
-    return given
 
 
 def _result_name(op: GroupOp, result: SSAValue) -> str:

@@ -127,7 +127,7 @@ def _border_layer(machine: Machine, root: SSAValue, padding: Padding) -> tuple[F
                 continue
             target = [
                 index(
-                    samples if i == 0 != axis else builder.dim(f"i{axis}_{start}_{i}", count if i == axis else n),
+                    samples if i == 0 and axis != 0 else builder.dim(f"i{axis}_{start}_{i}", count if i == axis else n),
                     start if i == axis else 0,
                 )
                 for i, n in enumerate(sizes)

@@ -8,7 +8,7 @@ from math import prod
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
@@ -26,6 +26,7 @@ from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
 from ...search.tiles.values import Block, blocks_of
 from ...search.tiles.vector_tiles import vector_tiles
+from ..names import value_names
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
 from .emitter import Emitter, Target
@@ -77,10 +78,10 @@ class LoopsProgram:
         """The program of the function."""
         last = self.function.body.block.last_op
         assert isinstance(last, ReturnOp)
-        names = _names(self.function, "graph.outputs")
+        names = value_names(self.function, "graph.outputs")
         self.outputs: dict[SSAValue, str] = dict(zip(last.arguments, names, strict=True))
         self.inputs: dict[SSAValue, str] = dict(
-            zip(self.function.body.block.args, _names(self.function, "graph.inputs"), strict=True)
+            zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True)
         )
         self.table.names.update([*self.outputs.values(), *self.inputs.values()])
         for op in self.function.body.block.ops:
@@ -370,9 +371,3 @@ def copied(group: nest.GroupOp) -> _Piece | None:
     if len(offsets) > 1 or not all(whole) or any(axis.const for axis in every[1].axes):
         return None
     return _Piece(value, onto, offsets[0], every[0].axes[offsets[0]].const)
-
-
-def _names(function: FuncOp, attribute: str) -> list[str]:
-    names = function.attributes.get(attribute)
-    assert isinstance(names, ArrayAttr)
-    return [name.data for name in names if isinstance(name, StringAttr)]

@@ -252,3 +252,12 @@ def test_what_it_cannot_do_is_refused_by_name(name: str) -> None:
         compile(make(), "vta")
     assert caught.value.kind == "unsupported"
     assert "layer" in caught.value.subject or "tensor" in caught.value.subject
+
+
+def test_values_without_names_get_some() -> None:
+    module = pool(16, 8, 3, 1, [1, 1, 1, 1])
+    for op in module.body.ops:
+        for kind in ("graph.inputs", "graph.outputs"):
+            op.attributes.pop(kind, None)
+    program = compile(module, "vta")
+    assert [t.name for t in program.tensors if t.role in ("input", "output")] == ["arg0", "result0"]

@@ -1,6 +1,8 @@
 """Layers that run sample after sample: the same results in the cycles foretold, with each tensor moved once."""
 
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.dialects import nest
-from tilewright.driver import CompileOptions, load_model, make_context, parse_passes, pipeline_text, reference
+from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
+from tilewright.driver.groups import SPAN_SHARE
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
 from tilewright.errors import TilewrightError
@@ -81,3 +84,12 @@ def test_a_marked_group_without_a_dim_of_samples_is_named():
         TilewrightError, match=r"group @.*expected a layer that runs as a whole.*remove its `by_sample`"
     ):
         parse_passes(rest[1] + rest[2]).apply(make_context(), module)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_faster_way_is_taken_and_its_ir_is_dumped(name: str, tmp_path: Path):
+    program = compile(MODELS[name](2), "edge16", options=replace(OPTIONS, dump=tmp_path))
+    least = min(run(name, 2, share)[0].predicted["cycles"] for share in (0.0, SPAN_SHARE))
+    assert program.predicted["cycles"] == least
+    (written,) = tmp_path.glob("*-nest-schedule.mlir")
+    assert (BY_SAMPLE in written.read_text()) == (least < run(name, 2, 0.0)[0].predicted["cycles"])
