@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,27 +44,20 @@ def union(sets: Iterable[int]) -> int:
     return found
 
 
+def dependences(needs: Sequence[Collection[int]]) -> nx.DiGraph[int]:
+    """The graph of nodes by number, with an edge to each from those that it needs."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(needs)))
+    graph.add_edges_from((other, node) for node, needed in enumerate(needs) for other in needed)
+    return graph
+
+
 def ordered(needs: Sequence[Collection[int]], keys: Sequence[Any]) -> list[int]:
     """Nodes each after those that it needs, of those that may be next the one of least key.
 
-    Nodes of cycles, and what needs them, are left out.
+    Raises `networkx.NetworkXUnfeasible` where there is a cycle.
     """
-    readers: list[list[int]] = [[] for _ in needs]
-    for node, needed in enumerate(needs):
-        for other in needed:
-            readers[other].append(node)
-    waiting = list(map(len, needs))
-    ready = [(keys[node], node) for node, count in enumerate(waiting) if not count]
-    heapify(ready)
-    found: list[int] = []
-    while ready:
-        _, node = heappop(ready)
-        found.append(node)
-        for reader in readers[node]:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                heappush(ready, (keys[reader], reader))
-    return found
+    return list(nx.lexicographical_topological_sort(dependences(needs), keys.__getitem__))
 
 
 @dataclass(frozen=True)

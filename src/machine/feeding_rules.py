@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import networkx as nx
+
 from .complaint import Complaint
 from .model import Machine, Memory, Mnemonic, OperandBinding
 
@@ -37,12 +39,9 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
 
 def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
     """The nodes that paths over `edges` lead to from `start`."""
-    edges, found = set(edges), set(start)
-    frontier = found
-    while frontier:
-        frontier = {dst for src, dst in edges if src in frontier} - found
-        found = found | frontier
-    return found
+    graph: nx.DiGraph[str] = nx.DiGraph(list(edges))
+    start = set(start)
+    return start.union(*(nx.descendants(graph, node) for node in start if node in graph))
 
 
 def _ends(machine: Machine, mnemonic: Mnemonic) -> tuple[OperandBinding | None, list[OperandBinding]]:

@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+import networkx as nx
+
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Call, Expr
 from ..algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
@@ -186,12 +188,12 @@ def _cycle(machine: Machine) -> Iterator[Complaint]:
     memories = {memory.name: memory for memory in machine.memories}
     inward = [x for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()]
     inward = [link for link in inward if not memories[link.dst].offchip]
-    left = list(memories)
-    while free := [name for name in left if not any(x.src in left and x.dst == name for x in inward)]:
-        left = [name for name in left if name not in free]
+    graph: nx.DiGraph[str] = nx.DiGraph([(x.src, x.dst) for x in inward])
+    rings = list(nx.strongly_connected_components(graph))
     for link in inward:
-        if link.src in left and link.dst in left:
-            around = ", ".join(left)
+        ring = next(ring for ring in rings if link.src in ring)
+        if link.dst in ring:
+            around = ", ".join(name for name in memories if name in ring)
             lever = "declare the outward direction as the second half of `<->`"
             yield Complaint(f"link {link.name}", "memories in a hierarchy", f"a cycle through {around}", lever)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+
+import networkx as nx
 
 from ...errors import TilewrightError
 from ...machine import Capability, Link, Machine, Memory
@@ -85,19 +88,15 @@ def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
     Raises `TilewrightError` (kind `target`) if there is none.
     """
     memories = {memory.name for memory in machine.memories}
-    ways: dict[str, tuple[Link, ...]] = {src: ()}
-    frontier = [src]
-    while frontier and dst not in ways:
-        reached: list[str] = []
-        for node in frontier:
-            for link in machine.links:
-                if link.src == node and link.dst in memories and link.dst not in ways:
-                    ways[link.dst] = (*ways[node], link)
-                    reached.append(link.dst)
-        frontier = reached
-    if dst not in ways:
+    between: dict[tuple[str, str], Link] = {}
+    for link in machine.links:
+        if {link.src, link.dst} <= memories:
+            between.setdefault((link.src, link.dst), link)
+    graph: nx.DiGraph[str] = nx.DiGraph(list(between))
+    path = nx.single_source_shortest_path(graph, src).get(dst) if src in graph else None
+    if path is None and src != dst:
         raise TilewrightError("target", f"target {machine.name}", f"a path from {src} to {dst}", "none")
-    return ways[dst]
+    return tuple(between[ends] for ends in pairwise(path or ()))
 
 
 def offchip(machine: Machine) -> Memory:

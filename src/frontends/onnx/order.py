@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import networkx as nx
 from onnx import NodeProto
 
+from ...algebra.dag import dependences
 from ...algebra.dag import ordered as in_order
 from ...errors import TilewrightError
 from .node import node_label
@@ -25,9 +27,10 @@ def ordered(nodes: Sequence[NodeProto], known: Collection[str]) -> list[tuple[in
         for name in node.output:
             makers.setdefault(name, position)
     needs = [_makers_of(node, position, makers, known) for position, node in enumerate(nodes)]
-    found = in_order(needs, range(len(nodes)))
-    if len(found) < len(nodes):
-        raise _cycle(nodes, needs, {*range(len(nodes))}.difference(found))
+    try:
+        found = in_order(needs, range(len(nodes)))
+    except nx.NetworkXUnfeasible:
+        raise _cycle(nodes, needs) from None
     return [(position, nodes[position]) for position in found]
 
 
@@ -45,14 +48,9 @@ def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Co
     return needed
 
 
-def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]], waiting: set[int]) -> TilewrightError:
-    """The error that names the nodes of a cycle, among those that still wait."""
-    position = min(waiting)
-    path: list[int] = []
-    while position not in path:
-        path.append(position)
-        position = min(needs[position] & waiting)
-    cycle = path[path.index(position) :][::-1]
+def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]]) -> TilewrightError:
+    """The error that names the nodes of a cycle."""
+    cycle = [position for position, _ in nx.find_cycle(dependences(needs))]
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]
     labels = [node_label(nodes[place], place) for place in cycle]
