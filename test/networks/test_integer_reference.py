@@ -202,10 +202,9 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
     "mobilenet_signed": lambda: quantized(mobilenet(size=40, width=0.25, classes=10), signed=True),
     "squeezenet": lambda: quantized(seeded_light_model("squeezenet")),
     "resnet50": lambda: quantized(seeded_light_model("resnet50")),
-    "mobilenet_full": lambda: quantized(mobilenet()),
 }
 
-SLOW = ("squeezenet", "resnet50", "mobilenet_full")
+SLOW = ("mobilenet_signed", "squeezenet", "resnet50")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in MODELS])

@@ -20,16 +20,14 @@ Array = NDArray[Any]
 TOLERANCE = 1e-3
 """Largest accepted difference, as part of the range of the layer's output."""
 
+SIMULATED = ("bvlc_alexnet", "densenet121", "inception_v2", "vgg19", "zfnet512")
+"""Networks that are simulated only, as slow tests."""
+
 NETWORKS: dict[str, Callable[[], ModelProto]] = {
-    **{name: lambda name=name: seeded_light_model(name) for name in LIGHT_NETWORKS},
+    **{name: lambda name=name: seeded_light_model(name) for name in LIGHT_NETWORKS if name not in SIMULATED},
     "mobilenet": mobilenet,
     "transformer": transformer_block,
 }
-HEAVY = ("bvlc_alexnet", "vgg19", "zfnet512")
-
-
-def names(heavy: tuple[str, ...]) -> list[Any]:
-    return [pytest.param(n, marks=pytest.mark.slow) if n in heavy else n for n in NETWORKS]
 
 
 def every_layer(model: ModelProto, inputs: dict[str, Array]) -> dict[str, Array]:
@@ -43,7 +41,7 @@ def every_layer(model: ModelProto, inputs: dict[str, Array]) -> dict[str, Array]
     return dict(zip([o.name for o in session.get_outputs()], arrays, strict=True))
 
 
-@pytest.mark.parametrize("name", names(HEAVY))
+@pytest.mark.parametrize("name", NETWORKS)
 def test_every_layer_like_onnxruntime(name: str) -> None:
     model = NETWORKS[name]()
     inputs = random_inputs(model)

@@ -53,7 +53,7 @@ QUANTIZED: dict[str, Callable[[], ModelProto]] = {
     "mobilenet": lambda: quantized(mobilenet()),
 }
 
-QUICK = ("mobilenet_small", "mobilenet_small_signed", "transformer_small", "squeezenet", "transformer")
+QUICK = ("mobilenet_small", "transformer_small", "squeezenet")
 """The networks of the default run; the others are marked slow."""
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -42,9 +43,8 @@ def test_cuts_of_covenant_s_layers(layer: str, tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("network", ["covenant_u8_cut", "covenant_cut"])
-def test_cuts_of_all_layers_and_types(network: str, layer: str, tmp_path: Path):
+@pytest.mark.parametrize(("layer", "network"), [*zip(LAYERS, cycle(("covenant_cut", "covenant_u8_cut")), strict=False)])
+def test_cuts_of_all_layers_by_turns_of_types(layer: str, network: str, tmp_path: Path):
     check_cut(f"{network}:{layer}", tmp_path)
 
 

@@ -90,11 +90,10 @@ def test_random_mappings_compute_what_numpy_does(name: str):
 
 @needs_opencl
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", list(KERNELS)[:-1])
-def test_many_random_mappings(name: str, seed: int):
+def test_more_random_mappings(name: str):
     text, types = KERNELS[name]
-    found, expected = computed(drawn(text, types, 100 + seed), text, types)
+    found, expected = computed(drawn(text, types, 100), text, types)
     assert np.array_equal(found, expected)
 
 
