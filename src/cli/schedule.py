@@ -129,6 +129,7 @@ def show(answer: dict[str, Any]) -> None:
     print_table(title, ["what", "schedule", "without prefetch", "no schedule below"], rows)
     print(f"latency at most {answer['gap']:.2%} above the least of any schedule; binding: {bound['binding']}")
     print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
+    print("an element is a byte, as in SoMa's tables; `tilewright compile --schedule` has the program's figures")
     if "ir" in answer:
         print(f"written to {answer['ir']}")
     if "picture" in answer:
