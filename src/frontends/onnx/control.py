@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arguments import axis_of
-from .expansion import Body, graph_body
+from .expansion import MAX_STEPS, Body, graph_body
 from .node import Node
 from .scope import Scope, Value, shape_of
 
@@ -82,6 +82,15 @@ def _bound(nodes: Nodes, node: Node, key: str, value: Value | None, index: int) 
     return name
 
 
+def _longest(nodes: Nodes, node: Node) -> int:
+    """The most steps that a Loop may take; an error where it is sure to make too many nodes."""
+    steps = nodes.sizes.steps(node.proto, nodes.constant)
+    if steps is None:
+        return MAX_STEPS
+    nodes.limits.promise(steps * (1 + nodes.sizes.of_graph(node.graph("body"), nodes.constant)), node.label)
+    return steps
+
+
 def loop(nodes: Nodes, node: Node) -> Sequence[Value | None]:
     """Loop with a constant number of iterations, or a condition that is constant in each."""
     scope = nodes.scope
@@ -89,11 +98,15 @@ def loop(nodes: Nodes, node: Node) -> Sequence[Value | None]:
     most = None if trips is None else int(trips.reshape(-1)[0])
     given = scope.optional_constant(node, 1)
     running = given is None or bool(given.reshape(-1)[0])
+    longest = _longest(nodes, node)
     carried: list[str] = list(node.inputs[2:])
     names = [f"{node.outputs[0]}::{nodes.limits.nodes}"]
     collected: list[list[Value]] = [[] for _ in node.graph("body").output[1 + len(carried) :]]
     step = 0
     while running and (most is None or step < most):
+        if step == longest:
+            expected = f"at most {longest} steps of a loop whose condition tells when it ends"
+            raise node.error(expected, "more", "a constant number of steps may be larger", kind="limit")
         nodes.limits.count(1, node.label)
         key = f"{names[0]}.{step}"
         counter = _bound(nodes, node, f"{key}.i", np.asarray(step, np.int64), 0)
@@ -164,6 +177,7 @@ def scan(nodes: Nodes, node: Node) -> Sequence[Value | None]:
     if len(lengths) != 1:
         raise node.error("scanned axes of one extent", str(sorted(lengths)), kind="shape")
     (length,) = lengths
+    nodes.limits.promise(length * (1 + nodes.sizes.of_graph(node.graph("body"), nodes.constant)), node.label)
     key, made = nodes.limits.nodes, len(node.graph("body").output) - len(states)
     collected: list[list[Value]] = [[] for _ in range(made)]
     for step in range(length):

@@ -15,7 +15,10 @@ from .types import DType, schema_of
 MAX_NODES = 100_000
 """How many nodes a model may have once its functions are expanded and its loops unrolled."""
 
-MANY_LEVER = "loops with fewer iterations, or functions that call fewer others"
+MAX_STEPS = 4096
+"""How many steps a loop may take whose condition alone tells its end, and the longest sequence that is unrolled."""
+
+MANY_LEVER = "loops of fewer steps, or functions that call fewer others"
 
 MAX_DEPTH = 60
 """How deep functions and subgraphs may lie in each other."""
@@ -41,24 +44,6 @@ class Functions:
     def of_model(self, proto: NodeProto) -> FunctionProto | None:
         """The function of the model that a node calls, or the body of an operator of onnxruntime's."""
         return self.local.get((proto.domain, proto.op_type, proto.overload)) or contributed.body_of(proto)
-
-    def check_size(self, nodes: Sequence[NodeProto]) -> None:
-        """Refuse nodes that the model's functions make too many of, before any is expanded."""
-        sizes: dict[tuple[str, str, str], int] = {}
-
-        def size(proto: NodeProto, depth: int = 0) -> int:
-            key = proto.domain, proto.op_type, proto.overload
-            function = self.local.get(key)
-            if function is None or depth > MAX_DEPTH:  # which is told where it is met
-                return 1
-            if key not in sizes:
-                sizes[key] = min(sum(size(inner, depth + 1) for inner in function.node), MAX_NODES + 1)
-            return 1 + sizes[key]
-
-        if self.local and (total := sum(map(size, nodes))) > MAX_NODES:
-            raise TilewrightError(
-                "limit", "the model", f"at most {MAX_NODES} nodes after expansion", f"{total} or more", MANY_LEVER
-            )
 
     def of_schema(self, node: Node, types: Sequence[tuple[DType, tuple[int, ...]] | None]) -> FunctionProto | None:
         """The body that ONNX gives an operator, for inputs of these types and shapes."""
@@ -183,9 +168,15 @@ class Limits:
         """Count nodes that are about to be imported."""
         self.nodes += nodes
         if self.nodes > MAX_NODES:
-            raise TilewrightError(
-                "limit", label, f"at most {MAX_NODES} nodes after expansion", f"{self.nodes} up to here", MANY_LEVER
-            )
+            raise self._many(label, f"{self.nodes} up to here")
+
+    def promise(self, nodes: int, label: str) -> None:
+        """Refuse what is about to import so many nodes or more, before it has begun."""
+        if self.nodes + nodes > MAX_NODES:
+            raise self._many(label, f"{self.nodes + nodes} or more")
+
+    def _many(self, label: str, found: str) -> TilewrightError:
+        return TilewrightError("limit", label, f"at most {MAX_NODES} nodes after expansion", found, MANY_LEVER)
 
     def enter(self, key: str, label: str, known: Collection[str] = ()) -> None:
         """Begin an expansion called `key`; no function may be inside of itself."""

@@ -78,7 +78,7 @@ class _Import:
         self._read_initializers()
         inputs = self._declare_inputs()
         try:
-            self.nodes.functions.check_size(self.graph.node)
+            self.nodes.check_size(self.graph.node)
             self.nodes.run(self.graph.node, self.version, [value.name for value in self.graph.output])
         except TilewrightError as error:
             raise self._about_batch(error) from error

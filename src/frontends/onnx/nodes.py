@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from onnx import FunctionProto, ModelProto, NodeProto, defs, shape_inference
@@ -17,6 +19,7 @@ from ...errors import TilewrightError
 from . import contributed, control, reference, sequences
 from .expansion import Body, Functions, Limits, function_body
 from .folder import COMPUTED, VIEWS, Folder, shape_slice
+from .least_size import LeastSize
 from .load import Array
 from .node import Node, decode, node_label
 from .operators import OPERATORS
@@ -45,14 +48,26 @@ class Nodes:
         self.folder = Folder()
         self.functions = Functions(model)
         self.limits = Limits()
+        self.sizes = LeastSize(self.functions, values)
         self._expanded = 0
+
+    def constant(self, name: str) -> Array | None:
+        """The constant that a name stands for, or None where it has none so far."""
+        value = self.scope.values.get(name)
+        return None if isinstance(value, SSAValue) else value
+
+    def check_size(self, nodes: Sequence[NodeProto]) -> None:
+        """Refuse nodes that make too many of them, before any is imported; the error names what makes most."""
+        sizes = [self.sizes.of_nodes([proto], self.constant) for proto in nodes]
+        most = max(range(len(nodes)), key=sizes.__getitem__, default=0)
+        self.limits.promise(sum(sizes), node_label(nodes[most], most) if max(sizes, default=1) > 1 else "the model")
 
     def run(self, nodes: Sequence[NodeProto], version: int, results: Collection[str], label: str = "model") -> None:
         """Import nodes in an order in which they can run; `results` are names that are read behind them."""
         self.limits.count(len(nodes), label)
         read = {name for node in nodes for name in node.input} | set(results)
         read |= {name for node in nodes for name in control.captured(node)}
-        known = self.scope.values.keys() | self.scope.sequences.keys()
+        known = ChainMap[str, Any](self.scope.values, self.scope.sequences)
         for position, proto in ordered(nodes, known):
             self._import(self._decode(proto, position, version), read)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 
 import networkx as nx
 from onnx import NodeProto
@@ -16,7 +16,7 @@ SHOWN = 8
 """Nodes of a cycle that an error names."""
 
 
-def ordered(nodes: Sequence[NodeProto], known: Collection[str]) -> list[tuple[int, NodeProto]]:
+def ordered(nodes: Sequence[NodeProto], known: Container[str]) -> list[tuple[int, NodeProto]]:
     """The nodes with their positions in the file, in its order where that is possible, else the next one that can run.
 
     `known` are names that no node makes.  Raises `TilewrightError` (kind `parse`) for a name that nothing makes, with a
@@ -34,7 +34,7 @@ def ordered(nodes: Sequence[NodeProto], known: Collection[str]) -> list[tuple[in
     return [(position, nodes[position]) for position in found]
 
 
-def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Collection[str]) -> set[int]:
+def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Container[str]) -> set[int]:
     """The positions of the nodes that make the inputs of a node."""
     needed: set[int] = set()
     for index, name in enumerate(node.input):

@@ -10,14 +10,15 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from ...dialects.types import shape_of
+from .expansion import MAX_STEPS
 from .formulas import Formulas
 from .node import Node
 from .scope import Scope, Value
 
-MAX_STEPS = 4096
-"""The longest sequence that is unrolled."""
-
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+LEAST = {"RNN": 4, "GRU": 15, "LSTM": 14}
+"""Operations of a step: one reads its input, and without biases, peepholes and clipping these compute it."""
+
 DEFAULTS = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh", "Tanh")}
 
 Function = Callable[[SSAValue], SSAValue]
@@ -106,6 +107,7 @@ def recurrent(scope: Scope, node: Node) -> Sequence[Value]:
     text = node.text("direction", "forward")
     if text not in ways or steps > MAX_STEPS:
         raise node.error(f"forward, reverse or bidirectional, at most {MAX_STEPS} steps", f"{text}, {steps} steps")
+    scope.reserve(node.label, steps * len(ways[text]) * LEAST[node.op])
     lengths = scope.optional_constant(node, 4)
     lengths = np.full(batch, steps) if lengths is None else lengths.reshape(-1).astype(np.int64)
     if len(lengths) != batch or np.any(lengths < 0) or np.any(lengths > steps):

@@ -29,6 +29,9 @@ MAX_ELEMENTS = 1 << 40
 MAX_WEIGHT_BYTES = 1 << 32
 """The most that all weights of a model may take."""
 
+MAX_OPERATIONS = 100_000
+"""How many operations the nodes of a model may become."""
+
 RUNTIME_TYPES = (
     *("float32", "float16", "float64"),
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"),
@@ -56,6 +59,7 @@ class Scope:
         self._weights: dict[str, SSAValue] = {}
         self._made = 0
         self._weight_bytes = 0
+        self._operations = 0
 
     def define(self, node: Node, name: str, value: Value) -> None:
         """Give `name` its value; a name has one value only."""
@@ -154,6 +158,8 @@ class Scope:
 
     def emit(self, op: Operation, name: str = "") -> SSAValue:
         """Append `op`, called `name`, and give its one result."""
+        self.reserve(f"tensor {name!r}" if name else op.name, 1)
+        self._operations += 1
         set_name(op, name or None)
         self.builder.insert(op)
         op.verify_()
@@ -163,6 +169,13 @@ class Scope:
             subject = f"tensor {name!r}" if name else op.name
             raise TilewrightError("shape", subject, f"at most {MAX_ELEMENTS} elements", found)
         return result
+
+    def reserve(self, subject: str, operations: int) -> None:
+        """Refuse what is about to become so many operations or more, where that is too many."""
+        total = self._operations + operations
+        if total > MAX_OPERATIONS:
+            lever = "shorter sequences, or fewer nodes that are unrolled"
+            raise TilewrightError("limit", subject, f"at most {MAX_OPERATIONS} operations", f"{total} or more", lever)
 
     def require_type(self, node: Node, index: int, accepted: Sequence[str]) -> None:
         """Refuse input `index` unless its element type is one of `accepted` (NumPy's names)."""

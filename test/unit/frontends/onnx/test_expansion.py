@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from onnx import AttributeProto, FunctionProto, ModelProto, TensorProto, helper, numpy_helper
 
 from tilewright.errors import TilewrightError
-from tilewright.frontends.onnx import constant_inputs, expansion, import_onnx
+from tilewright.frontends.onnx import constant_inputs, control, expansion, import_onnx
 from tilewright.interpreters.graph import run_graph
 
 X = np.array([-2.0, 0.5, 3.0], np.float32)
@@ -144,6 +144,9 @@ def test_loops_that_do_not_end_are_limited(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(expansion, "MAX_NODES", 500)
     assert refused(looped(1 << 40), "Loop node", "nodes after expansion").kind == "limit"
     assert refused(looped(None), "nodes after expansion").kind == "limit"
+    monkeypatch.setattr(control, "MAX_STEPS", 5)
+    less = helper.make_node("Less", ["i", "m"], ["on"])
+    assert refused(looped(100, less), "Loop node", "at most 5 steps").kind == "limit"
 
 
 def test_a_condition_known_at_run_time_only() -> None:
