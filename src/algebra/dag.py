@@ -11,6 +11,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+WIDE = 512
+"""Sets with nodes below and beyond this one are looked through as arrays: bit by bit costs the square."""
+
 
 def mask_of(nodes: Iterable[int]) -> int:
     """Nodes as a set."""
@@ -22,6 +25,9 @@ def mask_of(nodes: Iterable[int]) -> int:
 
 def bits(mask: int) -> Iterator[int]:
     """The nodes of a set, ascending."""
+    if mask.bit_length() > WIDE and mask & ~(-1 << WIDE):
+        yield from np.flatnonzero(flags(mask, mask.bit_length())).tolist()
+        return
     first = (mask & -mask).bit_length() - 1
     mask >>= max(0, first)  # a few late nodes of a deep graph become a small integer
     while mask:

@@ -8,9 +8,11 @@ have come, if 1 - x of the work that follows it pixel by pixel is left: the boun
 
 from __future__ import annotations
 
-from ...algebra.dag import bits
+from ...algebra.dag import bits, mask_of
 from ...zoo.schedule_networks.layers import Network
 from .relatives import Case
+
+Extents = tuple[int, int]
 
 MOST_LOOKED_AT = 64
 """Layers whose inputs are looked at, those first that bound most without."""
@@ -25,16 +27,18 @@ def order_bound(case: Case) -> tuple[float, str]:
             loaded = case.weight(case.dag.ancestors[number]) + (0 if case.model.exact else case.weights[number])
             plain.append((loaded / rate + case.work(case.dag.descendants[number] | 1 << number), number))
     best = 0.0, "nothing"
-    for value, number in sorted(plain, reverse=True)[:MOST_LOOKED_AT]:
+    looked_at = sorted(plain, reverse=True)[:MOST_LOOKED_AT]
+    needed = needed_of_input(network, mask_of(number for _, number in looked_at))
+    for value, number in looked_at:
         name = network.layers[number].name
         reason = f"weights and inputs up to {name}, then its work and all that depends on it"
-        best = max(best, (value + _inputs(case, number), reason))
+        best = max(best, (value + _inputs(case, number, needed[number]), reason))
     return best
 
 
-def _inputs(case: Case, number: int) -> float:
+def _inputs(case: Case, number: int, needed: dict[int, Extents]) -> float:
     """Cycles of loads of network inputs before layer `number` begins, or of work of its producers left then."""
-    needed, rate = needed_pixels(case.network, number), case.model.bandwidth
+    rate = case.model.bandwidth
     upstream = case.dag.ancestors[number] | 1 << number
     edges = [(size, i, reader) for reader in bits(upstream) for i, size in case.floors[reader].inputs]
     found, used, seen = 0.0, 1 << number, set[int]()
@@ -73,24 +77,58 @@ def _chain(case: Case, first: int, upstream: int) -> int:
     return found
 
 
-def needed_pixels(network: Network, number: int) -> dict[int, tuple[int, int]]:
+def needed_pixels(network: Network, number: int) -> dict[int, Extents]:
     """For layer `number` and those that it depends on, rows and columns at least that one of its pixels needs."""
     found = {number: (1, 1)}
     for reader in range(number, -1, -1):
-        if reader not in found:
-            continue
-        layer = network.layers[reader]
-        for producer in layer.producers:
-            shape = network.layers[producer].shape
-            rows, columns = shape.height, shape.width
-            if producer not in layer.weights_from:
-                rows, columns = needed_input(network, reader, found[reader])
-            before = found.get(producer, (0, 0))
-            found[producer] = max(before[0], min(rows, shape.height)), max(before[1], min(columns, shape.width))
+        if reader in found:
+            for producer, extents in _needed_maps(network, reader, found[reader]):
+                found[producer] = _larger(found.get(producer, (0, 0)), extents)
     return found
 
 
-def needed_input(network: Network, reader: int, pixels: tuple[int, int]) -> tuple[int, int]:
+def needed_of_input(network: Network, layers: int) -> dict[int, dict[int, Extents]]:
+    """For each layer of a set the layers before it that read the network's input, with the pixels that they make.
+
+    As `needed_pixels` of each, in time that grows with the layers and not with their square: what a layer's pixels need
+    is looked up where other layers ask for the same of it.
+    """
+    asked: list[set[Extents]] = [{(1, 1)} if layers >> i & 1 else set() for i in range(len(network.layers))]
+    sources: list[dict[Extents, list[tuple[int, Extents]]]] = [{} for _ in network.layers]
+    for reader in range(layers.bit_length() - 1, -1, -1):
+        for pixels in asked[reader]:
+            sources[reader][pixels] = _needed_maps(network, reader, pixels)
+            for producer, extents in sources[reader][pixels]:
+                asked[producer].add(extents)
+    found: list[dict[Extents, dict[int, Extents]]] = []
+    for number, layer in enumerate(network.layers):
+        found.append({})
+        for pixels, read in sources[number].items():
+            needed: dict[int, Extents] = {number: pixels} if layer.external else {}
+            for producer, extents in read:
+                for reader, more in found[producer][extents].items():
+                    needed[reader] = _larger(needed.get(reader, (0, 0)), more)
+            found[number][pixels] = needed
+    return {number: found[number][1, 1] for number in bits(layers)}
+
+
+def _needed_maps(network: Network, reader: int, pixels: Extents) -> list[tuple[int, Extents]]:
+    """The producers of a layer, with rows and columns at least that so many of its pixels need of them."""
+    found: list[tuple[int, Extents]] = []
+    layer = network.layers[reader]
+    for producer in layer.producers:
+        _, height, width = network.layers[producer].shape
+        read = producer not in layer.weights_from
+        rows, columns = needed_input(network, reader, pixels) if read else (height, width)
+        found.append((producer, (min(rows, height), min(columns, width))))
+    return found
+
+
+def _larger(one: Extents, two: Extents) -> Extents:
+    return max(one[0], two[0]), max(one[1], two[1])
+
+
+def needed_input(network: Network, reader: int, pixels: Extents) -> Extents:
     """Rows and columns of its input that `reader` needs at least for so many neighbouring rows and columns."""
     layer, given = network.layers[reader], network.input_shapes[reader]
     if layer.kind in ("fc", "rearrange"):

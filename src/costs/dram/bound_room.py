@@ -15,7 +15,7 @@ layers that no other one precedes, whose worst moment is least.
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from itertools import product
+from itertools import accumulate, product
 from math import inf
 
 import numpy as np
@@ -32,7 +32,7 @@ MOST_SETS, MOST_GROUPS = 1000, 4000
 REASON = "what the buffer cannot hold beside what is at work, loaded after all work before"
 
 
-class _Rooms:
+class Rooms:
     """The sets of layers that may be done, as bits, and what is needed after each."""
 
     def __init__(self, case: Case) -> None:
@@ -49,6 +49,7 @@ class _Rooms:
         self.storing = np.array(self.stored, np.int64)
         self.share = _share(case)
         self.makers = sum(1 << i for i, readers in enumerate(self.crossing) if readers)
+        self.maps_after = _maps_after(self.crossing)
         self.needs: dict[int, float] = {}
         self.works: dict[int, float] = {}
 
@@ -74,7 +75,9 @@ class _Rooms:
                 for i, size in self.case.floors[number].inputs:
                     inputs[i] = max(inputs.get(i, 0), size) if self.case.model.exact else inputs.get(i, 0) + size
             own = self.case.weight(rest) + int(self.storing[flags(rest, len(self.stored))].sum())
-            self.needs[done] = own + sum(inputs.values()) + self.maps(done, done)
+            first = done & (done + 1) == 0  # layers in the network's own order
+            maps = self.maps_after[done.bit_length()] if first else self.maps(done, done)
+            self.needs[done] = own + sum(inputs.values()) + maps
         return self.needs[done]
 
     def work(self, done: int) -> float:
@@ -129,7 +132,7 @@ def room_bound(case: Case, floor: float) -> tuple[float, str]:
     Sets of layers whose moments lie below the bound so far cost nothing; where these lead no further, the cheapest step
     to another set raises it.
     """
-    rooms = _Rooms(case)
+    rooms = Rooms(case)
     simple = max(((floor, ""), *_ends(case)))
     sets = rooms.sets() if max(rooms.between(done) for done in _prefixes(rooms)) > simple[0] else None
     if sets is None:
@@ -150,7 +153,7 @@ def room_bound(case: Case, floor: float) -> tuple[float, str]:
         fresh = [steps[0][1]]
 
 
-def _leap(rooms: _Rooms, found: list[int], left: set[int], steps: list[tuple[float, int]], most: int) -> int:
+def _leap(rooms: Rooms, found: list[int], left: set[int], steps: list[tuple[float, int]], most: int) -> int:
     """Put groups of several layers from `found` to `left` among the steps, `most` at most; how many these are."""
     looked, size = 0, rooms.case.model.buffer_bytes
     for done, then in product(sorted(found, reverse=True), sorted(left)):
@@ -176,12 +179,12 @@ def _ends(case: Case) -> list[tuple[float, str]]:
     return found
 
 
-def _prefixes(rooms: _Rooms) -> list[int]:
+def _prefixes(rooms: Rooms) -> list[int]:
     """What is done after each layer in the network's own order."""
     return [(1 << count) - 1 for count in range(len(rooms.first) + 1)]
 
 
-def _spread(rooms: _Rooms, fresh: list[int], left: set[int], value: float, steps: list[tuple[float, int]]) -> list[int]:
+def _spread(rooms: Rooms, fresh: list[int], left: set[int], value: float, steps: list[tuple[float, int]]) -> list[int]:
     """Sets that single layers lead to from `fresh` without a moment above `value`; `steps` gets the ones above."""
     found = list[int]()
     left.difference_update(fresh)
@@ -199,6 +202,22 @@ def _spread(rooms: _Rooms, fresh: list[int], left: set[int], value: float, steps
             else:
                 heappush(steps, (moment, then))
     return found
+
+
+def _maps_after(crossing: list[list[tuple[int, int]]]) -> list[int]:
+    """For each number of layers, the first ones being done: bytes of their maps that the others read."""
+    steps = [0] * (len(crossing) + 2)
+    for maker, readers in enumerate(crossing):
+        largest, last = 0, None
+        for reader, size in sorted(readers, reverse=True):
+            if last is not None:
+                steps[reader + 1] += largest
+                steps[last + 1] -= largest
+            largest, last = max(largest, size), reader
+        if last is not None:
+            steps[maker + 1] += largest
+            steps[last + 1] -= largest
+    return list(accumulate(steps[:-1]))
 
 
 def _volume(network: Network, number: int) -> int:

@@ -8,7 +8,8 @@ the input that one of its pixels depends on.  What cannot have been done is stil
 from __future__ import annotations
 
 from ...algebra.dag import bits, mask_of
-from .bound_order import needed_input, needed_pixels, pixelwise
+from ...zoo.schedule_networks.layers import Network
+from .bound_order import Extents, needed_input, needed_of_input, pixelwise
 from .relatives import Case
 
 STEPS = 64
@@ -33,7 +34,11 @@ def start_bound(case: Case) -> tuple[float, str]:
     behind = 0
     for number in bits(first):
         behind |= case.dag.descendants[number]
-    waits = [(case.weight(case.dag.ancestors[i]) + _input_bytes(case, i), case.floors[i].cycles) for i in bits(behind)]
+    needed = needed_of_input(network, behind)
+    waits = [
+        (case.weight(case.dag.ancestors[i]) + _input_bytes(network, needed[i]), case.floors[i].cycles)
+        for i in bits(behind)
+    ]
     free = case.work(everything & ~first & ~behind)
     total = case.work(everything & ~first) + sum(linear.values())
     best, end = 0.0, (given + sum(case.weights)) / rate
@@ -58,13 +63,10 @@ def _first_layers(case: Case) -> int:
     return found
 
 
-def _input_bytes(case: Case, number: int) -> int:
-    """Bytes of the network's input that one pixel of a layer depends on."""
-    network, found = case.network, 0
-    needed = needed_pixels(network, number)
-    for reader in needed:
-        if network.layers[reader].external:
-            rows, columns = needed_input(network, reader, needed[reader])
-            shape = network.inputs[0][1]
-            found = max(found, shape.channels * min(rows, shape.height) * min(columns, shape.width))
+def _input_bytes(network: Network, needed: dict[int, Extents]) -> int:
+    """Bytes of the network's input that layers which read it need for so many of their pixels."""
+    shape, found = network.inputs[0][1], 0
+    for reader, pixels in needed.items():
+        rows, columns = needed_input(network, reader, pixels)
+        found = max(found, shape.channels * min(rows, shape.height) * min(columns, shape.width))
     return found

@@ -9,9 +9,9 @@ import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import case_of, lower_bound
-from tilewright.costs.dram.bound_order import needed_pixels, order_bound
+from tilewright.costs.dram.bound_order import needed_of_input, needed_pixels, order_bound
 from tilewright.costs.dram.bound_product import least_product
-from tilewright.costs.dram.bound_room import room_bound
+from tilewright.costs.dram.bound_room import Rooms, room_bound
 from tilewright.costs.dram.bound_start import start_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.tables import Ints
@@ -146,6 +146,23 @@ def test_attention_needs_the_whole_prompt():
     needed = needed_pixels(network, last)
     assert needed[0] == (64, 1)
     assert needed[last - 1] == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["gpt2_small_prefill", "resnet50", "randwire_small"])
+def test_what_all_layers_need_of_the_input_is_what_each_needs(name: str):
+    network = schedule_network(name)
+    every = needed_of_input(network, network.dag.everything)
+    for number in range(0, len(network.layers), 5):
+        one = needed_pixels(network, number)
+        assert every[number] == {reader: one[reader] for reader in one if network.layers[reader].external}
+
+
+def test_maps_after_layers_in_order_are_those_of_sets():
+    for seed in range(20):
+        rooms = Rooms(case_of(chain(Random(seed), 7), SOMA, 1))
+        for count in range(8):
+            done = (1 << count) - 1
+            assert rooms.maps_after[count] == rooms.maps(done, done)
 
 
 def test_whole_weights_hold_gpt2_far_above_its_work():
