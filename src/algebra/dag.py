@@ -147,14 +147,14 @@ class Dag:
 
     def component(self, mask: int) -> int:
         """The connected part of `mask`, directions aside, that holds its lowest node."""
-        reached = frontier = mask & -mask
+        frontier = mask & -mask
+        left = mask ^ frontier
         while frontier:
-            step = 0
-            for number in bits(frontier):
-                step |= self.beside[number]
-            frontier = step & mask & ~reached
-            reached |= frontier
-        return reached
+            number = frontier.bit_length() - 1
+            fresh = self.beside[number] & left
+            left ^= fresh
+            frontier = (frontier ^ 1 << number) | fresh
+        return mask ^ left
 
     def connected(self, mask: int) -> bool:
         """Whether a set is connected, directions aside."""

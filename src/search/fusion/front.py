@@ -294,7 +294,7 @@ def _refine(front: Front, random: Random, budget: int, idle: int) -> None:
         fall = 1000 ** (-1 / CHUNKS)
         refiner.run(MOVES, heat * fall**chunk, heat * fall ** (chunk + 1), lambda: choices.evaluations >= budget - MOVE)
     front.offer(refiner.best)
-    front.offer(tuple(refiner.groups))
+    front.offer(refiner.line.in_order())
     order = [number for group in refiner.best for number in bits(group)]
     spare = min(budget - choices.evaluations, max(RECUT, budget // RECUTS))
     if spare > 0:

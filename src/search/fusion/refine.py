@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, log
 from random import Random
@@ -10,6 +10,9 @@ from random import Random
 from ...algebra.dag import bits, union
 from .evaluate import Evaluator
 from .space import Groups, Space
+
+GAP = 1 << 40
+"""Between neighbouring labels of a fresh line."""
 
 
 def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:
@@ -25,6 +28,49 @@ def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:
 
 
 @dataclass
+class Line:
+    """Groups in an order, by labels that ascend along it; a group is replaced by others without a look at the rest."""
+
+    groups: dict[int, int] = field(default_factory=dict[int, int])
+    after: dict[int, int] = field(default_factory=lambda: {-1: -1})
+    before: dict[int, int] = field(default_factory=lambda: {-1: -1})
+
+    def room(self, label: int, count: int) -> int:
+        """How far apart so many groups in the place of one (-1: at the end) would be; 0 where they have no room."""
+        left, right = max(self.before[label], 0), self.after[label] if label >= 0 else -1
+        return (right - left) // (count + 1) if right >= 0 else GAP
+
+    def put(self, label: int, groups: Sequence[int]) -> list[int]:
+        """Put groups in the place of the one of a label (-1: at the end of the line); their labels."""
+        gap, left = self.room(label, len(groups)), self.before[label]
+        right = self.after[label] if label >= 0 else -1
+        if label >= 0:
+            del self.groups[label], self.after[label], self.before[label]
+        made: list[int] = []
+        for group in groups:
+            made.append(max(left, 0) + gap)
+            self.groups[made[-1]] = group
+            self._link(left, made[-1])
+            left = made[-1]
+        self._link(left, right)
+        return made
+
+    def in_order(self) -> Groups:
+        """The groups from first to last."""
+        return tuple(self.groups[label] for label in self.labels())
+
+    def labels(self) -> Iterator[int]:
+        """The labels from first to last."""
+        label = self.after[-1]
+        while label >= 0:
+            yield label
+            label = self.after[label]
+
+    def _link(self, one: int, two: int) -> None:
+        self.after[one], self.before[two] = two, one
+
+
+@dataclass
 class Refiner:
     """Groups in an order of execution that moves keep valid.
 
@@ -35,8 +81,8 @@ class Refiner:
     space: Space
     evaluator: Evaluator
     random: Random
-    groups: list[int] = field(default_factory=list[int])
-    prices: list[float] = field(default_factory=list[float])
+    line: Line = field(default_factory=Line)
+    prices: dict[int, float] = field(default_factory=dict[int, float])
     owner: list[int] = field(default_factory=list[int])
     cost: float = inf
     best: Groups = ()
@@ -44,12 +90,10 @@ class Refiner:
 
     def start(self, groups: Groups) -> None:
         """Begin with a partition in an order of execution."""
-        self.groups = list(groups)
-        self.prices = [self.evaluator.price(group) for group in groups]
-        self.owner = [0] * self.space.size
-        for place, group in enumerate(groups):
-            self._own(place, group)
-        self.cost = sum(self.prices)
+        self.line = Line()
+        self.prices, self.owner = {}, [0] * self.space.size
+        self._place(self.line.put(-1, groups))
+        self.cost = sum(self.prices.values())
         if self.cost < self.best_cost:
             self.best, self.best_cost = tuple(groups), self.cost
 
@@ -65,7 +109,7 @@ class Refiner:
         number = self.random.randrange(self.space.size)
         forward = self.random.random() < 0.5
         home = self.owner[number]
-        group = self.groups[home]
+        group = self.line.groups[home]
         closure = self.space.descendants[number] if forward else self.space.ancestors[number]
         moved = (closure & group) | 1 << number
         target = self._target(moved, home, forward)
@@ -73,7 +117,7 @@ class Refiner:
             return
         rest = group & ~moved
         parts = self.space.components(rest) if rest else []
-        joined = moved | (self.groups[target] if target >= 0 else 0)
+        joined = moved | (self.line.groups[target] if target >= 0 else 0)
         old = self.prices[home] + (self.prices[target] if target >= 0 else 0.0)
         # A change is accepted with probability exp(-change / temperature): drawn first, so that moves that the bounds
         # alone rule out need no price.
@@ -85,14 +129,14 @@ class Refiner:
             self._apply(home, target, joined, parts, forward)
             self.cost += price - old
             if self.cost < self.best_cost * (1 - 1e-12):
-                self.best, self.best_cost = tuple(self.groups), self.cost
+                self.best, self.best_cost = self.line.in_order(), self.cost
 
     def _target(self, moved: int, home: int, forward: bool) -> int | None:
         """The group that takes the moved layers: -1 for a new one, None for none."""
         near = (self.space.readers(moved) if forward else self.space.sources(moved)) & ~moved
         places = sorted({self.owner[number] for number in bits(near)})
         if self.random.random() < 0.1:
-            return -1 if moved != self.groups[home] else None
+            return -1 if moved != self.line.groups[home] else None
         if not places:
             return None
         return places[0] if forward else places[-1]
@@ -101,17 +145,25 @@ class Refiner:
         """Replace the two groups; the moved layers run right after (or before) what is left of their group."""
         made = [joined] if target < 0 else []
         stay = [*parts, *made] if forward else [*made, *parts]
-        groups: list[int] = []
-        prices: list[float] = []
-        for place, group in enumerate(self.groups):
-            fresh = stay if place == home else [joined] if place == target else None
-            groups.extend([group] if fresh is None else fresh)
-            prices.extend([self.prices[place]] if fresh is None else map(self.evaluator.price, fresh))
-        before, self.groups, self.prices = self.groups, groups, prices
-        for place, group in enumerate(groups):
-            if place >= len(before) or before[place] != group:
-                self._own(place, group)
+        if not self.line.room(home, len(stay)):
+            fresh = self._renumber()
+            home, target = fresh[home], fresh[target]
+        if target >= 0:
+            self.line.groups[target] = joined
+            self._place([target])
+        del self.prices[home]
+        self._place(self.line.put(home, stay))
 
-    def _own(self, place: int, group: int) -> None:
-        for number in bits(group):
-            self.owner[number] = place
+    def _renumber(self) -> dict[int, int]:
+        """Labels far apart for all groups; the new ones by those of before."""
+        before, self.line, self.prices = self.line, Line(), {}
+        made = self.line.put(-1, before.in_order())
+        self._place(made)
+        return {-1: -1} | dict(zip(before.labels(), made, strict=True))
+
+    def _place(self, labels: Iterable[int]) -> None:
+        for label in labels:
+            group = self.line.groups[label]
+            self.prices[label] = self.evaluator.price(group)
+            for number in bits(group):
+                self.owner[number] = label
