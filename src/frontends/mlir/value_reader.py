@@ -11,6 +11,8 @@ from .source import Dense, Reference, Type
 
 DAMAGED = "the text is damaged"
 
+LARGEST = 1 << 63
+
 
 class ValueReader(Lexer):
     """A lexer that takes types and values; names of either (`#map`, `!t`) stand for what `aliases` has."""
@@ -122,7 +124,20 @@ class ValueReader(Lexer):
             element = self.type().element
             if element not in ("i64", "i32", "index"):
                 return dense(token.text, Type(element, ()), f"{self.name}:{self.line(token.start)}")
-        return number(token.text, element)
+        try:
+            found = number(token.text, element)
+        except ValueError:
+            raise TilewrightError(
+                "parse",
+                f"{self.name}:{self.line(token.start)}",
+                f"a number of type {element}",
+                token.text[:80],
+                DAMAGED,
+            ) from None
+        if isinstance(found, int) and not -LARGEST <= found < 2 * LARGEST:
+            subject = f"{self.name}:{self.line(token.start)}"
+            raise TilewrightError("parse", subject, "an integer of 64 bits", token.text[:80], DAMAGED)
+        return found
 
     def _alias(self) -> Any:
         name = self.advance().text
