@@ -83,6 +83,8 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
     apart = tuple(bump.take(item.size_bytes) for item in ranges)
     if bump.end >= MOST_BYTES:
         return Allocation(apart, bump.end, bump.end, bump.end - limit_bytes, len(ranges) - 1)
+    from .placing import place
+
     columns = np.array(ranges, np.int64).reshape(-1, 3)
     start, end, sizes = columns[:, 0], columns[:, 1], -(-columns[:, 2] // align_bytes) * align_bytes
     need = _most_live(start, end, sizes)
@@ -92,7 +94,7 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
     best, top, order, over = np.zeros(len(ranges), np.int64), -1, orders[0], orders[0][:0]
     for number in range(1 if need > limit_bytes else rounds):
         order = orders[number] if number < len(orders) else np.concatenate([over, order[~np.isin(order, over)]])
-        found = _place(order, start, end, sizes, lowest=number == 0)
+        found = place(order, start, end, sizes, number == 0)
         highest = int((found + sizes).max(initial=0))
         if top < 0 or highest < top:
             best, top = found, highest
@@ -112,30 +114,3 @@ def _most_live(start: Ints, end: Ints, sizes: Ints) -> int:
     np.add.at(change, start - base, sizes)
     np.add.at(change, end - base, -sizes)
     return int(change.cumsum().max())
-
-
-def _place(order: Ints, start: Ints, end: Ints, sizes: Ints, *, lowest: bool) -> Ints:
-    """Addresses of buffers that are placed in this order."""
-    order = order[sizes[order] > 0]
-    start, end, size = start[order], end[order], sizes[order]
-    low = np.zeros(len(order), np.int64)
-    for item in range(len(order)):
-        together = np.flatnonzero((start[:item] < end[item]) & (end[:item] > start[item]))
-        together = together[low[together].argsort(kind="stable")]
-        low[item] = _gap(low[together], low[together] + size[together], int(size[item]), lowest)
-    addresses = np.zeros(len(sizes), np.int64)
-    addresses[order] = low
-    return addresses
-
-
-def _gap(low: Ints, high: Ints, size: int, lowest: bool) -> int:
-    """The beginning of the lowest or smallest gap of `size` bytes between intervals sorted by `low`, else their end."""
-    if not len(low):
-        return 0
-    reach = np.maximum.accumulate(high)
-    before = np.concatenate([np.zeros(1, np.int64), reach[:-1]])
-    room = low - before
-    fits = np.flatnonzero(room >= size)
-    if not len(fits):
-        return int(reach[-1])
-    return int(before[fits[0 if lowest else room[fits].argmin()]])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit  # pyright: ignore[reportUnknownVariableType]
 from numpy.typing import NDArray
+
+from ...costs.compiled import compiled
+from .timed import Arrows
 
 MAX_INTERVALS = 1 << 24
 """Intervals that are told apart; where spans have more, each is taken as one from its first byte to its last."""
@@ -27,21 +28,6 @@ class Span(NamedTuple):
     stride: int = 0
 
 
-@dataclass(frozen=True)
-class Dependences:
-    """What instruction i depends on: `before[starts[i]:starts[i + 1]]`, each once, all smaller than i.
-
-    What follows from others through bytes that were written in between is left out.
-    """
-
-    starts: NDArray[np.int64]
-    before: NDArray[np.int32]
-
-    def of(self, number: int) -> list[int]:
-        """What an instruction depends on."""
-        return self.before[self.starts[number] : self.starts[number + 1]].tolist()
-
-
 class Touches:
     """Collects what instructions touch, in program order."""
 
@@ -56,8 +42,11 @@ class Touches:
                 self.spans.extend((*span, written, self.count))
         self.count += 1
 
-    def dependences(self) -> Dependences:
-        """What each instruction depends on."""
+    def dependences(self) -> Arrows:
+        """What each instruction depends on, each once; all are before it.
+
+        What follows from others through bytes that were written in between is left out.
+        """
         table = np.frombuffer(self.spans, np.int64).reshape(-1, 7)
         memory, low, high, intervals, stride, written, number = table.T
         if intervals.sum() > MAX_INTERVALS:
@@ -72,10 +61,10 @@ class Touches:
         found: tuple[Any, Any] = _walk(
             first, where[: len(span)], where[len(span) :], written[span].astype(np.bool_), len(segments)
         )
-        return Dependences(*found)
+        return Arrows(*found)
 
 
-@njit(cache=True)
+@compiled
 def _walk(
     first: NDArray[np.int64],
     lows: NDArray[np.int32],

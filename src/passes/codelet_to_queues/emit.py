@@ -6,10 +6,8 @@ dependences and waits.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple
 
 from ...algebra.window import Range, narrowed
@@ -17,11 +15,10 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
-from .clock import Clock
-from .dependences import Dependences, Span, Touches
+from .dependences import Span, Touches
 from .held import Box, Cutter, spread_dims
 from .isa import Binding, Isa
-from .order import MAX_SCHEDULED, ROUNDS, Work, list_schedules, waits_of
+from .order import Problem, Work
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
@@ -266,10 +263,13 @@ class Emitter:
 
     def finish(self, *, schedule: bool = True) -> Emitted:
         """The program, its instructions in the order of emission, or with `schedule` in one that ends sooner."""
-        order, waits, end = self._ordered(schedule)
+        depths = [unit.depth for unit in self.isa.machine.units] or [0]
+        problem = Problem.of([item.work for item in self.instructions], self.touches.dependences(), depths)
+        timed = problem.best(frozenset(self.offchip) if schedule else None)
+        order = timed.order.tolist()
         code = Code([], [[] for _ in self.isa.machine.mnemonics])
         places = [0] * len(order)
-        for place, (number, counts) in enumerate(zip(order, waits, strict=True)):
+        for place, (number, counts) in enumerate(zip(order, timed.waits(), strict=True)):
             binding, row = self.instructions[number].binding, self.instructions[number].row
             self.isa.set_header(row, binding.unit, counts)
             code.order.append(binding.number)
@@ -277,43 +277,7 @@ class Emitter:
             places[number] = place
         figures = {"energy_pj": self.prices.energy_pj, "dram_bytes": float(self.prices.dram_bytes)}
         layers = self.layers.table_of(self.instructions[number].layer for number in order)
-        return Emitted(code, {"cycles": float(end)} | figures, layers, tuple(places))
-
-    def _ordered(self, schedule: bool) -> tuple[list[int], list[list[tuple[int, int]]], int]:
-        """The order that ends first, what each instruction of it waits for, and the cycle at which all is done."""
-        work = [item.work for item in self.instructions]
-        dependences = self.touches.dependences()
-        order = list(range(len(work)))
-        waits, end = self._timed(order, work, dependences)
-        if not schedule or len(work) > MAX_SCHEDULED:
-            return order, waits, end
-        least = _busiest(work)
-        for in_order in (frozenset(self.offchip), frozenset[int]()):
-            if end == least:
-                break
-            for other in islice(list_schedules(work, dependences, in_order), ROUNDS):
-                timed = self._timed(other, work, dependences)
-                if timed[1] < end:
-                    order, (waits, end) = other, timed
-        return order, waits, end
-
-    def _timed(
-        self, order: Sequence[int], work: Sequence[Work], dependences: Dependences
-    ) -> tuple[list[list[tuple[int, int]]], int]:
-        """What each instruction of an order waits for, and the cycle at which all is done."""
-        waits = waits_of(len(self.isa.units), order, work, dependences)
-        clock = Clock(self.isa)
-        for number, counts in zip(order, waits, strict=True):
-            clock.issue(work[number], counts)
-        return waits, clock.end_cycle()
-
-
-def _busiest(work: Sequence[Work]) -> int:
-    """Cycles of the unit that is busy for longest."""
-    cycles: Counter[int] = Counter()
-    for item in work:
-        cycles[item.unit] += item.cycles
-    return max(cycles.values(), default=0)
+        return Emitted(code, {"cycles": float(timed.end_cycle)} | figures, layers, tuple(places))
 
 
 def _span(memory: int, base: int, reach: Reach) -> Span:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from tilewright.frontends.acg import load_target
-from tilewright.passes.codelet_to_queues.clock import Clock
 from tilewright.passes.codelet_to_queues.isa import Binding, Isa
-from tilewright.passes.codelet_to_queues.order import Work
+from tilewright.passes.codelet_to_queues.order import Problem, Work
 from tilewright.passes.codelet_to_queues.price import Prices
+from tilewright.passes.codelet_to_queues.timed import Arrows
 
 ISA = Isa(load_target("cocco_npu"))
 LOAD, STORE = (ISA.copies(*ends)[0] for ends in (("DRAM", "GBUF"), ("GBUF", "DRAM")))
@@ -22,17 +24,25 @@ def row(binding: Binding, **extents: int) -> list[int]:
 
 
 class Timed:
-    """A clock of instructions by their rows."""
+    """Instructions by their rows, in program order."""
 
     def __init__(self, isa: Isa = ISA) -> None:
-        self.clock, self.prices = Clock(isa), Prices(isa.machine)
+        self.isa, self.prices = isa, Prices(isa.machine)
+        self.work: list[Work] = []
+        self.waits: list[list[tuple[int, int]]] = []
 
     def issue(self, binding: Binding, fields: list[int], waits: list[tuple[int, int]]) -> None:
         price = self.prices.add(binding, fields)
-        self.clock.issue(Work(binding.unit, price.resource, price.cycles), waits)
+        self.work.append(Work(binding.unit, price.resource, price.cycles))
+        self.waits.append(waits)
 
     def end_cycle(self) -> int:
-        return self.clock.end_cycle()
+        nothing = Arrows(np.zeros(len(self.work) + 1, np.int64), np.zeros(0, np.int32))
+        problem = Problem.of(self.work, nothing, [unit.depth for unit in self.isa.machine.units])
+        needs = np.zeros((len(self.work), len(self.isa.units)), np.int32)
+        for row, waits in zip(needs, self.waits, strict=True):
+            row[[unit for unit, _ in waits]] = [count for _, count in waits]
+        return problem.end_cycle(np.arange(len(self.work)), needs)
 
 
 def test_units_wait_for_counts_and_a_channel_goes_to_the_first():

@@ -3,10 +3,11 @@
 import random
 from itertools import islice
 
+import numpy as np
 import pytest
 
-from tilewright.passes.codelet_to_queues.dependences import Dependences, Span, Touches
-from tilewright.passes.codelet_to_queues.order import Work, list_schedules, waits_of
+from tilewright.passes.codelet_to_queues.dependences import Span, Touches
+from tilewright.passes.codelet_to_queues.order import Problem, Timed, Work
 
 Accesses = tuple[list[Span], list[Span]]
 
@@ -31,15 +32,16 @@ def random_spans(rng: random.Random, most: int) -> list[Span]:
     return spans
 
 
-def dependences(accesses: list[Accesses]) -> Dependences:
+def problem_of(work: list[Work], accesses: list[Accesses]) -> Problem:
     touches = Touches()
     for reads, writes in accesses:
         touches.add(reads, writes)
-    return touches.dependences()
+    return Problem.of(work, touches.dependences(), [0] * (1 + max(item.unit for item in work)))
 
 
-def check(order: list[int], work: list[Work], accesses: list[Accesses], waits: list[list[tuple[int, int]]]) -> None:
-    """Whatever clashes is done before, by what is waited for and by the order of units."""
+def check(timed: Timed, work: list[Work], accesses: list[Accesses]) -> list[int]:
+    """The order, in which whatever clashes is done before, by what is waited for and by the order of units."""
+    order, waits = timed.order.tolist(), timed.waits()
     done_before: list[set[int]] = [set() for _ in work]
     last: dict[int, int] = {}
     numbers: dict[tuple[int, int], int] = {}
@@ -58,6 +60,7 @@ def check(order: list[int], work: list[Work], accesses: list[Accesses], waits: l
                 assert other <= number or other not in order[:place]
         counts[unit] = counts.get(unit, 0) + 1
         last[unit] = numbers[unit, counts[unit]] = number
+    return order
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -65,13 +68,12 @@ def test_conflicting_accesses_are_ordered(seed: int):
     rng = random.Random(seed)
     accesses = [(random_spans(rng, 2), random_spans(rng, 1)) for _ in range(80)]
     work = [Work(unit := rng.randrange(3), f"R{min(unit, 1)}", rng.randint(1, 30)) for _ in accesses]
-    found = dependences(accesses)
-    program = list(range(len(work)))
-    check(program, work, accesses, waits_of(3, program, work, found))
+    problem = problem_of(work, accesses)
+    program = check(problem.timed(np.arange(len(work))), work, accesses)
     for in_order in (frozenset[int](), frozenset((0, 1))):
-        for order in islice(list_schedules(work, found, in_order), 2):
+        for found in islice(problem.list_schedules(in_order), 2):
+            order = check(problem.timed(found), work, accesses)
             assert sorted(order) == program
-            check(order, work, accesses, waits_of(3, order, work, found))
             for unit in in_order:
                 kept = [number for number in order if work[number].unit == unit]
                 assert kept == sorted(kept)
@@ -79,7 +81,7 @@ def test_conflicting_accesses_are_ordered(seed: int):
 
 def waits(units: list[int], accesses: list[Accesses]) -> list[list[tuple[int, int]]]:
     work = [Work(unit, str(unit), 1) for unit in units]
-    return waits_of(max(units) + 1, range(len(units)), work, dependences(accesses))
+    return problem_of(work, accesses).timed(np.arange(len(units))).waits()
 
 
 def test_waits_that_follow_from_others_are_left_out():
@@ -112,6 +114,6 @@ def test_what_a_long_chain_depends_on_goes_first():
         place = Span(0, 10 * (tile % 2), 10 * (tile % 2) + 10)
         accesses += [([], [place]), ([place], [place]), ([place], [])]
         work += [Work(0, "vector", 2), Work(1, "matrix", 9), Work(0, "vector", 4)]
-    order = next(list_schedules(work, dependences(accesses), frozenset()))
+    order = next(problem_of(work, accesses).list_schedules(frozenset()))
     vector = [number for number in order if work[number].unit == 0]
     assert vector[:4] == [0, 3, 2, 6]
