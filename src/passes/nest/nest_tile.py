@@ -20,7 +20,7 @@ from ...dialects.acg import machine_of
 from ...errors import InfeasibleError, TilewrightError
 from ...search.mapping.build import build
 from ...search.mapping.tiling import tile_group
-from ..nest_to_codelet.fused_marks import marked_groups
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
@@ -127,7 +127,7 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
 
 
 def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> None:
-    known: dict[tuple[Group, int], tuple[Node, ...]] = {}
+    known: dict[tuple[Group, int, bool], tuple[Node, ...]] = {}
     for group, fused in groups.items():
         if group.is_mapped:
             continue
@@ -138,18 +138,18 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
             continue
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
-        key = fused.layers[0].problem, limit
+        key = fused.layers[0].problem, limit, BY_SAMPLE in group.attributes
         if key not in known:
-            known[key] = _whole_tree(fused.layers[0], limit, pricer)
+            known[key] = _whole_tree(fused.layers[0], *key[1:], pricer)
         set_mapping(group, known[key])
 
 
-def _whole_tree(layer: FusedLayer, piece_bytes: int, pricer: Pricer) -> tuple[Node, ...]:
+def _whole_tree(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> tuple[Node, ...]:
     """The pieces in which a layer that runs as a whole ends first, or nearly so, the most of these pieces."""
     from ..nest_to_codelet.fused_tiles import whole_trees
 
     ways: list[tuple[float, int, tuple[Node, ...]]] = []
-    for count, tree in whole_trees(pricer.machine, layer, piece_bytes):
+    for count, tree in whole_trees(pricer.machine, layer, piece_bytes, by_sample):
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
         busiest, total = max(cycles, default=0.0), sum(cycles)
         ways.append((busiest + (total - busiest) / count, count, tree))

@@ -212,7 +212,17 @@ def read_whole(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
         return read_layer(op, pricer)
     except TilewrightError:
         problem = group_of(op)
-        return FusedLayer(op, problem, "", "", "", dict(Problem.of(problem, pricer).memories), by_rows=False)
+        memories = dict(Problem.of(problem, pricer).memories)
+        layer = FusedLayer(op, problem, "", "", "", memories, by_rows=False)
+        return replace(layer, sample=_one_sample(layer))
+
+
+def _one_sample(layer: FusedLayer) -> str:
+    """The dim that is the first index of all maps, wherever they are read or written; "" where there is none."""
+    names = {*layer.maps, *(kernel.target.buffer for kernel in layer.problem.kernels)}
+    first = {use.forms[:1] for name in names for use in touches(layer.problem, name)}
+    dims = [dim for dim in tileable_dims(layer.problem) if first == {(Affine(0, ((dim, 1),)),)}]
+    return dims[0] if dims else ""
 
 
 def _dim(where: str, form: Affine, problem: Group) -> str:

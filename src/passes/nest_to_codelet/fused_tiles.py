@@ -42,11 +42,14 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
     return _loops(group.machine, layer, tile, order, _room(group, memory))
 
 
-def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int = 0) -> Iterator[tuple[int, tuple[Node, ...]]]:
+def whole_trees(
+    machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample: bool
+) -> Iterator[tuple[int, tuple[Node, ...]]]:
     """Ways to run a layer as a whole, with the number of pieces that it is made in, so that units work side by side.
 
-    Samples are made one by one; rows, or else the dim of most iterations, in pieces.  With `piece_bytes` weights are
-    not on chip together: a loop around all others loads parts of at most so many bytes, two at a time.
+    Samples are made one by one, or (not `by_sample`) together, which fills arrays where maps are small; rows, or else
+    the dim of most iterations, in pieces.  With `piece_bytes` weights are not on chip together: a loop around all
+    others loads parts of at most so many bytes, two at a time.
     """
     tile = dict(layer.problem.extents)
     streams = stream_of(layer, piece_bytes) if piece_bytes else None
@@ -54,23 +57,22 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int = 0) -> It
         tile[streams.dim] = streams.step
     tileable = tileable_dims(layer.problem)
     samples = [dim for dim in (layer.sample,) if dim in tileable]
-    count = prod(tile[dim] for dim in samples)
-    if streams is not None:
-        count *= -(-layer.problem.extents[streams.dim] // streams.step)
-    tile |= dict.fromkeys(samples, 1)
     fixed = {*samples, *_joined(layer)}
     others = sorted((dim for dim in tileable if dim not in fixed and dim != layer.row), key=lambda dim: -tile[dim])
-    room = memory_of(machine, layer.memories[layer.problem.kernels[-1].target.buffer]).capacity_bytes
-    whole = _loops(machine, layer, tile, tuple(samples), room)
-    yield count, whole if streams is None else _streamed(layer, streams, whole)
     rows = [layer.row] if layer.row in tileable else []
-    for dim in [*rows, *others[:1]]:
-        for pieces in WHOLE_PIECES:
-            step = -(-tile[dim] // pieces)
-            if step * (pieces - 1) >= tile[dim]:
+    cuts: list[tuple[str, int]] = [("", 1), *((dim, pieces) for dim in [*rows, *others[:1]] for pieces in WHOLE_PIECES)]
+    room = memory_of(machine, layer.memories[layer.problem.kernels[-1].target.buffer]).capacity_bytes
+    streamed = 1 if streams is None else -(-layer.problem.extents[streams.dim] // streams.step)
+    for together in (False,) if by_sample or not samples or tile[samples[0]] == 1 else (False, True):
+        apart = [] if together else samples
+        part = tile | dict.fromkeys(apart, 1)
+        count = streamed * prod(tile[dim] for dim in apart)
+        for dim, pieces in cuts:
+            step = -(-part[dim] // pieces) if dim else 1
+            if dim and step * (pieces - 1) >= part[dim]:
                 continue
-            order: dict[str, None] = dict.fromkeys([*samples, *rows, dim])
-            body = _loops(machine, layer, {**tile, dim: step}, tuple(order), room)
+            order = dict.fromkeys([*apart, *rows, dim]) if dim else apart
+            body = _loops(machine, layer, part | ({dim: step} if dim else {}), tuple(order), room)
             yield count * pieces, body if streams is None else _streamed(layer, streams, body)
 
 
