@@ -43,7 +43,7 @@ def problem_of(name: str) -> Problem:
 def seconds_of(certificate: Certificate, sample: int | None) -> float:
     """Processor seconds of an accepted check."""
     begun = process_time()
-    Follower(certificate, "certificate", sample, 0).follow(0.0)
+    Follower(certificate, "certificate", sample).follow()
     return process_time() - begun
 
 
@@ -66,7 +66,7 @@ def changed(certificate: Certificate, random: Random) -> Certificate:
 def refused(certificate: Certificate) -> bool:
     """Whether the checker finds the fault."""
     try:
-        Follower(certificate, "certificate", None, 0).follow(0.0)
+        Follower(certificate, "certificate").follow()
     except TilewrightError:
         return True
     return False

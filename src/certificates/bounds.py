@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
+from itertools import product
 from math import inf
 from typing import NamedTuple
 
@@ -15,12 +16,12 @@ import numpy as np
 
 from ..costs.exact import dram_bits, evaluate
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
-from .lattice import Floats, Lattice, Places, least_of, total
-from .space import Factors, Goal, Kept, Question, Region
+from .lattice import Floats, Lattice, Places, total
+from .space import Factors, Kept, Question, Region
 from .terms import MOST_TABLES, NO_PORTS, Ports, Terms
 
 
-def price(arch: Architecture, problem: Problem, mapping: LoopMapping, goal: Goal) -> float:
+def price(arch: Architecture, problem: Problem, mapping: LoopMapping, goal: str) -> float:
     """The scalar model's price of one mapping; infinite where the machine cannot run it."""
     found = evaluate(arch, problem, mapping)
     if not found.valid:
@@ -46,8 +47,7 @@ class Bounds(Terms):
 
     def __init__(self, question: Question) -> None:
         super().__init__(question)
-        self.tables = lru_cache(MOST_TABLES)(self._tables)
-        self.anywhere = cache(self._anywhere)
+        self.tables, self.anywhere = lru_cache(MOST_TABLES)(self._tables), cache(self._anywhere)
 
     def least(self, region: Region, target: float) -> float:
         """What each mapping of the region costs at least, or `target` if that is less."""
@@ -57,10 +57,9 @@ class Bounds(Terms):
         """The same by the next tile, where one is decided next (`Lattice`); else of the region."""
         goal, cycles = self.question.goal, self.cycles(region)
         if goal == "latency":
-            least = np.array(float(cycles))
-            return self._with_ports(target, least, lambda ports: cycles + self._to_end(region, 1.0, ports))
+            return self._with_ports(target, cycles, lambda ports: cycles + self._to_end(region, 1.0, ports))
         units = self.units(region)
-        if goal in ("energy", "dram"):
+        if goal != "edp":
             return np.minimum(target, units + self._to_end(region, 0.0, NO_PORTS))
         assert region.kept is not None
         energy = units + self.anywhere(region.kept)
@@ -72,19 +71,17 @@ class Bounds(Terms):
             found = units + self._to_end(region, worth, ports)
             return found * cycles + longest * np.minimum(0.0, found - target / cycles) if worth else found * cycles
 
-        return self._with_ports(target, np.array(energy * cycles), by_delay)
+        return self._with_ports(target, energy * cycles, by_delay)
 
-    def _with_ports(self, target: float, least: Floats, bound: Callable[[Ports], Floats]) -> Floats:
+    def _with_ports(self, target: float, least: float, bound: Callable[[Ports], Floats]) -> Floats:
         """A bound with the ports that first and last tiles of inputs, and of the output, may take longest to pass."""
-        chosen, best = NO_PORTS, least
-        for side in (0, 1):
-            before = chosen
-            for port in self.ports or [None]:
-                if best.min() >= target:
-                    return np.full(best.shape, target)
-                found = bound((port, before[1]) if side == 0 else (before[0], port))
-                chosen = ((port, before[1]) if side == 0 else (before[0], port)) if found.min() > best.min() else chosen
-                best = np.maximum(best, found)
+        chosen, best = NO_PORTS, np.array(least)
+        for back, port in product((False, True), self.ports or [None]):
+            if best.min() >= target:
+                break
+            ports = (chosen[0], port) if back else (port, chosen[1])
+            found = bound(ports)
+            chosen, best = ports if found.min() > best.min() else chosen, np.maximum(best, found)
         return np.minimum(target, best)
 
     def open_parts(self, region: Region, target: float, least: float) -> Iterator[Region]:
@@ -104,23 +101,19 @@ class Bounds(Terms):
     def _tables(self, kept: Kept, spreads: tuple[Factors, ...], worth: float, ports: Ports) -> Tables:
         """3a: least costs to go, from the outermost memory inwards, with a cycle of first tiles at `worth`."""
         region = Region(self.question, kept, spreads)
-        lattice, memories = self.lattice(region.spatial()), region.memories
-        own = [[t for t in range(len(self.output)) if kept[c][t]] for c in memories]
-        tables = Tables(
-            lattice,
-            [self.fits(region, c, lattice) for c in memories],
-            [{t: self.crossing(region, t, c, lattice) for t in some} for c, some in zip(memories, own, strict=True)],
-            [self.first_tiles(region, c, lattice, ports) * worth for c in memories],
-            [],
-        )
-        for place in reversed(range(len(memories))):
-            tables.to_go.insert(0, self._to_go(tables, place))
-        return tables
+        lattice, tensors = self.lattice(region.spatial()), range(len(self.output))
+        found = Tables(lattice, [], [], [], [])
+        for c in reversed(region.memories):
+            found.moves.insert(0, {t: self.crossing(region, t, c, lattice) for t in tensors if kept[c][t]})
+            found.first.insert(0, self.first_tiles(region, c, lattice, ports) * worth)
+            found.to_go.insert(0, self._to_go(found))
+            found.fits.insert(0, self.fits(region, c, lattice))
+        return found
 
-    def _to_go(self, tables: Tables, place: int) -> Floats:
-        """Costs to go of one memory by its tile; `tables.to_go` has those of memories outside of it."""
-        lattice, moves = tables.lattice, tables.moves[place]
-        beyond = tables.fits[place + 1] + tables.to_go[0] if tables.to_go else None
+    def _to_go(self, tables: Tables) -> Floats:
+        """Costs to go of the innermost memory of `tables` by its tile, which have those of memories outside of it."""
+        lattice, moves = tables.lattice, tables.moves[0]
+        beyond = tables.fits[0] + tables.to_go[0] if tables.to_go else None
         after = np.zeros(lattice.shape) if beyond is None else lattice.least_beyond(beyond, self.every)
 
         @cache
@@ -132,9 +125,9 @@ class Bounds(Terms):
             ways = [total(moves[t] for t in resting - left) + rest(left) for left in self.left(resting)]
             if beyond is not None:
                 ways.append(beyond + lattice.least_beyond(total(moves[t] for t in resting), dims))
-            return lattice.least_beyond(least_of(ways), dims)
+            return lattice.least_beyond(reduce(np.minimum, ways), dims)
 
-        return rest(frozenset(moves)) + tables.first[place]
+        return rest(frozenset(moves)) + tables.first[0]
 
     def free_dims(self, resting: frozenset[int]) -> frozenset[int]:
         """Dimensions whose loops let all these tensors rest; those of a window do, for a bound."""
@@ -155,21 +148,19 @@ class Bounds(Terms):
             found = tables.fits[0] + tables.to_go[0]
             return found if region.spread else np.array(found.min())
         sizes, last = tables.lattice.sizes, len(region.tiles) - 1
-        at = [[(n.index(size),) for n, size in zip(sizes, tile, strict=True)] for tile in region.tiles]
+        at: list[Places] = [[(n.index(size),) for n, size in zip(sizes, tile, strict=True)] for tile in region.tiles]
+        at.append([range(len(own)) for own in sizes])
         cost = np.array(0.0)
-        for n in range(last):
-            cost = cost + tables.first[n][np.ix_(*at[n])] + self.between(tables, n, at[n], at[n + 1])
+        for n in range(last + (not region.decided)):
+            cost = cost + tables.first[n][np.ix_(*at[n])] + self._between(tables, n, at[n], at[n + 1])
         if region.decided:
             return np.array((cost + tables.to_go[last][np.ix_(*at[last])]).min())
-        every = [range(len(own)) for own in sizes]
-        cost = cost + tables.first[last][np.ix_(*at[last])] + self.between(tables, last, at[last], every)
-        larger = cost + tables.fits[last + 1] + tables.to_go[last + 1]
-        for d, own in enumerate(sizes):
-            low = own[at[last][d][0]]
-            larger = larger + tables.lattice.of_dim(d, [0.0 if size % low == 0 else inf for size in own])
-        return larger
+        cost = cost + tables.fits[last + 1] + tables.to_go[last + 1]
+        for d, (own, low) in enumerate(zip(sizes, region.tiles[-1], strict=True)):
+            cost = cost + tables.lattice.of_dim(d, [0.0 if size % low == 0 else inf for size in own])
+        return cost
 
-    def between(self, tables: Tables, n: int, inner: Places, outer: Places) -> Floats:
+    def _between(self, tables: Tables, n: int, inner: Places, outer: Places) -> Floats:
         """3a: what memory `n` moves in the loops between its tile and that of the next memory, with the best order."""
         moves, lattice = tables.moves[n], tables.lattice
 
@@ -182,6 +173,6 @@ class Bounds(Terms):
             still = lattice.least_beyond(total(moves[t] for t in resting), dims)[np.ix_(*outer)]
             for d in self.every - dims:
                 still = still + lattice.of_dim(d, [0.0 if place == inner[d][0] else inf for place in outer[d]])
-            return least_of([*ways, still])
+            return reduce(np.minimum, [*ways, still])
 
         return rest(frozenset(moves))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from random import Random
 
-from ..costs.hierarchy import mapping_as_json, parse_architecture, parse_mapping, parse_problem
-from ..costs.hierarchy.parse import architecture_as_json, problem_as_json
-from ..costs.hierarchy.values import LoopMapping
-from ..costs.json_fields import Json, bad, list_of, number, object_of, read_json, text
+from ..costs.hierarchy import LoopMapping, parse_architecture, parse_mapping, parse_problem
+from ..costs.json_fields import bad, list_of, number, object_of, read_json, text
 from ..errors import TilewrightError
 from .bounds import Bounds, price
 from .space import GOALS, Question, Region
@@ -41,139 +38,91 @@ class Certificate:
     steps: str
     gap: float = 0.0
 
-    def as_json(self) -> Json:
-        """The certificate's file."""
-        question = self.question
-        return {
-            "format": FORMAT,
-            "arch": architecture_as_json(question.arch),
-            "problem": problem_as_json(question.problem),
-            "objective": question.goal,
-            "factors": "perfect",
-            "bypass": question.bypass,
-            "split_axes": question.split_axes,
-            "dims": [question.problem.dims[d] for d in question.dims],
-            "mapping": mapping_as_json(question.arch, question.problem, self.mapping),
-            "gap": self.gap,
-            "steps": self.steps,
-        }
-
-
-@dataclass(frozen=True)
-class Checked:
-    """An accepted certificate: its question, the price of its mapping, and how many regions each statement closed;
-    `followed` of them were recomputed."""
-
-    certificate: Certificate
-    value: float
-    closed: dict[str, int]
-    followed: int
-    mappings: int
-    cpu_s: float
-
 
 def parse_certificate(data: object, where: str) -> Certificate:
-    """A certificate from its JSON form."""
+    """A certificate from its JSON form, which `search.mapping.certify` writes."""
     found = object_of(data, where)
-    if found.get("format") != FORMAT or found.get("factors") != "perfect":
-        raise bad(f"{where}.format", f"{FORMAT} of perfect factors", (found.get("format"), found.get("factors")))
     arch = parse_architecture(found.get("arch"), f"{where}.arch")
     problem = parse_problem(found.get("problem"), f"{where}.problem")
-    goal, names = text(found, "objective", where), list_of(found.get("dims"), f"{where}.dims")
-    if goal not in GOALS:
-        raise bad(f"{where}.objective", f"one of {', '.join(GOALS)}", goal)
-    if sorted(map(str, names)) != sorted(problem.dims):
+    words = {"format": (FORMAT,), "factors": ("perfect",), "objective": GOALS}
+    for key, values in {**words, "bypass": (True, False), "split_axes": (True, False)}.items():
+        if type(found.get(key)) is not type(values[0]) or found.get(key) not in values:
+            raise bad(f"{where}.{key}", f"one of {', '.join(map(str, values))}", found.get(key))
+    names = list(map(str, list_of(found.get("dims"), f"{where}.dims")))
+    if sorted(names) != sorted(problem.dims):
         raise bad(f"{where}.dims", f"each of {', '.join(problem.dims)} once", names)
-    flags = [found.get(name) for name in ("bypass", "split_axes")]
-    if not all(isinstance(flag, bool) for flag in flags):
-        raise bad(f"{where}.bypass, split_axes", "true or false", flags)
-    dims = tuple(problem.dims.index(str(name)) for name in names)
-    question = Question(arch, problem, goal, bool(flags[0]), bool(flags[1]), dims)
-    mapping = parse_mapping(found.get("mapping"), arch, problem, f"{where}.mapping")
-    gap = number(found, "gap", where)
-    if not 0 <= gap <= 1:
+    if not 0 <= (gap := number(found, "gap", where)) <= 1:
         raise bad(f"{where}.gap", "a number from 0 to 1", gap)
+    dims = tuple(map(problem.dims.index, names))
+    goal, bypass, split_axes = text(found, "objective", where), bool(found["bypass"]), bool(found["split_axes"])
+    question = Question(arch, problem, goal, bypass, split_axes, dims)
+    mapping = parse_mapping(found.get("mapping"), arch, problem, f"{where}.mapping")
     return Certificate(question, mapping, text(found, "steps", where), gap)
 
 
-def check_certificate(path: Path, sample: int | None = None, seed: int = 0) -> Checked:
+def check_certificate(path: Path, sample: int | None = None) -> Follower:
     """Follow the certificate in a file; TilewrightError (kind `refuted`) where a step does not hold.
 
     With `sample` about so many of the closed regions are recomputed; all of them are seen to cover the space.
     """
-    start, certificate = time.process_time(), parse_certificate(read_json(path), str(path))
-    return Follower(certificate, str(path), sample, seed).follow(start)
+    follower = Follower(parse_certificate(read_json(path), str(path)), str(path), sample)
+    follower.follow()
+    return follower
 
 
 class Follower:
-    """Walks through the regions of a certificate."""
+    """Walks through the regions of a certificate: how many each statement `closed`, how many of these were recomputed
+    (`followed`), and how many `mappings` priced."""
 
-    def __init__(self, certificate: Certificate, where: str, sample: int | None, seed: int) -> None:
+    def __init__(self, certificate: Certificate, where: str, sample: int | None = None) -> None:
         self.certificate, self.where = certificate, where
-        self.question, self.bounds = certificate.question, Bounds(certificate.question)
+        self.bounds = Bounds(certificate.question)
         closed = sum(letter != SPLIT for letter in certificate.steps)
-        self.share = 1.0 if sample is None else sample / max(1, closed)
-        self.random = Random(seed)
-        self.closed = dict.fromkeys(STATEMENTS.values(), 0)
-        self.followed = self.mappings = 0
+        self.share, self.random = 1.0 if sample is None else sample / max(1, closed), Random(0)
+        self.closed, self.followed, self.mappings = dict.fromkeys(STATEMENTS.values(), 0), 0, 0
+        self.target = self.price(certificate.mapping) * SLACK
+        self.least = self.target * (1 - certificate.gap)
 
-    def follow(self, start: float) -> Checked:
-        """The whole certificate."""
-        question, steps = self.question, self.certificate.steps
-        if len(steps) > MAX_REGIONS:
-            raise bad(f"{self.where}.steps", f"at most {MAX_REGIONS} regions", len(steps))
-        value = price(question.arch, question.problem, self.certificate.mapping, question.goal)
-        if value == inf:
+    def follow(self) -> None:
+        """Go through the whole certificate."""
+        steps = self.certificate.steps
+        if self.target == inf:
             raise self.refuted("the mapping", "one that fits", "one that does not")
-        target = value * SLACK
-        least, waiting, place = target * (1 - self.certificate.gap), [Region(question)], 0
+        if len(steps) > MAX_REGIONS:
+            raise self.refuted("steps", f"at most {MAX_REGIONS} regions", str(len(steps)))
+        waiting, place = [Region(self.certificate.question)], 0
         while waiting:
-            region = waiting.pop()
-            if place == len(steps):
+            region, letter = waiting.pop(), steps[place : place + 1]
+            if not letter:
                 raise self.refuted("steps", "regions that cover the space", f"only {place}, and {region} is left")
-            self.step(region, steps[place], place, (target, least))
-            if steps[place] == SPLIT:
-                waiting += reversed(list(self.bounds.open_parts(region, target, least)))
+            if letter == SPLIT and not region.decided:
+                waiting += reversed(list(self.bounds.open_parts(region, self.target, self.least)))
+            elif not self.closes(region, letter):
+                expected = f"{STATEMENTS.get(letter, 'statement 1, 3 or 4')}, to close the region"
+                raise self.refuted(f"steps[{place}], {region}", expected, f"{letter}, which does not")
             place += 1
         if place < len(steps):
             raise self.refuted("steps", f"{place} regions", str(len(steps)))
-        seconds = time.process_time() - start
-        return Checked(self.certificate, value, self.closed, self.followed, self.mappings, seconds)
 
-    def step(self, region: Region, letter: str, place: int, limits: tuple[float, float]) -> None:
-        """One region, which must cost at least so much, or be empty, or be split."""
-        subject = f"steps[{place}], {region}"
-        if letter == SPLIT:
-            if region.decided:
-                raise self.refuted(subject, "a region with factors to decide", "a split")
-            return
-        if letter not in STATEMENTS:
-            raise self.refuted(subject, f"one of {SPLIT}, {', '.join(STATEMENTS)}", letter)
+    def closes(self, region: Region, letter: str) -> bool:
+        """Whether a statement closes a region; not looked at, if the region is not in the sample."""
+        if letter not in STATEMENTS or region.kept is None:
+            return False
         self.closed[STATEMENTS[letter]] += 1
         if self.random.random() >= self.share:
-            return
+            return True
         self.followed += 1
-        if not self.holds(region, letter, *limits):
-            raise self.refuted(subject, f"{STATEMENTS[letter]}, to close the region", "that it does not")
-
-    def holds(self, region: Region, letter: str, target: float, least: float) -> bool:
-        """Whether a statement closes a region."""
-        if region.kept is None:
-            return False
-        if letter == ARRAY:
-            return region.exceeds_array()
-        if region.exceeds_array():
-            return False
+        if letter == ARRAY or region.exceeds_array():
+            return letter == ARRAY and region.exceeds_array()
         if letter == BOUND:
-            return self.bounds.least(region, target) >= least
-        if not region.decided:
-            return False
-        question = self.question
-        for mapping in region.mappings():
-            self.mappings += 1
-            if price(question.arch, question.problem, mapping, question.goal) < least:
-                return False
-        return True
+            return self.bounds.least(region, self.target) >= self.least
+        return region.decided and all(self.price(mapping) >= self.least for mapping in region.mappings())
+
+    def price(self, mapping: LoopMapping) -> float:
+        """The price of a mapping, which is counted."""
+        self.mappings += 1
+        question = self.certificate.question
+        return price(question.arch, question.problem, mapping, question.goal)
 
     def refuted(self, subject: str, expected: str, found: str) -> TilewrightError:
         """The error of a certificate that does not hold."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import product
 from math import prod
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,11 @@ Places = Sequence[Sequence[int]]
 
 
 class Lattice:
-    """All tiles that are multiples of one: arrays with an axis per dimension, by its divisors."""
+    """All tiles that are multiples of one: arrays with an axis per dimension, by its divisors.
+
+    Of each tensor `words` are those of a tile, `moved` those of all visits to tiles, and `once` its elements, again for
+    each step of loops that do not index it.
+    """
 
     def __init__(self, problem: Problem, axes: list[Axes], least: Factors) -> None:
         self.sizes = [[m * f for f in divisors_of(n // m)] for n, m in zip(problem.bounds, least, strict=True)]
@@ -30,9 +35,10 @@ class Lattice:
         visits = [self.of_dim(d, [n // size for size in self.sizes[d]]) for d, n in enumerate(problem.bounds)]
         self.words = [self.tile_words(found, (1,) * len(least)) for found in axes]
         self.moved = [words * prod(visits) for words in self.words]
-        elements = [words.flat[-1] for words in self.words]
-        again = [prod((visits[d] for d in found.unrelated), start=np.ones(self.shape)) for found in axes]
-        self.once = [n * times for n, times in zip(elements, again, strict=True)]
+        pairs = zip(self.words, axes, strict=True)
+        self.once = [
+            reduce(mul, (visits[d] for d in own.unrelated), np.full(self.shape, n.flat[-1])) for n, own in pairs
+        ]
 
     def of_dim(self, d: int, values: Sequence[float]) -> Floats:
         """Values by the size along one dimension, to be multiplied with arrays of tiles."""
@@ -40,16 +46,14 @@ class Lattice:
 
     def tile_words(self, axes: Axes, parts: Factors) -> Floats:
         """Words of one of so many equal parts of each tile, along each dimension."""
-        found = np.ones((1,) * len(self.shape))
-        for d in axes.plain:
-            found = found * self.of_dim(d, [size // parts[d] for size in self.sizes[d]])
+        sizes = [[size // n for size in own] for own, n in zip(self.sizes, parts, strict=True)]
+        found = reduce(mul, (self.of_dim(d, sizes[d]) for d in axes.plain), np.ones(self.shape))
         for window in axes.windows:
-            sizes = [[size // parts[d] for size in self.sizes[d]] for d in window.dims]
-            values = np.array([distinct(window.coefficients, chosen) for chosen in product(*sizes)], np.float64)
-            order = np.argsort(window.dims)
-            table = values.reshape(tuple(map(len, sizes))).transpose(order)
+            every = product(*(sizes[d] for d in window.dims))
+            values = np.array([distinct(window.coefficients, chosen) for chosen in every], np.float64)
+            table = values.reshape([self.shape[d] for d in window.dims]).transpose(np.argsort(window.dims))
             found = found * table.reshape([n if d in window.dims else 1 for d, n in enumerate(self.shape)])
-        return np.broadcast_to(found, self.shape)
+        return found
 
     def least_beyond(self, table: Floats, dims: frozenset[int]) -> Floats:
         """By tile, the least of the table over tiles that contain it and differ along `dims` alone."""
@@ -57,16 +61,10 @@ class Lattice:
         for d in dims:
             rows = np.moveaxis(found, d, 0)
             for place, larger in enumerate(self._larger[d]):
-                if len(larger) > 1:
-                    rows[place] = rows[larger].min(axis=0)
+                rows[place] = rows[larger].min(axis=0)
         return found
 
 
 def total(costs: Iterable[Floats]) -> Floats:
     """The sum of arrays that broadcast to each other."""
     return sum(costs, np.zeros(()))
-
-
-def least_of(ways: Sequence[Floats]) -> Floats:
-    """The least of arrays that broadcast to each other."""
-    return reduce(np.minimum, ways)

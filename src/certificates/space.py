@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice, permutations, product
+from itertools import islice, pairwise, permutations, product
 from math import factorial, prod
-from typing import Literal
 
 from ..algebra.factors import divisors_of
 from ..costs.exact.axes import axes_of
 from ..costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..errors import TilewrightError
 
-Goal = Literal["edp", "energy", "latency", "dram"]
-GOALS: tuple[Goal, ...] = ("edp", "energy", "latency", "dram")
+GOALS = "edp", "energy", "latency", "dram"
 
 MAX_PARTS = 1_000_000
 """Regions that one is split into, and mappings of one, at most: work must end whatever a certificate says."""
@@ -33,19 +31,24 @@ class Question:
 
     arch: Architecture
     problem: Problem
-    goal: Goal
+    goal: str
     bypass: bool
     split_axes: bool
     dims: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        subject = f"certificate of {self.problem.name}"
         for tensor in self.problem.tensors:
             if tensor.is_output and axes_of(tensor, self.problem.bounds).windows:
-                expected, lever = "a result whose indices are no sums", "map without --certificate"
-                raise TilewrightError("unsupported", subject, expected, tensor.name, lever)
-        if sorted(self.dims) != list(range(len(self.problem.dims))):
-            raise TilewrightError("parse", subject, "each dimension once, to be decided in turn", str(self.dims))
+                raise self._refused("unsupported", "a result whose indices are no sums", tensor.name)
+
+    def _refused(self, kind: str, expected: str, found: str) -> TilewrightError:
+        subject = f"certificate of {self.problem.name}"
+        return TilewrightError(kind, subject, expected, found, "map without --certificate")
+
+    def limit(self, count: int, what: str) -> None:
+        """Refuse what would take too long."""
+        if count > MAX_PARTS:
+            raise self._refused("limit", f"at most {MAX_PARTS} {what}", str(count))
 
     @cached_property
     def arrays(self) -> tuple[tuple[int, int, int], ...]:
@@ -66,22 +69,12 @@ class Question:
     @cached_property
     def spreads(self) -> tuple[tuple[Factors, ...], ...]:
         """By dimension, factors over the arrays whose product divides its bound."""
-        return tuple(tuple(self._spreads(n, 0)) for n in self.problem.bounds)
-
-    def limit(self, count: int, what: str) -> None:
-        """Refuse what would take too long."""
-        if count > MAX_PARTS:
-            subject, lever = f"certificate of {self.problem.name}", "map without --certificate"
-            raise TilewrightError("limit", subject, f"at most {MAX_PARTS} {what}", str(count), lever)
-
-    def _spreads(self, rest: int, place: int) -> Iterator[Factors]:
-        if place == len(self.arrays):
-            yield ()
-            return
-        _, columns, rows = self.arrays[place]
-        for factor in divisors_of(rest):
-            if factor <= columns * rows:
-                yield from ((factor, *more) for more in self._spreads(rest // factor, place + 1))
+        found: list[tuple[Factors, ...]] = []
+        for n in self.problem.bounds:
+            fitting = [[f for f in divisors_of(n) if f <= columns * rows] for _, columns, rows in self.arrays]
+            self.limit(prod(map(len, fitting)), "spreads of a dimension")
+            found.append(tuple(factors for factors in product(*fitting) if n % prod(factors) == 0))
+        return tuple(found)
 
     def layouts(self, place: int, factors: Sequence[int]) -> Iterator[Factors]:
         """Factors along columns, the others along rows, that lay a spread out on one array."""
@@ -103,10 +96,9 @@ class Region:
     tiles: tuple[Factors, ...] = ()
 
     def __str__(self) -> str:
-        kept = "" if self.kept is None else f"kept {self.kept}"
         names = [self.question.problem.dims[d] for d in self.question.dims]
         spreads = (f"{n} = {f}" for n, f in zip(names, self.spreads, strict=False))
-        return " ".join([f"region {kept}", *spreads, *map(str, self.tiles)])
+        return " ".join([f"region kept {self.kept}", *spreads, *map(str, self.tiles)])
 
     def parts(self) -> Iterator[Region]:
         """The regions that this one is the union of; of a region with all tiles there are none (`mappings`)."""
@@ -117,12 +109,12 @@ class Region:
             d = question.dims[len(self.spreads)]
             yield from (replace(self, spreads=(*self.spreads, found)) for found in question.spreads[d])
         elif not self.decided:
-            rests = [[f * low for f in divisors_of(n // low)] for n, low in zip(*self._last(), strict=True)]
+            inner = self.tiles[-1] if self.tiles else self.spatial()
+            rests = [
+                [f * low for f in divisors_of(n // low)] for n, low in zip(question.problem.bounds, inner, strict=True)
+            ]
             question.limit(prod(map(len, rests)), "tiles")
             yield from (replace(self, tiles=(*self.tiles, tile)) for tile in product(*rests))
-
-    def _last(self) -> tuple[Factors, Factors]:
-        return self.question.problem.bounds, self.tiles[-1] if self.tiles else self.spatial()
 
     @cached_property
     def memories(self) -> tuple[int, ...]:
@@ -160,54 +152,47 @@ class Region:
     def mappings(self) -> Iterator[LoopMapping]:
         """Statement 4: one mapping for each order of loops that may matter, all tiles decided."""
         assert self.kept is not None
-        question, count = self.question, len(self.question.arch.levels)
+        question, steps = self.question, self._steps()
         question.limit(self.most_mappings(), "orders of loops")
         names = [tensor.name for tensor in question.problem.tensors]
         away = [frozenset(n for n, keep in zip(names, kept, strict=True) if not keep) for kept in self.kept]
-        spatial = [list(self._spatial(place)) for place in range(len(question.arrays))]
-        for temporal in product(*(list(_orders(*step)) for step in self._steps())):
-            order = list(chain(*temporal))
-            for chosen in product(*spatial):
-                along = {array[0]: axes for array, axes in zip(question.arrays, chosen, strict=True)}
-                levels = (LevelMapping(order[n], *along.get(n, ((), ())), away[n]) for n in range(count))
-                yield LoopMapping(tuple(levels))
+        spatial = [list(self._along_axes(place)) for place in range(len(question.arrays))]
+        for chosen in product(*(list(_orders(*step)) for step in steps)):
+            temporal = [loops for step in chosen for loops in step]
+            for axes in product(*spatial):
+                along = {array[0]: both for array, both in zip(question.arrays, axes, strict=True)}
+                levels = enumerate(zip(temporal, away, strict=True))
+                yield LoopMapping(tuple(LevelMapping(own, *along.get(n, ((), ())), gone) for n, (own, gone) in levels))
 
     def most_mappings(self) -> int:
         """`mappings` at most, but for orders along axes."""
-        steps = [(factors, last - first + 1) for factors, first, last in self._steps()]
-        ways = (prod(len(list(_products(n, count))) for n in factors) for factors, count in steps)
-        return prod(ways) * prod(
-            factorial(sum(n > 1 for n in factors)) for factors, _ in steps[self.memories[:1] == (0,) :]
-        )
+        steps = self._steps()
+        ways = prod(len(list(_products(n, len(levels)))) for factors, levels in steps for n in factors)
+        return ways * prod(factorial(sum(n > 1 for n in own)) for own, levels in steps if levels != range(1))
 
-    def _steps(self) -> Iterator[tuple[Factors, int, int]]:
+    def _steps(self) -> list[tuple[Factors, range]]:
         """From tile to tile: how many times as large by dimension, and the levels whose loops in time make it so."""
-        tiles, first = [self.spatial(), *self.tiles, self.question.problem.bounds], 0
-        for inner, outer, last in zip(
-            tiles[:-1], tiles[1:], [*self.memories, len(self.question.arch.levels) - 1], strict=True
-        ):
-            yield tuple(b // a for a, b in zip(inner, outer, strict=True)), first, last
-            first = last + 1
+        tiles = pairwise([self.spatial(), *self.tiles, self.question.problem.bounds])
+        levels = pairwise([-1, *self.memories, len(self.question.arch.levels) - 1])
+        times = (tuple(b // a for a, b in zip(*pair, strict=True)) for pair in tiles)
+        return [(own, range(first + 1, last + 1)) for own, (first, last) in zip(times, levels, strict=True)]
 
-    def _spatial(self, place: int) -> Iterator[tuple[tuple[Loop, ...], tuple[Loop, ...]]]:
+    def _along_axes(self, place: int) -> Iterator[tuple[tuple[Loop, ...], tuple[Loop, ...]]]:
         """Statement 5: loops along columns and rows of one array, all layouts and orders where links take energy."""
-        factors, links = (
-            self.on_arrays()[place],
-            self.question.arch.levels[self.question.arrays[place][0]].hop_energy_pj,
-        )
-        for columns in islice(self.question.layouts(place, factors), None if links else 1):
+        question, factors = self.question, self.on_arrays()[place]
+        links = question.arch.levels[question.arrays[place][0]].hop_energy_pj
+        for columns in islice(question.layouts(place, factors), None if links else 1):
             both = columns, tuple(n // x for n, x in zip(factors, columns, strict=True))
-            axes = [tuple(Loop(d, n) for d, n in zip(self.question.dims, own, strict=True) if n > 1) for own in both]
-            x, y = (permutations(own) if links else [own] for own in axes)
-            yield from product(x, list(y))
+            axes = [tuple(Loop(d, n) for d, n in zip(question.dims, own, strict=True) if n > 1) for own in both]
+            x, y = (list(permutations(own)) if links else [own] for own in axes)
+            yield from product(x, y)
 
 
-def _orders(factors: Factors, first: int, last: int) -> Iterator[tuple[tuple[Loop, ...], ...]]:
+def _orders(factors: Factors, levels: range) -> Iterator[tuple[tuple[Loop, ...], ...]]:
     """Loops in time of these levels, of so many iterations together; statement 5: those of level 0 in one order."""
-    count = last - first + 1
-    for found in product(*(_products(n, count) for n in factors)):
-        loops = [tuple(Loop(d, f[n]) for d, f in enumerate(found) if f[n] > 1) for n in range(count)]
-        yield from product(*(permutations(own) if first + n else [own] for n, own in enumerate(loops)))
+    for found in product(*(_products(n, len(levels)) for n in factors)):
+        loops = [tuple(Loop(d, n) for d, n in enumerate(own) if n > 1) for own in zip(*found, strict=True)]
+        yield from product(*(permutations(own) if level else [own] for level, own in zip(levels, loops, strict=True)))
 
 
 def _products(number: int, count: int) -> Iterator[Factors]:

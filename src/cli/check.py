@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from .options import add_count
@@ -29,6 +30,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..certificates import check_certificate
     from ..costs.exact import evaluate
 
+    begun = process_time()
     found = check_certificate(arguments.file, arguments.sample)
     question, mapping = found.certificate.question, found.certificate.mapping
     prices = evaluate(question.arch, question.problem, mapping)
@@ -48,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         "priced": found.mappings,
         "dims": dict(zip(question.problem.dims, question.problem.bounds, strict=True)),
         "loops": loop_nest(question.arch, question.problem, mapping),
-        "cpu_s": found.cpu_s,
+        "cpu_s": process_time() - begun,
     }
 
 

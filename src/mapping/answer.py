@@ -143,12 +143,12 @@ class LayerMapping:
 
     def certificate(self) -> str:
         """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md."""
-        from ..search.mapping.certify import certify
+        from ..search.mapping.certify import as_json, certify
 
         if not self.mapped.proven:
             subject, lever = f"certificate of {self.layer.name} on {self.arch.name}", "search longer, by --method exact"
             raise TilewrightError("unsupported", subject, "a mapping that is proven best", "one that is not", lever)
-        return dumps(certify(self.arch, self.layer.problem, self.mapping, self.request).as_json()) + "\n"
+        return dumps(as_json(certify(self.arch, self.layer.problem, self.mapping, self.request))) + "\n"
 
     def write_timeloop(self, folder: Path) -> list[Path]:
         """Writes problem, architecture and mapping as Timeloop reads them; the files."""

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from math import inf
 
 from ...certificates.bounds import Bounds, price
-from ...certificates.check import ARRAY, BOUND, PRICED, SLACK, SPLIT, Certificate
+from ...certificates.check import ARRAY, BOUND, FORMAT, PRICED, SLACK, SPLIT, Certificate
 from ...certificates.space import Question, Region
 from ...costs.exact.axes import axes_of
-from ...costs.hierarchy import Architecture, LoopMapping, Problem
+from ...costs.hierarchy import Architecture, LoopMapping, Problem, mapping_as_json
+from ...costs.hierarchy.parse import architecture_as_json, problem_as_json
+from ...costs.json_fields import Json
 from ...errors import TilewrightError
 from .values import Request
 
@@ -52,6 +54,24 @@ def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request:
     root, low = tree.grow()
     gap = min(1.0, (1 - low / target) * (1 + 1e-9)) if low < target else 0.0
     return Certificate(question, mapping, "".join(_steps(root, tree.bounds, target, target * (1 - gap))), gap)
+
+
+def as_json(certificate: Certificate) -> Json:
+    """The certificate's file."""
+    question = certificate.question
+    return {
+        "format": FORMAT,
+        "arch": architecture_as_json(question.arch),
+        "problem": problem_as_json(question.problem),
+        "objective": question.goal,
+        "factors": "perfect",
+        "bypass": question.bypass,
+        "split_axes": question.split_axes,
+        "dims": [question.problem.dims[d] for d in question.dims],
+        "mapping": mapping_as_json(question.arch, question.problem, certificate.mapping),
+        "gap": certificate.gap,
+        "steps": certificate.steps,
+    }
 
 
 def _dims_in_order(problem: Problem) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from tilewright.certificates.space import Region
 from tilewright.cli import main
 from tilewright.errors import TilewrightError
 from tilewright.mapping import MapOptions, map_kernel
-from tilewright.search.mapping.certify import certify
+from tilewright.search.mapping.certify import as_json, certify
 
 from .pairs import Pair, pair_of, regions_of
 
@@ -43,8 +43,8 @@ def certificates() -> list[Certificate]:
 
 
 def follow(certificate: Certificate, sample: int | None = None) -> Follower:
-    follower = Follower(certificate, "certificate", sample, 0)
-    follower.follow(0.0)
+    follower = Follower(certificate, "certificate", sample)
+    follower.follow()
     return follower
 
 
@@ -88,7 +88,7 @@ FAULTS = {
     "free children": changed("free", lambda found: max(1, found // 2)),
     "memories": changed("fits", lambda found: np.where(found.cumsum().reshape(found.shape) < 3, np.inf, found)),
     "first tiles": changed("first_tiles", lambda found: found + 1),
-    "latency": changed("_latency", lambda found: found + 1),
+    "latency": changed("latency", lambda found: found + 1),
     "dimensions at rest": changed("free_dims", lambda found: frozenset()),
 }
 
@@ -101,7 +101,7 @@ def test_the_sweep_catches_wrong_bounds(fault: str, monkeypatch: pytest.MonkeyPa
 
 def test_certificates_are_accepted() -> None:
     for certificate in certificates():
-        again = parse_certificate(json.loads(json.dumps(certificate.as_json())), "text")
+        again = parse_certificate(json.loads(json.dumps(as_json(certificate))), "text")
         assert again == certificate
         follower = follow(again)
         assert follower.followed == sum(follower.closed.values()) == sum(step != "s" for step in again.steps)
@@ -152,7 +152,7 @@ def test_other_machines_are_refused() -> None:
 
 
 def fields(**changed: Any) -> dict[str, Any]:
-    return {**certificates()[0].as_json(), **changed}
+    return {**as_json(certificates()[0]), **changed}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def fields(**changed: Any) -> dict[str, Any]:
         (fields(factors="imperfect"), "perfect"),
         (fields(objective="area"), "edp, energy, latency, dram"),
         (fields(dims=["m", "m"]), "once"),
-        (fields(bypass=1), "true or false"),
+        (fields(bypass=1), "True, False"),
         (fields(gap=2), "from 0 to 1"),
         (fields(steps=3), "steps"),
     ],
