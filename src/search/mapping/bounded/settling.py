@@ -21,7 +21,6 @@ from .hops import Placement
 from .incumbent import Incumbent
 from .model import WINDOW, Ints, Model
 from .orders import blocks_of, count_of, orders_of
-from .sequences import Leaf, Sequences
 from .spreads import Factors
 from .walk import new_leaves
 
@@ -65,7 +64,6 @@ class Settling:
         levels = len(arch.levels)
         self.room = workspace(arch, reduced(problem, dims), LEAVES)
         self.leaves = new_leaves(LEAVES, levels, len(dims))
-        self.sequences = Sequences(model)
         self.sets = sets_for(self.room.shape) if self.room.able and self.objective < 2 else None
         self.evaluated, self.hurried, self.diving = 0, False, False
 
@@ -75,35 +73,25 @@ class Settling:
         if number == 0:
             return inf
         leaves.number[0] = 0
-        enough = self.best.enough * (1 - ROUNDING)
         if self.sets is not None and not site.unplaced and not self.diving:
             return self.arrange_leaves(number, site)
-        energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept)
-        unsettled: list[Leaf] = []
-        for n, energy in enumerate(energies):
-            bound, least = float(leaves.bound[n, 0]), float(leaves.bound[n, 1])
-            if energy > least * (1 + ROUNDING) and bound < enough and not self.diving:
-                blocks = blocks_of(leaves, n, self.model, self.skeleton.kept)
-                unsettled.append(Leaf(leaves.temporal[n].copy(), leaves.order[n].copy(), blocks, bound, least))
-        return self.settle(unsettled, site)
-
-    def settle(self, leaves: list[Leaf], site: Site) -> float:
-        """Try all orders of loops within the leaves' blocks; returns a lower bound of what is not covered by that."""
-        low, waiting = inf, list[tuple[Ints, Ints]]()
-        for n, leaf in enumerate(leaves):
-            if leaf.bound < self.best.enough * (1 - ROUNDING):
-                found = None if site.unplaced else self.variants(leaf, MAX_ORDERS // len(site.layouts))
-                low = min(low, leaf.bound) if found is None else low
-                waiting += found or []
-            while len(waiting) >= LEAVES or (waiting and n == len(leaves) - 1):
-                if self.late():
-                    self.hurried = True
-                    return min([low, *(leaf.bound for leaf in leaves)])
-                part, waiting = waiting[:LEAVES], waiting[LEAVES:]
-                chosen, orders = (np.array(some, np.int64) for some in zip(*part, strict=True))
-                for layout in site.layouts:
-                    self.price(chosen, orders, layout, site.kept)
+        energies, low = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept), inf
+        for row, energy in enumerate(energies if not self.diving else []):
+            bound, least = leaves.bound[row].tolist()
+            if energy > least * (1 + ROUNDING) and bound < self.best.enough * (1 - ROUNDING):
+                low = low if self.settle(row, site) else min(low, bound)
         return low
+
+    def settle(self, row: int, site: Site) -> bool:
+        """Price all that a leaf stands for, in all orders; False if that is too much, or takes too long."""
+        factors = None if site.unplaced else self.members(self.leaves.temporal[row])
+        if factors is None or len(factors) * len(site.layouts) > MAX_ORDERS:
+            return False
+        for chosen, layout in product(factors, site.layouts):
+            self.hurried = self.hurried or self.late()
+            if self.hurried or not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
+                return False
+        return True
 
     def arrange_leaves(self, number: int, site: Site) -> float:
         """Put all that the first `number` leaves stand for in its best order; price what may be better than the best.
@@ -148,32 +136,21 @@ class Settling:
             self.price(factors[n : n + 1], rows.order[n : n + 1], layout, site.kept)
             value = self.value(float(energies[n]), int(room.answers.cycles[0]))
             if value > float(energies[n]) * cycles * (1 + ROUNDING) and not self.try_orders(
-                row, factors[n], layout, site
+                row, factors[n], layout, site, MAX_ORDERS
             ):
                 low = min(low, float(energies[n]) * cycles)
         return low
 
-    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> bool:
-        """Price all orders within a leaf's blocks; False if there are too many."""
+    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site, most: int) -> bool:
+        """Price all orders within a leaf's blocks; False if there are more than `most` over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
-        if count_of(blocks) * len(site.layouts) > MAX_ORDERS:
+        if count_of(blocks) * len(site.layouts) > most:
             return False
         orders = np.array(list(orders_of(blocks)), np.int64)
         for first in range(0, len(orders), LEAVES):
             some = orders[first : first + LEAVES]
             self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
         return True
-
-    def variants(self, leaf: Leaf, most: int) -> list[tuple[Ints, Ints]] | None:
-        """Factors and orders for which a leaf stands; None if they are more than `most`."""
-        if self.model.perfect:
-            limit = inf if self.objective == 2 else self.best.enough / leaf.bound * leaf.energy
-            orders = self.sequences.needed(leaf, self.skeleton, limit)
-            return None if orders is None or len(orders) > most else [(leaf.factors, order) for order in orders]
-        every = members(self.bounds, self.skeleton.spread, leaf.factors, most, self.plain)
-        if every is None or len(every) * count_of(leaf.blocks) > most:
-            return None
-        return list(product(every, np.array(list(orders_of(leaf.blocks)), np.int64)))
 
     def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> list[float]:
         """Energies (N,) of mappings (N, L, D), the best of which is kept."""
