@@ -193,7 +193,7 @@ def _options(arguments: argparse.Namespace) -> Any:
 
 
 def _cases(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..search.mapping.exact import cases_file
+    from ..mapping.cases import cases_file
 
     if arguments.kernel is not None:
         raise UsageError("usage", "tilewright map", "KERNEL or --cases", "both")

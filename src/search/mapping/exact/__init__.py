@@ -8,7 +8,6 @@ best mapping is priced in full.
 """
 
 from ..values import Mapped, Objective, Space
-from .cases import cases_file
 from .solve import solve
 
-__all__ = ["Mapped", "Objective", "Space", "cases_file", "solve"]
+__all__ = ["Mapped", "Objective", "Space", "solve"]

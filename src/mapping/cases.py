@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
-from ....costs.hierarchy import Architecture, Problem, mapping_as_json, parse_architecture, parse_problem
-from ....costs.json_fields import read_json
-from ....errors import TilewrightError
-from ....interruption import requested, stop_unless, stoppable
-from ..values import Mapped, Objective, Space
-from .solve import solve
-
-Json = dict[str, object]
-FindTarget = Callable[[str], Architecture | None]
-"""Looks up a machine that the compiler knows by name."""
+from ..costs.hierarchy import Architecture, Problem, mapping_as_json, parse_architecture, parse_problem
+from ..costs.json_fields import Json, read_json
+from ..errors import TilewrightError
+from ..interruption import requested, stop_unless, stoppable
+from ..search.mapping.exact import solve
+from ..search.mapping.values import Mapped, Objective, Space
 
 
 def cases_file(
     path: str | Path,
     objective: Objective = "edp",
     time_limit_s: float | None = None,
-    find_target: FindTarget | None = None,
-    references: Sequence[str | Path] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Json:
     """`{"results": [...]}`, one per entry of the JSON list at `path`: `{arch, problem, bypass_in_space, ...}`.
 
-    An entry's `arch` and `problem` are objects, or names: of a machine that `find_target` knows, else of one that a
-    reference file describes under `archs` or `problems`; without `references` those are the JSON files beside `path`.
+    An entry's `arch` and `problem` are objects, or names of what a JSON file beside `path` describes under `archs` or
+    `problems`.
     `bypass_in_space` and `spatial_dim_split_xy` (default false) say which mappings count; factors are perfect and the
     model is Timeloop's.  `time_limit_s` holds per entry, in processor seconds; equal entries are solved once.
     `progress` is told how many entries of how many are done.  A request to stop leaves out what is not solved.
@@ -37,7 +32,7 @@ def cases_file(
     entries = read_json(where)
     if not isinstance(entries, list):
         raise TilewrightError("parse", str(where), "a list of cases", type(entries).__name__)
-    tables = _Tables(where, references, find_target)
+    tables = _Tables(where)
     known: dict[tuple[Architecture, Problem, Space], Mapped] = {}
     results: list[Json] = []
     for i, entry in enumerate(entries):
@@ -76,40 +71,27 @@ def _answer(arch: Architecture, problem: Problem, mapped: Mapped) -> Json:
 class _Tables:
     """Machines and problems by name, from files that are read at the first unknown name."""
 
-    def __init__(self, path: Path, references: Sequence[str | Path] | None, find_target: FindTarget | None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._references = None if references is None else [Path(found) for found in references]
-        self._find_target = find_target
-        self._documents: list[tuple[Path, Json]] | None = None
 
     def architecture(self, value: object, where: str) -> Architecture:
-        if isinstance(value, dict):
-            return parse_architecture(value, where)
-        name = _name(value, where)
-        target = None if self._find_target is None else self._find_target(name)
-        return target or parse_architecture(self._named("archs", name, where), where)
+        found = value if isinstance(value, dict) else self._named("archs", _name(value, where), where)
+        return parse_architecture(found, where)
 
     def problem(self, value: object, where: str) -> Problem:
-        if isinstance(value, dict):
-            return parse_problem(value, where)
-        return parse_problem(self._named("problems", _name(value, where), where), where)
+        found = value if isinstance(value, dict) else self._named("problems", _name(value, where), where)
+        return parse_problem(found, where)
 
     def _named(self, section: str, name: str, where: str) -> object:
-        for _, document in self._opened():
+        for _, document in self._opened:
             table = document.get(section)
             if isinstance(table, dict) and name in table:
                 return table[name]
-        files = ", ".join(path.name for path, _ in self._opened()) or "no reference file"
+        files = ", ".join(path.name for path, _ in self._opened) or "no reference file"
         raise TilewrightError("parse", where, f"an object, or a name under {section} of a reference", name, files)
 
+    @cached_property
     def _opened(self) -> list[tuple[Path, Json]]:
-        if self._documents is None:
-            self._documents = list(self._open())
-        return self._documents
-
-    def _open(self) -> list[tuple[Path, Json]]:
-        if self._references is not None:
-            return [(path, _object(read_json(path), str(path))) for path in self._references]
         found: list[tuple[Path, Json]] = []
         for path in sorted(self._path.parent.glob("*.json")):
             try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.search.mapping.exact import cases_file
+from tilewright.mapping.cases import cases_file
 
 ARCH = {
     "name": "small",
@@ -70,7 +70,7 @@ def test_a_request_to_stop_leaves_solved_cases(tmp_path: Path, monkeypatch: pyte
     other = {**GEMM, "dims": {"M": 2, "K": 2, "N": 2}}
     path = write(tmp_path / "cases.json", [{"arch": ARCH, "problem": problem} for problem in (GEMM, other)])
     asked: list[bool] = []
-    monkeypatch.setattr("tilewright.search.mapping.exact.cases.requested", lambda: bool(asked))
+    monkeypatch.setattr("tilewright.mapping.cases.requested", lambda: bool(asked))
     results = cases_file(path, progress=lambda *_: asked.append(True))["results"]
     assert isinstance(results, list)
     assert [result["problem"] for result in results] == ["gemm"]
