@@ -31,13 +31,20 @@ def price(arch: Architecture, problem: Problem, mapping: LoopMapping, goal: str)
     return {"edp": found.energy_pj * found.cycles, "energy": found.energy_pj, "latency": float(found.cycles)}[goal]
 
 
+Resting = frozenset[int]
+Least = Callable[[Resting], Floats]
+"""What resting tensors move at least, by tile."""
+
+
 class Tables(NamedTuple):
     """By memory of a region that keeps something: which tiles fit (0, else infinite), what its tensors move (statement
-    3a), what first tiles take, and the costs to go from its tiles."""
+    3a), and move at least if they `still` rest when the loops of the next memory are over, what first tiles take, and
+    the costs to go from its tiles."""
 
     lattice: Lattice
     fits: list[Floats]
     moves: list[dict[int, Floats]]
+    still: list[Least]
     first: list[Floats]
     to_go: list[Floats]
 
@@ -102,9 +109,10 @@ class Bounds(Terms):
         """3a: least costs to go, from the outermost memory inwards, with a cycle of first tiles at `worth`."""
         region = Region(self.question, kept, spreads)
         lattice, tensors = self.lattice(region.spatial()), range(len(self.output))
-        found = Tables(lattice, [], [], [], [])
+        found, end = Tables(lattice, [], [], [], [], []), np.zeros(lattice.shape)
         for c in reversed(region.memories):
             found.moves.insert(0, {t: self.crossing(region, t, c, lattice) for t in tensors if kept[c][t]})
+            found.still.insert(0, self._rest(lattice, found.moves[0], lambda resting: [] if resting else [end]))
             found.first.insert(0, self.first_tiles(region, c, lattice, ports) * worth)
             found.to_go.insert(0, self._to_go(found))
             found.fits.insert(0, self.fits(region, c, lattice))
@@ -112,28 +120,29 @@ class Bounds(Terms):
 
     def _to_go(self, tables: Tables) -> Floats:
         """Costs to go of the innermost memory of `tables` by its tile, which have those of memories outside of it."""
-        lattice, moves = tables.lattice, tables.moves[0]
-        beyond = tables.fits[0] + tables.to_go[0] if tables.to_go else None
-        after = np.zeros(lattice.shape) if beyond is None else lattice.least_beyond(beyond, self.every)
+        lattice, moves, found = tables.lattice, tables.moves[0], tables.still[0]
+        if tables.to_go:
+            beyond = tables.fits[0] + tables.to_go[0]
+            found = self._rest(lattice, moves, lambda resting: [beyond + tables.still[0](resting)])
+        return found(frozenset(moves)) + tables.first[0]
+
+    def _rest(self, lattice: Lattice, moves: dict[int, Floats], over: Callable[[Resting], list[Floats]]) -> Least:
+        """By tensors that rest, and their tile, the least that they move until the end: a loop moves some, or the loops
+        of the next memory are `over`."""
 
         @cache
-        def rest(resting: frozenset[int]) -> Floats:
-            """The same while these tensors rest: until a loop moves some, or the loops of the next memory are over."""
-            if not resting:
-                return after
-            dims = self.free_dims(resting)
-            ways = [total(moves[t] for t in resting - left) + rest(left) for left in self.left(resting)]
-            if beyond is not None:
-                ways.append(beyond + lattice.least_beyond(total(moves[t] for t in resting), dims))
-            return lattice.least_beyond(reduce(np.minimum, ways), dims)
+        def rest(resting: Resting) -> Floats:
+            some = self.left(resting) if resting else ()
+            ways = [total(moves[t] for t in resting - left) + rest(left) for left in some]
+            return lattice.least_beyond(reduce(np.minimum, [*ways, *over(resting)]), self.free_dims(resting))
 
-        return rest(frozenset(moves)) + tables.first[0]
+        return rest
 
-    def free_dims(self, resting: frozenset[int]) -> frozenset[int]:
+    def free_dims(self, resting: Resting) -> frozenset[int]:
         """Dimensions whose loops let all these tensors rest; those of a window do, for a bound."""
         return self.every.difference(*(self.plain[t] for t in resting))
 
-    def left(self, resting: frozenset[int]) -> set[frozenset[int]]:
+    def left(self, resting: Resting) -> set[frozenset[int]]:
         """Tensors that still rest after a loop that moves some of them, by the loop's dimension; or all move."""
         found = {frozenset(t for t in resting if d not in self.plain[t]) for d in self.every}
         return {one for one in found if one != resting} | {frozenset()}
@@ -164,13 +173,13 @@ class Bounds(Terms):
         """3a: what memory `n` moves in the loops between its tile and that of the next memory, with the best order."""
         moves, lattice = tables.moves[n], tables.lattice
 
-        def rest(resting: frozenset[int]) -> Floats:
+        def rest(resting: Resting) -> Floats:
             if not resting:
                 return np.array(0.0)
             dims = self.free_dims(resting)
             at = [outer[d] if d in dims else inner[d] for d in range(len(inner))]
             ways = [total(moves[t][np.ix_(*at)] for t in resting - left) + rest(left) for left in self.left(resting)]
-            still = lattice.least_beyond(total(moves[t] for t in resting), dims)[np.ix_(*outer)]
+            still = tables.still[n](resting)[np.ix_(*outer)]
             for d in self.every - dims:
                 still = still + lattice.of_dim(d, [0.0 if place == inner[d][0] else inf for place in outer[d]])
             return reduce(np.minimum, [*ways, still])
