@@ -29,12 +29,12 @@ from time import monotonic
 from typing import NamedTuple
 
 from tilewright.costs.hierarchy import Architecture, Problem
-from tilewright.search.mapping.bounded import estimates, outer, rooms
+from tilewright.search.mapping.exact.bounds import estimates, inner_grids, outer
 from tilewright.search.mapping.values import OBJECTIVES, CostModel, Factors, Request, Space
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test" / "unit" / "search" / "mapping"))
 
-from bounded.enumerate import (
+from exact.enumerate import (
     random_arrays,
     random_deep,
     random_few,
@@ -49,7 +49,7 @@ from bounded.enumerate import (
     untimed,
     verdict,
 )
-from bounded.skeletons import verdict_of_each
+from exact.skeletons import verdict_of_each
 
 PROBLEMS = random_problem, random_sliding_problem, random_kernel
 KINDS: dict[str, tuple[tuple[Callable[[Random], Problem], ...], tuple[Callable[[Random], Architecture], ...]]] = {
@@ -95,7 +95,7 @@ def check(pair: Pair) -> str:
 
 def coarse() -> None:
     """Tables of few cells."""
-    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = rooms.MAX_INNER = 6
+    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = inner_grids.MAX_INNER = 6
     estimates.COARSE_CELLS, estimates.FINE_CELLS, estimates.WINDOW_CELLS = 6, 12, 12
 
 

@@ -37,11 +37,11 @@ class Search(NamedTuple):
 
 SEARCHES: dict[str, Search] = {
     "exact mapper": Search(
-        ("search/mapping/bounded/descend.walk", PRICES, ANNEAL),
+        ("search/mapping/exact/tree/walk.walk", PRICES, ANNEAL),
         ((*SMALL, "--factors", "perfect"), SMALL, (*SMALL, "--method", "refine")),
     ),
     "exact mapper of Timeloop's model": Search(
-        ("search/mapping/exact/scan.scan",),
+        ("search/mapping/timeloop/scan.scan",),
         (("map", GEMM, "--target", "conventional", "--model", "timeloop"),),
     ),
     "refine mapper": Search((PRICES, ANNEAL), ((*SMALL, "--method", "refine"),)),
@@ -55,7 +55,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def is_compiled(kernel: str) -> bool:
-    """Whether code of a kernel, `search/mapping/bounded/descend.walk`, was kept after its file was last edited."""
+    """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its file was last edited."""
     name, function = kernel.rsplit(".", 1)
     source = PACKAGE / f"{name}.py"
     found = source.parent.glob(f"__pycache__/{source.stem}.{function}-*.nbi")

@@ -10,7 +10,7 @@ from ..costs.hierarchy import Architecture, Problem, mapping_as_json, parse_arch
 from ..costs.json_fields import Json, read_json
 from ..errors import TilewrightError
 from ..interruption import requested, stop_unless, stoppable
-from ..search.mapping.exact import solve
+from ..search.mapping.timeloop import solve
 from ..search.mapping.values import Mapped, Objective, Space
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .values import Mapper
 
 MAPPERS: dict[str, str] = {
-    "exact": ".bounded",
+    "exact": ".exact",
     "refine": ".refine",
     "cosa": ".cosa",
     "sunstone": ".sunstone",

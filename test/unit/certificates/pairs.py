@@ -14,7 +14,7 @@ from tilewright.costs.hierarchy import LoopMapping
 from tilewright.errors import TilewrightError
 from tilewright.search.mapping.values import Request, Space
 
-from ..search.mapping.bounded.enumerate import (
+from ..search.mapping.exact.enumerate import (
     every_mapping,
     random_arrays,
     random_few,

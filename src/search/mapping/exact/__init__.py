@@ -1,13 +1,11 @@
-"""The exact mapper: the best mapping of a tensor operation on a machine of three memories, proven.
+"""The exact mapper for any hierarchy of memories: branch and bound over what is kept, spatial and temporal loops.
 
-Between two neighbouring memories, traffic depends on the tile of the outer one only through the bounds of the few
-innermost loops.  So the least energy beyond the middle memory is tabulated for every tile on the lattice of divisors;
-its minima over larger tiles, with the innermost loops' dimensions held fixed, price all outer choices of an inner tile
-by look-up.  Spreads over the array and inner tiles are taken in the order of such bounds; whatever remains below the
-best mapping is priced in full.
+A mapping is built from the innermost memory outwards, loop by loop.  A tensor's tile in a memory costs nothing while
+the loops outside it do not concern the tensor; the first loop that does settles its traffic.  So orders matter only
+through who is settled when, and a partial mapping has a bound: what is settled, the least that all others move, and the
+cheapest traffic to the outermost memory for any tile that contains this one.
 """
 
-from ..values import Mapped, Objective, Space
-from .solve import solve
+from .tree.solve import solve
 
-__all__ = ["Mapped", "Objective", "Space", "solve"]
+__all__ = ["solve"]

@@ -1,0 +1,1 @@
+"""Bounds: relaxations, and tables of costs to go."""

@@ -1,0 +1,213 @@
+"""What the outermost memory sends past the last one, by tile of that one; perfect factors only.
+
+A tensor that only memories further in keep rests in loops of the outermost memory where all its elements in a tile of
+the last memory have room further in, and no loop further in moves it.  Then its first or last tile is as large, and
+takes as long to arrive or to get back.  If a loop further in moves it, all loops of the outermost memory do.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from .....costs.compiled import bare, bare_entry
+from ..dominance.symmetries import Kept
+from ..space.model import UNRELATED, Floats, Ints, Model, one_way
+from ..tree.state import Skeleton
+from .outcomes import Case, Way
+from .outer import ports_of
+from .sections import Plan, Section
+from .skeletons import steady_and_far
+from .tables import EVERY
+
+MAX_CASES = 1 << 18
+"""Tiles times cases of a skeleton, beyond which tensors that might rest are not told from those that do."""
+
+MAX_CELLS = 1 << 22
+"""Cells of the words in all plans that are kept."""
+
+MOVED: Way = (0, -1, EVERY)
+"""What loops of the outermost memory mean for a tensor that those further in move."""
+
+
+@bare
+def moving_cycles(model: Model, children: int, far: float, near: float, back: bool) -> float:
+    """Cycles for so many words of the outermost memory, and of each of its children, in or `back`."""
+    last = model.capacity.shape[0] - 1
+    into = model.bandwidth[last - 1]
+    outside = far / one_way(model.bandwidth[last], back)
+    slowest: float = max(outside, near / children / min(into[0 if back else 1], into[2]))
+    return float(np.ceil(slowest * (1 - 1e-11)))
+
+
+@bare_entry
+def latencies_of(model: Model, skeleton: Skeleton) -> float:
+    """Cycles that the first words take from the outermost memory to the innermost, and the last ones back."""
+    found = 0.0
+    for back in (False, True):
+        first = model.latency.shape[0]
+        for t in range(model.kind.shape[0]):
+            if model.is_output[t] == back:
+                first = min(first, skeleton.parent[0, t])
+        found += model.latency[first:].sum()
+    return found
+
+
+@bare
+def fill_rooms(model: Model, skeleton: Skeleton, rooms: Floats) -> None:
+    """Fill `rooms` (T,): how many different elements of a tensor that passes the last memory have room further in."""
+    last = skeleton.kept.shape[0] - 1
+    for t in range(len(rooms)):
+        own = -1
+        for memory in range(last):
+            own = memory if skeleton.kept[memory, t] else own
+        rooms[t] = model.capacity[own] / model.weight[own, t] * (1 + 1e-9)
+        for d in range(model.kind.shape[1]):
+            if own >= 0 and model.kind[t, d] != UNRELATED:
+                rooms[t] *= skeleton.inside[last + 1, d] // skeleton.inside[own + 1, d]
+
+
+@bare_entry
+def least_product(
+    model: Model,
+    skeleton: Skeleton,
+    plan: Plan,
+    cells: Ints,
+    children: int,
+    energy: float,
+    steady: float,
+    fewest: float,
+    far: Floats,
+    rooms: Floats,
+    words: Floats,
+) -> float:
+    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first, with that much energy further
+    in; of its tiles the last memory has `children` instances.
+
+    `steady` are the least cycles but for filling and draining, `fewest` those of any mapping; `far` (2,) the words of
+    the outermost memory in first and last tiles further in, at least; `rooms` and `words` (T,) are room.
+    """
+    last, found, kept = model.capacity.shape[0] - 1, float(np.inf), 0
+    for t in range(words.shape[0]):
+        kept |= int(skeleton.kept[last - 1, t]) << t
+    latency = latencies_of(model, skeleton)
+    least = max(steady + latency, fewest)
+    fill_rooms(model, skeleton, rooms)
+    for cell in cells:
+        for case in range(plan.rows.shape[0] if plan.fits[cell] else 0):
+            total, into, back, near_in, near_back = energy, far[0], far[1], 0.0, 0.0
+            for t in range(words.shape[0]):
+                row, tile, near = plan.rows[case, t], 0.0, 0.0
+                words[t] = model.full[t]
+                if row >= 0 and (kept >> t) & 1:
+                    words[t] = plan.words[row, cell]
+                    total += plan.energies[row, cell]
+                    tile = plan.sizes[t, cell] if skeleton.parent[0, t] == last - 1 else 0.0
+                    near = tile * model.weight[last - 1, t]
+                elif row >= 0:
+                    row = row if plan.sizes[t, cell] <= rooms[t] else plan.moved[t]
+                    words[t] = plan.words[row, cell]
+                    price = model.read[last, t] + (model.write[last, t] if model.is_output[t] else 0.0)
+                    total += max(words[t] - model.full[t], 0.0) * price
+                    if plan.counts[t] and row != plan.moved[t]:
+                        tile = plan.sizes[t, cell] - plan.sizes[t, cells[0]]
+                if total * least >= found:
+                    break
+                if model.is_output[t]:
+                    back, near_back = back + tile * model.weight[last, t], near_back + near
+                else:
+                    into, near_in = into + tile * model.weight[last, t], near_in + near
+            if total * least < found:
+                cycles = moving_cycles(model, children, into, near_in, False)
+                cycles += moving_cycles(model, children, back, near_back, True) + latency
+                cycles += max(ports_of(model, words, kept, children), steady)
+                found = min(found, float(total * max(cycles, fewest)))
+    return found
+
+
+class Past:
+    """Bounds by tile of skeletons in which tensors pass the last memory."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._rooms, self._words, self._far = np.zeros(len(model.full)), np.zeros(len(model.full)), np.zeros(2)
+        self._sets: dict[Kept, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}
+
+    def any(self, kept: Kept) -> bool:
+        """Whether tensors do."""
+        return self._model.perfect and len(self._sets_of(kept)[1]) > 0
+
+    def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
+        """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
+        mask, passing, alone = self._sets_of(kept)
+        plan = _plan_of(self._model, section.whole, mask, passing, alone)
+        if len(plan.rows) * len(section.cells) > MAX_CASES:
+            plan = _plan_of(self._model, section.whole, mask, passing, ())
+        steady = steady_and_far(self._model, skeleton, self._far)
+        cells, children, rooms, words = section.cells, section.children, self._rooms, self._words
+        return (1 - 1e-9) * least_product(
+            self._model, skeleton, plan, cells, children, energy, steady, fewest, self._far, rooms, words
+        )
+
+    def _sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        """The set of tensors that the last memory keeps; those without windows that pass it; of them, those that a
+        single memory keeps."""
+        if kept not in self._sets:
+            chains = list(enumerate(kept))
+            passing = tuple(t for t, own in chains if any(own) and not own[-1] and self._model.windows[t] == 0)
+            alone = tuple(t for t in passing if sum(kept[t]) == 1)
+            self._sets[kept] = sum(1 << t for t, own in chains if own[-1]), passing, alone
+        return self._sets[kept]
+
+
+def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
+    """The plan for all tiles; tensors that are `alone` in one memory further in may be moved there or not."""
+    key = kept, passing
+    if key not in whole.plans:
+        if sum(plans[()].words.size for plans in whole.plans.values()) > MAX_CELLS:  # the others share theirs
+            whole.plans.clear()
+        whole.plans[key] = {(): _planned(model, whole, kept, passing)}
+    plans = whole.plans[key]
+    if alone not in plans:
+        counts = np.array([t in alone for t in range(len(model.full))])
+        plans[alone] = plans[()]._replace(rows=_rows(whole, kept, passing, alone), counts=counts)
+    return plans[alone]
+
+
+def _rows(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
+    """The `rows` of a plan."""
+    places, cases = _places(whole, kept, passing), _cases(whole, kept, passing, alone)
+    return np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
+
+
+def _planned(model: Model, whole: Section, kept: int, passing: tuple[int, ...]) -> Plan:
+    places = _places(whole, kept, passing)
+    words = np.stack([whole.flat(whole.sent(t, *way)) for t, way in places])
+    energies = [whole.flat(whole.term(t, *way)) for t, way in places if kept >> t & 1]
+    sizes = np.stack([whole.flat(whole.size(t)) for t in range(len(model.full))])
+    moved = np.array([places.get((t, MOVED), -1) for t in range(len(model.full))], np.int64)
+    energy = np.stack(energies) if energies else np.zeros((0, words.shape[1]))
+    fits, counts = whole.flat(whole.fits(kept)), np.zeros(len(model.full), np.bool_)
+    return Plan(_rows(whole, kept, passing, ()), energy, words, moved, sizes, fits, counts)
+
+
+def _places(whole: Section, kept: int, passing: tuple[int, ...]) -> dict[tuple[int, Way], int]:
+    """The rows of tensors and what loops may mean for them, those of `kept` ones first."""
+    cases = _cases(whole, kept, passing, ())
+    mine = [(t, way) for case in cases for t, way in enumerate(case) if kept >> t & 1]
+    others = [(t, way) for t in passing for way in (MOVED, *(case[t] for case in cases))]
+    return {one: n for n, one in enumerate(dict.fromkeys([*mine, *others]))}
+
+
+def _cases(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Case]:
+    """What loops may mean where only the tensors `kept` are in the last memory, and some of those `alone` in one inside
+    are moved there, so that they rest in no loop."""
+    found: dict[Case, None] = {}
+    outcomes = whole.outcomes(kept | sum(1 << t for t in passing))
+    for moved in product(*((False, True) for _ in alone)):
+        still = {t for t, moves in zip(alone, moved, strict=True) if moves}
+        for outcome in outcomes:
+            ways = enumerate(outcome)
+            found[tuple(way if kept >> t & 1 else (0 if t in still else way[0], -1, EVERY) for t, way in ways)] = None
+    return list(found)

@@ -1,0 +1,346 @@
+"""The least energy from each memory outwards, for every tile that it may hold: a bound for what a walk does not know.
+
+With a tile `T` in a memory, what passes between it and the next one that keeps a tensor depends on `T`, on which loops
+come next, and on the outer tile `U` only along the loops that let a tensor rest.  So the least over all `U` that
+contain `T` is a sweep per dimension over the table of the next memory outwards, those along which a tensor rests kept
+apart until its words are added.  Loops may also rest a tensor through a memory whose other loops are all 1: its words
+are then bounded by those for loops of any length.
+
+Statement 10 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+from ..space.model import Floats, Ints, Model
+from ..traffic.busy import busy_along
+from ..tree.state import Beyond, Skeleton
+from .delays import Delays
+from .grids import Store, cells_of, sizes_of, swept
+from .inner_grids import Rooms
+from .inward import Layer, Passage, Pending, Step, kept_at
+from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
+from .outer import Outer
+from .resting import Terms, parts_of
+from .sections import Section, Sections
+from .tables import Tables
+from .uneven import steps_by_cell
+
+MAX_CODES = 4096
+"""Combinations of pending tensors that have a table at most."""
+
+
+NEAR = 2.0
+"""How far above its least energy times its least cycles a skeleton's bound is at most if inner tiles may matter."""
+
+
+MAX_ROOMS = 2048
+"""Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
+
+
+MAX_PLACES = 1 << 22
+"""Cells of indices from one grid to another that are kept."""
+
+
+class Ahead:
+    """Makes the tables of one skeleton after another."""
+
+    def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections, cells: int = 0) -> None:
+        self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
+        self._dims, self._tensors = tables.dims, len(model.full)
+        self._every, self._rooms = (1 << self._dims) - 1, Rooms(model, tables, cells)
+        self._orders = Orders(model)
+        self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
+        self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
+        self._nobody: Pending = (-1,) * self._tensors
+        self._worth: tuple[float, float] | None = None
+        self._slope, self._linear_first = 0.0, False
+        self._passages: dict[tuple[int, int, bytes, tuple[int, ...]], Passage] = {}
+        self._places: Store[np.int64] = Store(MAX_PLACES)
+
+    def section_of(self, skeleton: Skeleton) -> Section:
+        """The last memory's tiles."""
+        return self._sections.of(skeleton.inside[-1], kept_at(skeleton, self._outer.last - 1))
+
+    def take(self, skeleton: Skeleton) -> None:
+        """Take up a skeleton."""
+        last = self._outer.last
+        self._skeleton = skeleton
+        self._section = self.section_of(skeleton)
+        if len(self._rooms) + len(self._passages) > MAX_ROOMS:
+            self._rooms.clear()
+            self._passages, self._places = {}, Store(MAX_PLACES)
+        self._inner = self._rooms.all_of(skeleton, self._section.grid)
+        self._grids = [room.grid for room in self._inner] + [self._section.grid]
+        self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
+        self._late: dict[tuple[Pending, Late], Floats] = {}
+        self._steps = [self._step(level) for level in range(last - 1)]
+        self._terms: Terms | None = None
+        self._arrivals: dict[int, Floats] | None = None
+        self._linear: dict[float, float] = {}
+
+    def weighed(self, delays: Delays, bound: float, energy: float, most: float = np.inf) -> float:
+        """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and
+        the least energy; `most` is as good as more.
+
+        It is the larger one of two; first comes the one that was enough last time.
+        """
+        found = -np.inf
+        for linear in (self._linear_first, not self._linear_first):
+            more = self._with_arrivals(delays, bound, energy) if linear else self._weighed(delays, bound, energy, 0.0)
+            found = max(found, more)
+            if found >= most:
+                self._linear_first = linear
+                break
+        return found
+
+    def uneven(self, least: float, waiting: float, energy: float) -> float:
+        """The least sum of energies and of what steps are worth where there are more than `least`, `waiting` of which
+        are none.
+
+        Those of tiles inside of the outermost instances count for a sum over memories, or those of the innermost.
+        """
+        spread, slope = self._skeleton.spread, energy / least
+        level = max((k - 1 for k in range(1, self._outer.last) if spread[k].max() > 1), default=0)
+        inmost, outmost = (np.maximum(0.0, self._steps_of(k) + waiting - least) for k in (0, level))
+        found = self._innermost(self._layer(0, self._nobody) + slope * inmost)
+        if level > 0 and outmost.any():
+            self._slope, self._arrivals = slope, {level: outmost}
+            found = np.maximum(found, self._anew())
+            self._slope, self._arrivals = 0.0, None
+        return float(found.min())
+
+    def _steps_of(self, level: int) -> Floats:
+        """Least steps by cell of a memory's tiles, which are those of all instances together at the last one."""
+        grid, inside = self._grids[level], self._skeleton.inside
+        tiles = sizes_of(grid, high=False), sizes_of(grid, high=True)
+        own = inside[level + 1] if level < self._outer.last - 1 else inside[-1]
+        return steps_by_cell(tiles, self._tables.bounds, own, inside[-1] // own)
+
+    def _with_arrivals(self, delays: Delays, bound: float, energy: float) -> float:
+        """As `weighed`, linear in cycles and with those in which inner tiles arrive; -inf where these hardly count."""
+        if not self._arrive() or bound >= NEAR * energy * delays.least:
+            return -np.inf
+        if energy not in self._linear:
+            slope = energy / delays.least
+            self._linear[energy] = self._weighed(delays, 0.0, energy, slope) - slope * delays.hidden
+        return self._linear[energy]
+
+    def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
+        """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
+        self._delays, self._worth, self._slope = delays, (bound, energy), slope
+        found = float(self._anew().min())
+        self._worth, self._slope = None, 0.0
+        return found
+
+    def _anew(self) -> Floats:
+        """The innermost memory's table with what cycles are worth now; those of energy alone stay."""
+        layers, late, steps = self._layers, self._late, self._steps
+        self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in steps]
+        found = self._innermost(self._layer(0, self._nobody))
+        self._layers, self._late, self._steps = layers, late, steps
+        return found
+
+    def _arrive(self) -> dict[int, Floats]:
+        """By memory and cell, the cycles that its first and last tiles are on their way, beyond those of the smallest.
+
+        Of tensors that are kept further in than the last memory, in the innermost that keeps them.
+        """
+        if self._arrivals is None:
+            self._arrivals = {}
+            for t, own in enumerate(self._skeleton.parent[0].tolist()):
+                pace = self._outer.pace(t)
+                if own < self._outer.last - 1 and pace > 0 and self._grids[own].perfect:
+                    tiles, inside = (sizes_of(self._grids[own], high=False), self._skeleton.inside)
+                    covered = tuple(size * int(n) for size, n in zip(tiles, inside[-1] // inside[own + 1], strict=True))
+                    words = self._tables.size(t, covered, tiles)
+                    more = (words - words.reshape(-1)[0]) * pace
+                    self._arrivals[own] = self._arrivals.get(own, 0.0) + np.maximum(more, 0.0)
+        return self._arrivals
+
+    def least(self) -> float:
+        """The least energy of all words between the skeleton's memories."""
+        return float(self._innermost(self._layer(0, self._nobody)).min())
+
+    def _innermost(self, table: Floats) -> Floats:
+        """The innermost memory's cells in which its tiles may begin."""
+        skeleton, last = self._skeleton, self._outer.last
+        begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if last == 1 else 1)
+        first = (int(cells_of(self._grids[0], d, begin[d : d + 1])[0]) for d in range(self._dims))
+        return table[tuple(slice(place, None) for place in first)]
+
+    def _layer(self, level: int, pending: Pending, late: Late = NEVER) -> Floats:
+        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors.
+
+        Loops outside may come `late`, if only those of the outermost memory are left.
+        """
+        if late != NEVER and level == self._outer.last - 1:
+            if (pending, late) not in self._late:
+                self._late[pending, late] = self._last(kept_at(self._skeleton, level), pending, late)
+            return self._late[pending, late]
+        if pending not in self._layers[level]:
+            kept = kept_at(self._skeleton, level)
+            if level < self._outer.last - 1:
+                found = self._steps[level].least(pending)
+                if self._slope and level in self._arrive():
+                    found = found + self._slope * self._arrive()[level]
+                found[self._inner[level].full] = np.inf
+            else:
+                found = self._last(kept, pending)
+            self._layers[level][pending] = found
+        return self._layers[level][pending]
+
+    def _last(self, kept: int, pending: Pending, late: Late = NEVER) -> Floats:
+        """The same at the last memory, where only loops of the outermost one come."""
+        section = self._section
+        if pending == self._nobody and late == NEVER:
+            if self._worth is None:
+                return section.energies(kept)
+            energies, ports = section.ways(kept)
+            return self._delays.weighed(energies, ports, self._worth)
+        alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
+        outcomes = self._outer.outcomes(alive, late)
+        energies = self._energies(pending, alive, outcomes, late)
+        if self._worth is not None:
+            return self._delays.weighed(energies, section.ports(outcomes, alive, kept, late), self._worth)
+        found = np.minimum.reduce(energies)
+        found[~section.fits(kept)] = np.inf
+        return found
+
+    def _energies(self, pending: Pending, alive: int, outcomes: list[Case], late: Late) -> Floats:
+        """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
+        resting = [(t, low) for t, low in enumerate(pending) if low >= 0]
+        others = tuple(t for t in range(self._tensors) if alive >> t & 1 and pending[t] < 0)
+        energies = self._section.terms(outcomes, alive, others, late).copy()
+        for t, low in resting:
+            known = {way: self._resting(t, low, way) for way in dict.fromkeys(outcome[t] for outcome in outcomes)}
+            for found, outcome in zip(energies, outcomes, strict=True):
+                found += known[outcome[t]]
+        return energies
+
+    def _resting(self, t: int, low: int, way: tuple[int, int, int]) -> Floats:
+        """Energy of a tensor that rests in a tile of the last memory, where loops mean that for it."""
+        level, grid = self._outer.last - 1, self._section.grid
+        if self._terms is None:
+            spread, bounds = self._skeleton.spread[level + 1], self._tables.bounds
+            least = tuple(-(-size // n) for size, n in zip(sizes_of(grid, high=False), spread, strict=True))
+            busy = self._busy([level + 1])
+            most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds, busy))
+            self._terms = Terms(self._tables, self._skeleton, level, (least, most), bounds)
+        run, first, near = way
+        return self._terms.energy(t, low, run, first, {}, whole=True, near=near)
+
+    def _busy(self, levels: list[int]) -> tuple[int, ...]:
+        """Children with work along each dimension, at least, of the spreads of some memories; of perfect ones all."""
+        if self._model.perfect:
+            return tuple(self._tables.bounds)
+        spread, halves = self._skeleton.spread[levels], self._model.halves[levels]
+        return tuple(busy_along(halves, spread, -1, d, len(levels) - 1) for d in range(spread.shape[1]))
+
+    def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
+        if (tensors, dims) not in self._outcomes:
+            self._outcomes[tensors, dims] = outcomes_of(self._model, tensors, dims)
+        return self._outcomes[tensors, dims]
+
+    def _step(self, level: int) -> Step:
+        skeleton, model, last = self._skeleton, self._model, self._outer.last
+        following = level + 1
+        while following < last - 1 and self._idle(following):
+            following += 1
+        between = [*range(level + 1, following + 1), *([last] if following == last - 1 else [])]
+        times, busy = skeleton.spread[between].prod(axis=0), self._busy(between)
+        grid, outer = self._grids[level], self._grids[following]
+        key = id(grid), id(outer), times.tobytes(), busy
+        if key not in self._passages:
+            self._passages[key] = Passage(grid, outer, times, self._places, self._tables.bounds, busy)
+        after = partial(self._layer, following)
+        still = int(skeleton.still[following])
+        return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of, still)
+
+    def _idle(self, level: int) -> bool:
+        """Whether loops of a memory can as well be those of the next one, see `factors.idle`."""
+        skeleton, model = self._skeleton, self._model
+        sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
+        nothing = not skeleton.kept[level].any() and not sliding.any()
+        return model.perfect and nothing and not (self._tables.slides & (skeleton.spread[level + 1] > 1)).any()
+
+    def beyond(self) -> Beyond:
+        """The tables that a walk of the skeleton reads."""
+        skeleton = self._skeleton
+        layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
+        still = skeleton.still.tolist()
+        masks = [
+            tuple(sorted({mask | dims for mask in self._orders.masks(kept)}))
+            for kept, dims in zip(self._inside(skeleton), still, strict=False)
+        ]
+        parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
+        outermost = (kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes())
+        if outermost not in self._outermost:
+            self._outermost = {outermost: self._swept(layers[-1], masks[-1])}
+        widest = max(layer.grid.low.shape[1] for layer in layers)
+        size, stride = (np.ones((len(layers), self._dims), np.int64) for _ in range(2))
+        low = np.zeros((len(layers), self._dims, widest), np.int64)
+        which = np.zeros((len(layers), 1 << self._dims), np.int64)
+        scale = np.ones((len(layers), self._dims), np.int64)
+        scale[-1] = skeleton.inside[-1] // skeleton.inside[-2]
+        start = 0
+        for level, layer in enumerate(layers):
+            size[level], stride[level] = layer.grid.size, layer.grid.stride
+            low[level, :, : layer.grid.low.shape[1]] = layer.grid.low
+            places = best_masks(masks[level], self._dims)[np.arange(1 << self._dims) | still[level]]
+            which[level] = start + places * int(layer.grid.size.prod())
+            start = start + parts[level].size if level + 2 < len(layers) else 0
+        inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
+        outer = self._outermost[outermost].reshape(-1)
+        return Beyond(inner, outer, which, size, low, stride, scale, *self._closing())
+
+    def _inside(self, skeleton: Skeleton) -> list[int]:
+        """Per memory but the outermost, the tensors that may rest when its loops begin: those kept further in."""
+        found = [0]
+        for level in range(len(skeleton.kept) - 2):
+            found.append(found[-1] | kept_at(skeleton, level))
+        return found
+
+    def _swept(self, layer: Layer, masks: tuple[int, ...]) -> Floats:
+        """The least energy over tiles that contain a cell's and agree with it in each of `masks`, (K, C)."""
+        done = {self._every: layer.energy}
+        waiting = sorted(masks, key=lambda mask: -mask.bit_count())
+        for mask in waiting:
+            near = min((m for m in done if m & mask == mask), key=lambda m: m.bit_count())
+            table = done[near]
+            for d in range(self._dims):
+                if near >> d & 1 and not mask >> d & 1:
+                    table = swept(layer.grid, table, d)
+            done[mask] = table
+        return np.stack([done[mask] for mask in masks])
+
+    def _closing(self) -> tuple[Floats, Ints]:
+        """Tables by cell for walks at the end of a memory's loops, and where they begin by memory and pending tensors.
+
+        Of these each counts as the number of its memory (from 1, 0 if it is not pending), a digit each.
+        """
+        base = self._outer.last + 1
+        codes = base**self._tensors
+        if codes > MAX_CODES:
+            return np.zeros(0), np.full((len(self._layers), 1), -1, np.int64)
+        where = np.full((len(self._layers), codes), -1, np.int64)
+        parts, start = list[Floats](), 0
+        for level, found in enumerate(self._layers):
+            for pending, energy in found.items():
+                where[level, sum((low + 1) * base**t for t, low in enumerate(pending))] = start
+                parts.append(energy.reshape(-1))
+                start += energy.size
+        return np.concatenate(parts), where
+
+
+@lru_cache(256)
+def best_masks(masks: tuple[int, ...], dims: int) -> Ints:
+    """For each set of fixed dimensions, the place of the largest of `masks` that it contains, if any."""
+    found = np.zeros(1 << dims, np.int64)
+    for fixed in range(1 << dims):
+        fitting = [i for i, mask in enumerate(masks) if mask & ~fixed == 0]
+        found[fixed] = max(fitting, key=lambda i: (masks[i].bit_count(), -i), default=0)
+    return found

@@ -1,0 +1,248 @@
+"""Grids of tiles: cells of sizes by dimension that a bound treats alike.
+
+Statement 11 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from math import exp, log, prod
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....algebra.factors import divisors_of
+from .....costs.compiled import bare_entry
+from ..space.model import Bools, Floats, Ints
+from ..tree.state import Grid
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+KEY_CELLS = 64
+"""What it takes to keep one more table, in cells."""
+
+HALVINGS = 10
+"""Steps to find how far the sizes of a cell may differ."""
+
+FINER = 0.3
+"""How far, next to other dimensions, those of a window do in a cell; logarithms."""
+
+Sizes = tuple[Ints, ...]
+"""Tile sizes by dimension, one per cell along it."""
+
+
+def grid_of(
+    bounds: list[int],
+    *,
+    perfect: bool,
+    cells: int,
+    most: list[int] | None = None,
+    least: list[int] | None = None,
+    slides: Bools | None = None,
+) -> Grid:
+    """At most `cells` cells of tiles of up to `bounds`; of those, what is larger than `most` does not count.
+
+    Tiles are multiples of `least`.  Perfect ones divide the bound; others begin a cell where fewer tiles cover it.
+    Along dimensions that `slides` tells the sizes of an imperfect cell are closer to each other.
+    """
+    begin = least or [1] * len(bounds)
+    ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
+    if not perfect:
+        finer = [1.0] * len(bounds) if slides is None else np.where(slides, FINER, 1.0).tolist()
+        return _imperfect(bounds, begin, ends, cells, finer)
+    lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
+    lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
+    whole = lists
+    longest = max(len(found) for found in lists)
+    while prod(len(found) for found in lists) > cells and longest > 2:
+        longest -= 1
+        lists = [_thin(found, longest) for found in lists]
+        longest = min(longest, max(len(found) for found in lists))
+    highs = [
+        [*(_before(n, whole[d]) for n in found[1:]), end]
+        for d, (found, end) in enumerate(zip(lists, ends, strict=True))
+    ]
+    return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
+
+
+def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int, finer: list[float]) -> Grid:
+    """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions, but
+    for the power `finer`."""
+    # What covers the bound counts as much as the bound itself.
+    every = [[min(b * more, n) for more in distinct_tiles(-(-n // b))] for n, b in zip(bounds, begin, strict=True)]
+    every = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(every, ends, strict=True)]
+    lists, low, high = every, 0.0, log(max(found[-1] for found in every) + 1.0)
+    if prod(len(found) for found in every) > cells:
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            lists = [_spaced(found, exp(middle * f)) for found, f in zip(every, finer, strict=True)]
+            low, high = (middle, high) if prod(len(found) for found in lists) > cells else (low, middle)
+        lists = [_spaced(found, exp(high * f)) for found, f in zip(every, finer, strict=True)]
+    highs = [
+        [*((tile - 1) // b * b for tile in found[1:]), max(found[-1], end // b * b if end < n else -(-n // b) * b)]
+        for found, n, b, end in zip(lists, bounds, begin, ends, strict=True)
+    ]
+    return _grid(lists, highs, exact=False)
+
+
+def _spaced(found: list[int], ratio: float) -> list[int]:
+    """Tiles of which none is less than `ratio` times the one before, but for the next and the last."""
+    chosen, at = [found[0]], 0
+    while at < len(found) - 1:
+        at = min(max(at + 1, bisect_left(found, found[at] * ratio)), len(found) - 1)
+        chosen.append(found[at])
+    return chosen
+
+
+def _grid(lows: list[list[int]], highs: list[list[int]], *, exact: bool) -> Grid:
+    size = np.array([len(found) for found in lows], np.int64)
+    low = np.zeros((len(lows), int(size.max())), np.int64)
+    high = low.copy()
+    for d, (smallest, largest) in enumerate(zip(lows, highs, strict=True)):
+        low[d, : len(smallest)], high[d, : len(smallest)] = smallest, largest
+    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lows))], np.int64)
+    return Grid(size, low, high, stride, exact)
+
+
+def _before(tile: int, tiles: list[int]) -> int:
+    return tiles[bisect_left(tiles, tile) - 1]
+
+
+class Part(NamedTuple):
+    """Some cells of a grid: their numbers by dimension, and a grid of them alone."""
+
+    grid: Grid
+    places: Sizes
+
+    @property
+    def tiles(self) -> Sizes:
+        """The smallest tiles of the cells by dimension."""
+        return sizes_of(self.grid, high=False)
+
+
+def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
+    """For cells at `places` by axis, where they are in a table of that shape; at 0, where an axis has length 1."""
+    found, stride = np.zeros((), np.int64), 1
+    for size, mine in zip(reversed(shape), reversed(places), strict=True):
+        found = np.add.outer(mine * stride, found) if size > 1 else found[None]
+        stride *= size
+    return found
+
+
+def part_of(grid: Grid, begin: Ints) -> Part:
+    """The cells of tiles that are multiples of `begin` (D,); all cells, where tiles share some or do not nest."""
+    lists = sizes_of(grid, high=False)
+    if not grid.perfect:
+        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
+    places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
+    size = np.array([len(found) for found in places], np.int64)
+    low = np.zeros((len(size), int(size.max())), np.int64)
+    for d, (tiles, found) in enumerate(zip(lists, places, strict=True)):
+        low[d, : size[d]] = tiles[found]
+    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(size))], np.int64)
+    return Part(Grid(size, low, low, stride, perfect=True), places)
+
+
+class Store(Generic[Scalar]):
+    """Tables that may be asked for again, of so many cells at most: one more, and all are dropped."""
+
+    def __init__(self, cells: int) -> None:
+        self._most, self._cells = cells, 0
+        self._found: dict[object, NDArray[Scalar]] = {}
+
+    def get(self, key: object) -> NDArray[Scalar] | None:
+        """The table, if it is there."""
+        return self._found.get(key)
+
+    def put(self, key: object, table: NDArray[Scalar]) -> None:
+        """Keep a table."""
+        self._cells += table.size + KEY_CELLS
+        if self._cells > self._most:
+            self._found, self._cells = {}, table.size + KEY_CELLS
+        self._found[key] = table
+
+
+@lru_cache(1024)
+def distinct_tiles(bound: int) -> tuple[int, ...]:
+    """The smallest tile for every number of tiles that may cover `bound`."""
+    found = {1}
+    times = 1
+    while times <= bound:
+        tile = -(-bound // times)
+        found.add(tile)
+        if tile == 1:
+            break
+        times = -(-bound // (tile - 1))
+    return tuple(sorted(found))
+
+
+def _thin(found: list[int], most: int) -> list[int]:
+    """At most `most` of the tiles, evenly by their place; the first and the last stay."""
+    if len(found) <= most:
+        return found
+    return sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
+
+
+def sizes_of(grid: Grid, *, high: bool) -> Sizes:
+    """The smallest or the largest tiles of all cells, by dimension."""
+    table = grid.high if high else grid.low
+    return tuple(table[d, :n] for d, n in enumerate(grid.size.tolist()))
+
+
+def cells_of(grid: Grid, d: int, tiles: Ints) -> Ints:
+    """The cells of dimension `d` with these tiles; those above the last cell are in it."""
+    return np.searchsorted(grid.low[d, : grid.size[d]], tiles, side="right") - 1
+
+
+def grown(grid: Grid, table: Floats, fixed: int) -> Floats:
+    """Per cell, the minimum of `table` (one axis per dimension) over tiles that contain the cell's and agree with it in
+    the set `fixed`."""
+    found = np.array(table, np.float64, order="C")
+    flat, inner = found.reshape(-1), found.size
+    for d, size in enumerate(table.shape):
+        inner //= size
+        if size > 1 and not fixed >> d & 1:
+            sweep(flat, inner, size, _larger(tuple(grid.low[d, :size].tolist()), grid.perfect))
+    return found
+
+
+def swept(grid: Grid, table: Floats, d: int) -> Floats:
+    """Per cell, the minimum over tiles that may only be larger along `d`."""
+    return grown(grid, table, (1 << table.ndim) - 1 & ~(1 << d))
+
+
+@bare_entry
+def sweep(table: Floats, inner: int, size: int, larger: Ints) -> None:
+    """Give cells of `table` (N,) the minimum with `larger` ones (P, 2) of an axis of length `size`, one pair after the
+    other; `inner` cells have the same place along it."""
+    for begin in range(0, table.shape[0], inner * size):
+        for pair in range(larger.shape[0]):
+            mine, other = (begin + larger[pair, 0] * inner, begin + larger[pair, 1] * inner)
+            for cell in range(inner):
+                if table[other + cell] < table[mine + cell]:
+                    table[mine + cell] = table[other + cell]
+
+
+@lru_cache(1024)
+def _larger(tiles: tuple[int, ...], perfect: bool) -> Ints:
+    """Places of tiles and of larger ones (P, 2), from the largest tile on: the next, or, for perfect tiles, the
+    multiples by each prime, one prime after the other."""
+    last = len(tiles) - 1
+    if not perfect:
+        return np.array([(place, place + 1) for place in range(last - 1, -1, -1)], np.int64).reshape(-1, 2)
+    where = {tile: place for place, tile in enumerate(tiles)}
+    pairs = [
+        (where[tile], where[tile * prime])
+        for prime in primes_of(tuple(tile // tiles[0] for tile in tiles))
+        for tile in reversed(tiles)
+        if tile * prime in where
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def primes_of(numbers: tuple[int, ...]) -> list[int]:
+    """The primes among these numbers, which have all divisors of each other."""
+    return [n for n in numbers if n > 1 and not any(n % p == 0 for p in numbers if 1 < p < n)]

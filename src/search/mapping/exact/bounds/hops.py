@@ -1,0 +1,141 @@
+"""Energy of hops on the networks below memories: the least of a skeleton, and the placements that may lead to it.
+
+A word takes the links to the last of the children that need it (`costs.exact`), which depend on the rows and columns
+that dimensions have, and on the order of their loops there.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from math import factorial, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ..space.model import PLAIN, UNRELATED, Floats, Model
+from ..space.spreads import Factors, Layout, layouts_of
+from ..tree.state import Skeleton
+
+MOST, MOST_TOGETHER = 2000, 64
+"""Placements on one mesh that are compared, and placements on all of them that are priced; if there are more, nothing
+is known of hops."""
+
+ROUNDING = 1 - 1e-9
+"""What rounding may add to a bound is taken off."""
+
+
+class Placement(NamedTuple):
+    """Factors by dimension along X and along Y, and the orders of those loops, innermost first."""
+
+    x: Factors
+    y: Factors
+    order_x: Factors
+    order_y: Factors
+
+
+def plain(layout: Layout) -> Placement:
+    """A placement with loops in the order of dimensions."""
+    order = tuple(range(len(layout[0])))
+    return Placement(*layout, order, order)
+
+
+class Hops:
+    """Placements on `meshes` of (columns, rows) and their hops, of `energies` in pJ per word and link of each memory's
+    network."""
+
+    def __init__(self, model: Model, meshes: list[tuple[int, int]], energies: list[float], *, split: bool) -> None:
+        self._model, self._meshes, self._split = model, meshes, split
+        self._energies = np.array(energies)
+        self._found: dict[tuple[int, Factors], tuple[list[Placement], Floats] | None] = {}
+
+    @property
+    def some(self) -> bool:
+        """Whether hops take energy at all."""
+        return bool(self._energies.any())
+
+    def placements(self, spread: tuple[Factors, ...]) -> list[list[Placement]] | None:
+        """Placements of a spread on all meshes such that no other has fewer links for all tensors; None if unknown."""
+        found: list[list[Placement]] = []
+        for level, factors in enumerate(spread):
+            mine = self._best(level, factors)
+            if mine is None or not mine[0]:
+                return None
+            found.append(mine[0])
+        if prod(map(len, found)) > MOST_TOGETHER:
+            return None
+        return [list(chosen) for chosen in product(*found)]
+
+    def least(self, skeleton: Skeleton) -> float:
+        """Least energy of hops of a skeleton that is set up, however its instances are placed."""
+        total = 0.0
+        for level in np.flatnonzero(self._energies).tolist():
+            best = self._best(level, tuple(skeleton.spread[level].tolist()))
+            if best is not None and len(best[0]):
+                words = np.array([self._words(skeleton, level, t) for t in range(len(self._model.full))])
+                total += float(self._energies[level] * (best[1] @ (words * self._model.weight[level])).min())
+        return total * ROUNDING
+
+    def _words(self, skeleton: Skeleton, level: int, t: int) -> float:
+        """Least words of tensor `t` that pass the network below a memory, there and back."""
+        model, inside = self._model, skeleton.inside
+        full, children = float(model.full[t]), inside[level + 1]
+        if not model.perfect:
+            words = full
+        elif skeleton.kept[:level, t].any():
+            apart = model.kind[t] == UNRELATED
+            words = full * float(np.prod(inside[-1][apart] // children[apart]))
+        else:  # a step of all units brings no fewer elements along a sum of terms than its terms have values
+            together = float(np.prod(children[model.kind[t] == PLAIN]))
+            for window in range(int(model.windows[t])):
+                together *= 1.0 + float((children[model.window[t] == window] - 1).sum())
+            words = max(full, model.points / float(np.prod(children)) * together)
+        back = max(0.0, words - float(skeleton.owned[level, t])) if model.is_output[t] else 0.0
+        return words + back
+
+    def _best(self, level: int, factors: Factors) -> tuple[list[Placement], Floats] | None:
+        """Placements on one mesh, and links per word of each tensor (N, T)."""
+        if (level, factors) not in self._found:
+            self._found[level, factors] = self._compared(level, factors)
+        return self._found[level, factors]
+
+    def _compared(self, level: int, factors: Factors) -> tuple[list[Placement], Floats] | None:
+        found: list[Placement] = []
+        for layout in layouts_of(factors, self._meshes[level], split=self._split):
+            if not self._energies[level]:
+                return [plain(layout)], np.zeros((1, len(self._model.full)))
+            if len(found) + prod(factorial(sum(factor > 1 for factor in axis)) for axis in layout) > MOST:
+                return None
+            orders = [_orders(axis) for axis in layout]
+            found += [Placement(*layout, x, y) for x, y in product(*orders)]
+        links = np.array([self._links(placement) for placement in found]).reshape(len(found), len(self._model.full))
+        order = np.argsort(links.sum(axis=1), kind="stable").tolist()
+        kept: list[int] = []
+        for n in order:
+            if not (links[kept] <= links[n]).all(axis=1).any():
+                kept.append(n)
+        return [found[n] for n in kept], links[kept]
+
+    def _links(self, placement: Placement) -> list[float]:
+        """Links per word of each tensor, as `costs.exact.traffic.links_per_word`."""
+        found: list[float] = []
+        for kinds in (self._model.kind != UNRELATED).tolist():
+            columns, width = _farthest(placement.x, placement.order_x, kinds)
+            rows, _ = _farthest(placement.y, placement.order_y, kinds)
+            found.append(columns + width * rows)
+        return found
+
+
+def _orders(factors: Factors) -> list[Factors]:
+    """Orders of the loops of more than one iteration; the others come last."""
+    ones = tuple(d for d, factor in enumerate(factors) if factor == 1)
+    return [(*order, *ones) for order in permutations(d for d, factor in enumerate(factors) if factor > 1)]
+
+
+def _farthest(factors: Factors, order: Factors, related: list[bool]) -> tuple[float, int]:
+    """Mean distance to the last child that needs a word along one axis, and how many children do."""
+    pitch, members, distance = 1, 1, 0.0
+    for d in order:
+        distance += (factors[d] - 1) * pitch * (0.5 if related[d] else 1.0)
+        members *= 1 if related[d] else factors[d]
+        pitch *= factors[d]
+    return distance, members

@@ -1,0 +1,217 @@
+"""What a partial mapping costs at least: energy not settled yet, cycles, and whether tiles fit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .....costs.compiled import bare
+from ...objective import value_of
+from ..space.model import Floats, Ints, Model
+from ..traffic.busy import busy_along
+from ..traffic.words import tile_size, union_size
+from ..tree.state import Best, Beyond, Leaves, Skeleton, State
+
+
+class Task(NamedTuple):
+    """All that a walk reads, and where it writes; `objective` 0 energy times delay, 1 energy, 2 delay."""
+
+    model: Model
+    skeleton: Skeleton
+    beyond: Beyond
+    state: State
+    best: Best
+    leaves: Leaves
+    objective: int
+    base: float
+    least_cycles: float
+    timed: bool
+
+
+@bare
+def fits(task: Task, level: int, tile: Ints) -> bool:
+    """Whether a tile of `level` leaves room in that memory and all outer ones."""
+    model, skeleton = task.model, task.skeleton
+    grown = task.state.room[0]
+    for k in range(level, skeleton.kept.shape[0] - 1):
+        if model.capacity[k] == np.inf:
+            continue
+        for d in range(tile.shape[0]):
+            grown[d] = tile[d] * (skeleton.inside[k + 1, d] // skeleton.inside[level + 1, d])
+        used = 0.0
+        for t in range(model.kind.shape[0]):
+            if skeleton.kept[k, t]:
+                used += tile_size(model, t, grown) * model.weight[k, t]
+        if used > model.capacity[k] * (1 + 1e-12):
+            return False
+    return True
+
+
+@bare
+def compute_cycles(task: Task, level: int, tile: Ints) -> float:
+    """Least steps of the first instance, for a tile of `level` (exact where no spatial loop is further out)."""
+    model, skeleton = task.model, task.skeleton
+    last = skeleton.inside.shape[0] - 1
+    total = 1.0
+    for d in range(tile.shape[0]):
+        bound, below = model.bounds[d], skeleton.inside[level + 1, d]
+        outside = skeleton.inside[last, d] // below
+        own = tile[d] // below
+        positions = -(-bound // (tile[d] * outside))
+        rest = min(bound - (positions - 1) * tile[d] * outside, tile[d])
+        total *= (positions - 1) * own + max(1, min(own, -(-rest // below)))
+    return total
+
+
+@bare
+def port_cycles(task: Task, words: Floats) -> float:
+    """Least cycles that the memories' ports need."""
+    model, skeleton = task.model, task.skeleton
+    most = 0.0
+    for level in range(words.shape[0]):
+        read, write = words[level, 0] / skeleton.used[level], words[level, 1] / skeleton.used[level]
+        most = max(most, read / model.bandwidth[level, 0], write / model.bandwidth[level, 1])
+        most = max(most, (read + write) / model.bandwidth[level, 2])
+    return most * (1 - 1e-12)
+
+
+@bare
+def first_words(task: Task, t: int, known: int, level: int) -> float:
+    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
+
+    Tiles are known up to memory `known`.
+    """
+    model, skeleton, state = task.model, task.skeleton, task.state
+    own = min(known, skeleton.parent[0, t])
+    covered = state.room[1]
+    for d in range(covered.shape[0]):
+        tile = state.tile[own, d]
+        if model.perfect:
+            covered[d] = tile * (skeleton.inside[level + 1, d] // skeleton.inside[own + 1, d])
+        else:
+            covered[d] = busy_along(model.halves, skeleton.spread, own, d, level, tile)
+    return float(union_size(model, t, covered, state.tile[own]))
+
+
+@bare
+def stream_cycles(task: Task, known: int) -> float:
+    """Least cycles for the first input tiles to arrive and the last output tile to leave."""
+    model, skeleton = task.model, task.skeleton
+    last = skeleton.kept.shape[0] - 1
+    total = 0.0
+    for outwards in range(2):
+        innermost, slowest = last + 1, 0.0
+        for level in range(last + 1):
+            source, target, network = 0.0, 0.0, 0.0
+            for t in range(model.kind.shape[0]):
+                own = skeleton.parent[0, t]
+                if model.is_output[t] != (outwards == 1) or level < own:
+                    continue
+                innermost = min(innermost, own)
+                if not task.timed:
+                    continue
+                words = first_words(task, t, known, level) * model.weight[level, t]
+                if level > own:
+                    network += words
+                    source += words if skeleton.kept[level, t] else 0.0
+                target += words if skeleton.kept[level, t] and level < last else 0.0
+            if outwards == 1:
+                source, target = target, source
+            most = max(source / model.bandwidth[level, 0], target / model.bandwidth[level, 1])
+            most = max(most, (source + target) / model.bandwidth[level, 2], network / model.bandwidth[level, 3])
+            slowest = max(slowest, np.ceil(most * (1 - 1e-11)))
+        for level in range(innermost, last + 1):
+            slowest += model.latency[level]
+        total += slowest
+    return total
+
+
+@bare
+def least_cycles(task: Task, level: int, words: Floats) -> float:
+    """Least cycles of what is chosen up to `level`, with `words` through the ports."""
+    steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
+    return steady + stream_cycles(task, level)
+
+
+@bare
+def cell_of(beyond: Beyond, level: int, d: int, tile: int) -> int:
+    """The cell of dimension `d` with a tile of a memory."""
+    low, high = 0, beyond.size[level, d] - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if beyond.low[level, d, middle] <= tile:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@bare
+def cell_at(task: Task, level: int) -> int:
+    """The cell of the tile of a memory."""
+    beyond, found = task.beyond, 0
+    for d in range(task.model.bounds.shape[0]):
+        tile = min(task.state.tile[level, d] * beyond.scale[level, d], task.model.bounds[d])
+        found += beyond.stride[level, d] * cell_of(beyond, level, d, tile)
+    return found
+
+
+@bare
+def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
+    """Least energy of all that is not settled yet."""
+    model, skeleton, state, beyond = task.model, task.skeleton, task.state, task.beyond
+    last = skeleton.kept.shape[0] - 1
+    total = 0.0
+    for t in range(model.kind.shape[0]):
+        for c in range(state.low[level, t] if (alive >> t) & 1 else level, level):
+            if skeleton.kept[c, t]:
+                total += skeleton.least[c, t]
+    if level < last:
+        begin: int = beyond.which[level, fixed]
+        cell = begin + cell_at(task, level)
+        ahead: float = beyond.outer[cell] if level == last - 1 else beyond.inner[cell]
+        total += ahead
+    return total
+
+
+@bare
+def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
+    """Whether a mapping may be better than the best if the loops of memory `level` are over."""
+    beyond, code, digit = task.beyond, 0, 1
+    if level >= beyond.where.shape[0]:
+        return True
+    for t in range(task.model.kind.shape[0]):
+        if (alive >> t) & 1:
+            code += digit * (task.state.low[level, t] + 1)
+        digit *= task.skeleton.kept.shape[0]
+    if code >= beyond.where.shape[1] or beyond.where[level, code] < 0:
+        return True
+    begin: int = beyond.where[level, code]
+    waiting: float = beyond.closing[begin + cell_at(task, level)]
+    energy += waiting
+    cycles = compute_cycles(task, level, task.state.tile[level])
+    return value_of(task.objective, energy, cycles) < task.best.value[0] * (1 - 1e-9)
+
+
+@bare
+def hopeless(task: Task, energy: float) -> bool:
+    """Whether nothing with that much energy, settled and to come, is better than the best, however fast."""
+    return energy == np.inf or value_of(task.objective, energy, task.least_cycles) >= task.best.value[0] * (1 - 1e-9)
+
+
+@bare
+def affordable(task: Task, level: int, energy: float, depth: int) -> bool:
+    """Whether the tile fits, and a mapping that is not `hopeless` may be better than the best.  What costs least is
+    first."""
+    most, tile = task.best.value[0] * (1 - 1e-9), task.state.tile[level]
+    if value_of(task.objective, energy, compute_cycles(task, level, tile)) >= most or not fits(task, level, tile):
+        return False
+    return value_of(task.objective, energy, least_cycles(task, level, task.state.words[depth])) < most
+
+
+@bare
+def promising(task: Task, level: int, alive: int, fixed: int, energy: float, depth: int) -> bool:
+    """Whether the tile fits, and a mapping below this node may be better than the best."""
+    energy += outlook(task, level, alive, fixed)
+    return not hopeless(task, energy) and affordable(task, level, energy, depth)

@@ -1,0 +1,321 @@
+"""The least energy beyond the last memory before the outermost one, for every tile that it may hold.
+
+Statement 10 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from .....costs.compiled import bare, bare_entry
+from ..space.model import UNRELATED, WINDOW, Bools, Floats, Ints, Model, one_way
+from ..tree.state import Grid
+from .grids import Sizes, grid_of, sizes_of
+from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
+from .tables import EVERY, Boundary, Tables
+
+FRONT, COARSE, MARKS = 48, 1.1, 5
+"""Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
+first compared with all others."""
+
+MAX_CELLS = 1 << 14
+"""Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
+
+MAX_PERFECT = 1 << 16
+"""Cells of a grid of perfect tiles, which nest."""
+
+MAX_BEST = 1 << 12
+"""Cells of the grid of those imperfect tiles that may be best for some tensors."""
+
+MAX_KEPT = 1 << 20
+"""Cells of tables for all orders of loops that are kept until they are asked for again."""
+
+
+@bare
+def ports_of(model: Model, sent: Floats, kept: int, children: int) -> float:
+    """As `port_cycles`, for words `sent` (T,)."""
+    last = model.capacity.shape[0] - 1
+    near, far = model.bandwidth[last - 1], model.bandwidth[last]
+    into, out, reads, writes = 0.0, 0.0, 0.0, 0.0
+    for t in range(sent.shape[0]):
+        words, full, back = sent[t], model.full[t], model.is_output[t]
+        out += (max(0.0, words - full) if back else words) * model.weight[last, t]
+        into += words * model.weight[last, t] if back else 0.0
+        if (kept >> t) & 1:
+            fills = max(0.0, words - full * children) + full if back else words
+            reads += (words if back else full) * model.weight[last - 1, t]
+            writes += fills * model.weight[last - 1, t]
+    outside = max(out / far[0], into / far[1], (out + into) / far[2])
+    inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
+    return float(max(outside, inside) * (1 - 1e-11))
+
+
+@bare_entry
+def port_cycles(model: Model, sent: Floats, kept: int, children: int, found: Floats) -> None:
+    """Fill `found` (K, N) with cycles of the two outermost memories' ports for words `sent` (K, T, N) of each tensor.
+
+    The last memory before the outermost, of so many instances, has the set of tensors `kept`.
+    """
+    for k in range(found.shape[0]):
+        for n in range(found.shape[1]):
+            found[k, n] = ports_of(model, sent[k, :, n], kept, children)
+
+
+class Outer:
+    """Tables of one problem on one machine, made when they are first asked for.
+
+    A tile is that of all `children` instances of the last memory together.
+    """
+
+    def __init__(self, model: Model, tables: Tables, children: int, grid: Grid | None = None) -> None:
+        self._model, self._tables, self.children = model, tables, children
+        self.last, self.perfect = len(model.capacity) - 1, model.perfect
+        cells = MAX_PERFECT if model.perfect else MAX_CELLS
+        if grid is None:
+            grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells, slides=tables.slides)
+        self.grid = grid
+        self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
+        self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
+        self._outcomes: dict[tuple[int, Late], list[Case]] = {}
+        self._energy: dict[int, Floats] = {}
+        self._sent: dict[tuple[int, int, int, int], Floats] = {}
+        self._terms: dict[tuple[int, int, int, int], Floats] = {}
+        self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
+        self._busy: dict[tuple[Case, int], Floats] = {}
+        self._fewest: dict[int, Floats] = {}
+        self._related = model.kind != UNRELATED
+        self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._bests: dict[int, Outer] = {}
+
+    def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
+        """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
+        perfect, bounds = self._model.perfect, self._tables.bounds
+        most = None if perfect else [self._most(kept, d, begin) for d in range(len(bounds))]
+        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self._tables.slides)
+        return Outer(self._model, self._tables, self.children, grid)
+
+    def _most(self, kept: int, d: int, begin: list[int]) -> int:
+        """The largest tile along `d` that fits with the smallest ones elsewhere."""
+        low, high = 1, -(-self._tables.bounds[d] // begin[d])
+        room = self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
+        while low < high:
+            middle = (low + high + 1) // 2
+            tiles = tuple(np.array([middle * b if e == d else b]) for e, b in enumerate(begin))
+            low, high = (middle, high) if self._used(kept, tiles).item() <= room else (low, middle - 1)
+        return min(low * begin[d], self._tables.bounds[d])
+
+    def least(self, kept: int) -> float:
+        """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
+        return float(self._best(kept).energies(kept).min())
+
+    def _best(self, kept: int) -> Outer:
+        """The same for tiles that may be best for the tensors `kept`: none takes less, or costs less, than these.
+
+        Without windows, a tile is best as large as can be along dimensions that index none of them, and as small as can
+        be along those that index all.
+        """
+        kinds = self._model.kind[[t for t in range(len(self._model.full)) if kept >> t & 1]]
+        if (kinds == WINDOW).any():
+            return self
+        if kept not in self._bests:
+            bounds = self._tables.bounds
+            begin = [n if free else 1 for n, free in zip(bounds, (kinds == UNRELATED).all(axis=0), strict=True)]
+            ends = [1 if small else n for n, small in zip(bounds, (kinds != UNRELATED).all(axis=0), strict=True)]
+            most = [max(pair) for pair in zip(begin, ends, strict=True)]
+            if not self._model.perfect:
+                pairs = enumerate(zip(begin, most, strict=True))
+                most = [min(end, self._most(kept, d, begin)) if end > b else end for d, (b, end) in pairs]
+            cells = MAX_PERFECT if self._model.perfect else MAX_BEST
+            grid = grid_of(bounds, perfect=self._model.perfect, cells=cells, least=begin, most=most)
+            self._bests[kept] = Outer(self._model, self._tables, self.children, grid)
+        return self._bests[kept]
+
+    def energies(self, kept: int) -> Floats:
+        """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""
+        if kept not in self._energy:
+            best = np.full(tuple(self.grid.size.tolist()), np.inf)
+            for outcome in self.outcomes(kept):
+                np.minimum(best, self.energy(outcome, kept), out=best)
+            best[np.broadcast_to(~self._fits(kept), best.shape)] = np.inf
+            self._energy[kept] = best
+        return self._energy[kept]
+
+    def outcomes(self, tensors: int, late: Late = NEVER) -> list[Case]:
+        """What loops of the outermost memory may mean for a set of tensors; some loops may come `late`."""
+        if (tensors, late) not in self._outcomes:
+            found = cases_of(self._model, outcomes_of(self._model, tensors))
+            self._outcomes[tensors, late] = found if late == NEVER else with_late(self._model, found, late)
+        return self._outcomes[tensors, late]
+
+    def energy(self, outcome: Case, kept: int) -> Floats:
+        """Least energy by cell if loops mean that for the tensors `kept`."""
+        total = np.zeros((1,) * self._tables.dims)
+        for t, way in enumerate(outcome):
+            if kept >> t & 1:
+                total = total + self.term(t, *way)
+        return total
+
+    def words_sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it.
+
+        Steps of loops that are not of the set `near` find nothing.
+        """
+        if (t, run, first, near) not in self._sent:
+            tables = self._tables
+            tile = tuple(
+                np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
+            )
+            box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
+            words = tables.sent(t, box, first, loops=False)
+            if not self._model.perfect:
+                words = words / self.children  # where two tiles are left, children without work may rest
+            self._sent[t, run, first, near] = np.maximum(words, self._model.full[t])
+        return self._sent[t, run, first, near]
+
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Energy by cell of the words of `words_sent`."""
+        if (t, run, first, near) not in self._terms:
+            words = self.words_sent(t, run, first, near)
+            owned = self._model.full[t], self._model.full[t] * self.children
+            self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
+        return self._terms[t, run, first, near]
+
+    def front(self, kept: int, inmost: int) -> Floats:
+        """What tiles of a last memory that keeps the set `kept` may cost, (F, 3): energy, cycles of the ports of the
+        outermost memories, cycles until the first words are there and the last ones back.  No tile costs less than one
+        of these in all three.  No further memory keeps the tensors `inmost`.
+        """
+        best = self._best(kept)
+        if np.isinf(self._model.bandwidth[self.last - 1 :]).all() or np.isinf(best.least(kept)):
+            found = np.array([[best.least(kept), 0.0, 0.0]])
+            return found[np.isfinite(found[:, 0])]
+        return best._front(kept, inmost)
+
+    def _front(self, kept: int, inmost: int) -> Floats:
+        waiting, fits = self.waiting(inmost), np.isfinite(self.energies(kept))
+        tables = [
+            [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
+            for energy, ports in self.ways(kept)
+        ]
+        return lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
+
+    def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
+        """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
+        if kept in self._ways:
+            return self._ways[kept]
+        shape = tuple(self.grid.size.tolist())
+        found = [
+            (np.broadcast_to(self.energy(outcome, kept), shape), np.broadcast_to(self.ports(outcome, kept), shape))
+            for outcome in self.outcomes(kept)
+        ]
+        if len(found) * prod(shape) <= MAX_KEPT:
+            self._ways[kept] = found
+        return found
+
+    def fewest(self, kept: int) -> Floats:
+        """Least cycles of the ports by cell for a last memory that keeps the set `kept`."""
+        if kept not in self._fewest:
+            self._fewest[kept] = np.minimum.reduce([ports for _, ports in self.ways(kept)])
+        return self._fewest[kept]
+
+    def elements(self, t: int, tile: Ints) -> float:
+        """Elements of tensor `t` in one tile (D,)."""
+        sizes = tuple(tile[self._related[t]].tolist())
+        if (t, sizes) not in self._elements:
+            found = self._tables.size(t, tuple(np.array([size]) for size in tile))
+            self._elements[t, sizes] = float(found.item())
+        return self._elements[t, sizes]
+
+    def ports(self, outcome: Case, kept: int) -> Floats:
+        """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
+        outcome = tuple(way if kept >> t & 1 else (0, -1, EVERY) for t, way in enumerate(outcome))
+        if (outcome, kept) not in self._busy:
+            self._busy[outcome, kept] = self._ports(outcome, kept)
+        return self._busy[outcome, kept]
+
+    def _ports(self, outcome: Case, kept: int) -> Floats:
+        once = [np.full((1,) * self._tables.dims, full) for full in self._model.full]
+        ways = enumerate(outcome)
+        sent = [self.words_sent(t, *way) if kept >> t & 1 else once[t] for t, way in ways]
+        return self.busy(np.stack(np.broadcast_arrays(*sent))[None], kept)[0]
+
+    def busy(self, sent: Floats, kept: int) -> Floats:
+        """`ports` (K, ...) where words `sent` (K, T, ...) are those of each tensor."""
+        shape = len(sent), *sent.shape[2:]
+        found = np.empty((len(sent), prod(shape[1:])))
+        port_cycles(self._model, sent.reshape(*sent.shape[:2], -1), kept, self.children, found)
+        return found.reshape(shape)
+
+    def sizes(self, t: int, tiles: Sizes) -> Floats:
+        """Elements of tensor `t` in tiles."""
+        return self._tables.size(t, tiles)
+
+    def waiting(
+        self,
+        inmost: int,
+        more: tuple[float, float] = (0.0, 0.0),
+        sizes: Callable[[int], Floats] | None = None,
+        *,
+        inside: bool = True,
+    ) -> Floats:
+        """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
+
+        Tensors have `sizes`, of all tiles unless these are given.  There are `more` words of the outermost memory on
+        their way to others, and on the way back.  Ports `inside` of it may not count.
+        """
+        model, total = self._model, np.zeros((1,) * self._tables.dims)
+        if self.children > 1 and not model.perfect:
+            return total
+        limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]
+        for back in (False, True):
+            far, near = np.full_like(total, more[back]), np.zeros_like(total)
+            for t in range(len(model.full)):
+                if inmost >> t & 1 and bool(model.is_output[t]) == back:
+                    size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
+                    far = far + size * model.weight[self.last, t]
+                    near = near + size / self.children * model.weight[self.last - 1, t]
+            rates = one_way(limits, back), min(into[0 if back else 1], into[2])
+            slowest = np.maximum(far / rates[0], near / rates[1]) if inside else far / rates[0]
+            total = total + np.ceil(slowest * (1 - 1e-11))
+        return total
+
+    def pace(self, t: int) -> float:
+        """Cycles at least that the outermost memory takes for each element of tensor `t`, in its direction."""
+        rate = one_way(self._model.bandwidth[self.last], bool(self._model.is_output[t]))
+        return float(self._model.weight[self.last, t] / rate)
+
+    def _fits(self, kept: int) -> Bools:
+        return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
+
+    def _used(self, kept: int, tiles: Sizes) -> Floats:
+        used = np.zeros((1,) * self._tables.dims)
+        for t in range(len(self._model.full)):
+            if kept >> t & 1:
+                used = used + self._tables.size(t, tiles) * self._model.weight[self.last - 1, t]
+        return used
+
+
+def lowest(energy: Floats, ports: Floats, waiting: Floats) -> Floats:
+    """At most `FRONT` rows (energy, ports, waiting), such that each point (N,) is at least as large as one of them in
+    all three."""
+    cycles = ports + waiting
+    for weight in np.geomspace(1e-2, 1e2, MARKS):
+        cost = energy / max(1.0, float(energy.min())) + weight * cycles / max(1.0, float(cycles.min()))
+        best = int(np.argmin(cost))
+        left = (energy < energy[best]) | (ports < ports[best]) | (waiting < waiting[best])
+        left[best] = True
+        energy, ports, waiting, cycles = energy[left], ports[left], waiting[left], cycles[left]
+    steps, which = np.unique(np.floor(np.log(np.maximum(waiting, 1.0)) / np.log(COARSE)), return_inverse=True)
+    least = np.full(len(steps), np.inf)
+    np.minimum.at(least, which, waiting)
+    order = np.lexsort((which, ports, energy))
+    which, rows = which[order], np.stack([energy[order], ports[order], least[which[order]]], axis=1)
+    dominated = np.zeros(len(rows), np.bool_)
+    for step in range(len(steps)):
+        before = np.minimum.accumulate(np.concatenate([[np.inf], np.where(which <= step, rows[:, 1], np.inf)[:-1]]))
+        dominated |= (which == step) & (before <= rows[:, 1])
+    groups = np.array_split(rows[~dominated], min(FRONT, int((~dominated).sum())))
+    return np.array([group.min(axis=0) for group in groups])

@@ -1,0 +1,180 @@
+"""Tables of the outermost memories for the tiles that some skeletons may have: the multiples of one tile.
+
+Many skeletons have the same instances below the last memory, so what is cut out of the tables for all tiles is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..space.model import Bools, Floats, Ints
+from .grids import Part, Scalar, Store, part_of, places_in
+from .outcomes import NEVER, Case, Late
+from .outer import MAX_PERFECT, Outer
+from .tables import EVERY
+
+MAX_CUT = 1 << 22
+"""Cells of such tables that are kept."""
+
+MAX_PARTS = 1024
+"""Smallest tiles whose multiples are kept."""
+
+MAX_ALONE = 1 << 17
+"""Cells of all multiples with tables of their own, where there is no table for all tiles."""
+
+
+class Plan(NamedTuple):
+    """K cases of what loops mean for T tensors, over N tiles.
+
+    Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
+    first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
+    words in row `moved` (T,), and if `counts` (T,) tells so, there are cases for that.  `sizes` (T, N) are elements in
+    a tile, `fits` (N,) tells which fit.
+    """
+
+    rows: Ints
+    energies: Floats
+    words: Floats
+    moved: Ints
+    sizes: Floats
+    fits: Bools
+    counts: Bools
+
+
+class Section:
+    """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
+
+    def __init__(
+        self,
+        outer: Outer,
+        part: Part,
+        begin: bytes,
+        store: Store[np.float64],
+        places: Store[np.int64],
+        whole: Section | None = None,
+    ) -> None:
+        self._outer, self._begin, self._store, self._places = outer, begin, store, places
+        self._part, self._all = part, bool((part.grid.size == outer.grid.size).all())
+        self.grid, self.tiles = part.grid, part.tiles
+        self.shape: tuple[int, ...] = tuple(part.grid.size.tolist())
+        self.whole, self.children, self.outcomes = whole or self, outer.children, outer.outcomes
+        self.plans: dict[object, dict[object, Plan]] = {}
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Which of the cells of the `whole` these are, (N,)."""
+        return self.flat(places_in(self.whole.shape, self._part.places))
+
+    def flat(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
+        """A table (N,) cell by cell."""
+        return np.ascontiguousarray(np.broadcast_to(table, self.shape)).reshape(-1)
+
+    def energies(self, kept: int) -> Floats:
+        """As of `Outer`."""
+        return self._kept(("energies", kept), lambda: self._of(self._outer.energies(kept)))
+
+    def fits(self, kept: int) -> Bools:
+        """Which tiles of the tensors `kept` fit."""
+        return np.isfinite(self.energies(kept))
+
+    def fewest(self, kept: int) -> Floats:
+        """As of `Outer`."""
+        return self._kept(("fewest", kept), lambda: self._of(self._outer.fewest(kept)))
+
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """As of `Outer`, with axes of length 1 where a dimension does not matter."""
+        return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
+
+    def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...], late: Late) -> Floats:
+        """The sum of terms of the tensors `some`, for all `outcomes` of the tensors `alive`."""
+        return self._kept(("terms", alive, some, late), lambda: self._sums(outcomes, some))
+
+    def _sums(self, outcomes: list[Case], some: tuple[int, ...]) -> Floats:
+        found = np.zeros((len(outcomes), *self.shape))
+        for total, outcome in zip(found, outcomes, strict=True):
+            for t in some:
+                total += self.term(t, *outcome[t])
+        return found
+
+    def size(self, t: int) -> Floats:
+        """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
+        return self._kept(("size", t), lambda: self._outer.sizes(t, self.tiles))
+
+    def ways(self, kept: int) -> tuple[Floats, Floats]:
+        """For each thing that loops may mean for the tensors `kept`, first axis: energy and cycles of ports."""
+        return (
+            self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self._outer.ways(kept)])),
+            self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
+        )
+
+    def sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Words sent, as of `Outer`."""
+        return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
+
+    def ports(self, outcomes: list[Case], alive: int, kept: int, late: Late = NEVER) -> Floats:
+        """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
+
+        return self._kept(
+            ("some ports", alive, kept, late),
+            lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
+        )
+
+    def _stacked(self, tables: list[Floats]) -> Floats:
+        return np.stack([np.broadcast_to(self._of(table), self.shape) for table in tables])
+
+    def _of(self, table: Floats) -> Floats:
+        """The tiles' part of a table; axes along which it does not change have length 1."""
+        table = table[tuple(slice(None) if stride else slice(1) for stride in table.strides)]
+        if self._all:
+            return table
+        key = self._begin, table.shape
+        index = self._places.get(key)
+        if index is None:
+            index = places_in(table.shape, self._part.places)
+            self._places.put(key, index)
+        return table.reshape(-1)[index]
+
+    def _kept(self, what: object, make: Callable[[], Floats]) -> Floats:
+        key = self._begin, what
+        found = self._store.get(key)
+        if found is None:
+            found = make()
+            self._store.put(key, found)
+        return found
+
+
+class Sections:
+    """The sections of one problem's tables.
+
+    Imperfect tiles have tables of their own, of so many `cells`, if that is not 0.
+    """
+
+    def __init__(self, outer: Outer, cells: int = 0) -> None:
+        self._outer, self._cells = outer, 0
+        self._alone = MAX_PERFECT if outer.perfect and not outer.grid.perfect else cells
+        self._store: Store[np.float64] = Store(MAX_CUT)
+        self._places: Store[np.int64] = Store(MAX_CUT)
+        self._found: dict[bytes, Section] = {}
+        self._whole: Section | None = None
+
+    def of(self, begin: Ints, kept: int) -> Section:
+        """The multiples of a tile (D,); with tables of their own, imperfect ones that fit for the tensors `kept`."""
+        alone = self._alone > 0
+        key = begin.tobytes() + (kept.to_bytes(8, "little") if alone and not self._outer.perfect else b"")
+        if key not in self._found:
+            outer = self._outer.multiples(begin.tolist(), kept, self._alone) if alone else self._outer
+            self._cells += int(outer.grid.size.prod()) if alone else 0
+            if len(self._found) >= MAX_PARTS or self._cells > MAX_ALONE:
+                self._found.clear()
+                self._cells = int(outer.grid.size.prod()) if alone else 0
+            part = part_of(outer.grid, np.ones_like(begin) if alone else begin)
+            if self._whole is None and not alone:
+                every = part_of(outer.grid, np.ones_like(begin))
+                self._whole = Section(outer, every, b"", self._store, self._places)
+            self._found[key] = Section(outer, part, key, self._store, self._places, self._whole)
+        return self._found[key]

@@ -1,0 +1,345 @@
+"""Words and energy of tensors for all tiles of a grid at once.
+
+The words that cross a boundary are a product of factors, one per dimension or window, so tables of few cells each are
+made and multiplied: arrays have one axis per dimension, of length 1 where the dimension does not matter.
+
+Statement 11 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from .....costs.compiled import bare, compiled
+from ..space.model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
+from ..traffic.ragged import fixed_sizes, understood, window_words
+from ..traffic.scattered import least_words
+from ..traffic.window_reuse import Others, kept_on_average, left
+from ..traffic.windows import all_along, extent, room_along, together
+from ..traffic.words import settle, slide
+from .grids import Sizes, Store
+
+MAX_KNOWN = 1 << 22
+"""Cells of tables that are kept for other skeletons."""
+
+SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
+"""Columns of `window_rows`."""
+
+ANY = Others(inf, inf, 1.0)
+"""Nothing is known of loops of other dimensions."""
+
+COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
+"""What is told apart of such loops."""
+
+
+EVERY = -1
+"""The set of all dimensions."""
+
+
+class Boundary(NamedTuple):
+    """Sizes by dimension of the tiles that a parent sees (`tile`), of the child's own (`child`), and the iterations per
+    step of the loops outside (`step`); `free` and `once` as for `words.sent`.
+
+    The child's sizes stand for all from `least` on (or themselves) where instances are side by side along a dimension,
+    for all that lead to as many steps elsewhere.  Sizes that are not `told` apart (0, not 1) stand for smaller ones,
+    too, that do not lead to as many steps; without any all are.  Where loops of a plain dimension of the tensor come
+    after those of the set `near`, all others find nothing there.
+    """
+
+    tile: Sizes
+    child: Sizes
+    step: Sizes
+    told: Sizes = ()
+    least: Sizes = ()
+    free: int = 0
+    once: bool = False
+    near: int = EVERY
+
+    def key(self, dims: Sequence[int]) -> tuple[object, ...]:
+        """What tells it from others, as far as some dimensions go."""
+        known = (sizes for sizes in self[:5] if sizes)
+        own = (sizes[d].tobytes() for sizes in known for d in dims)
+        return bool(self.told), bool(self.least), *self[5:], *own
+
+
+@compiled
+def window_rows(
+    model: Model,
+    t: int,
+    w: int,
+    tiles: Ints,
+    children: Ints,
+    steps: Ints,
+    first: int,
+    bounds: Ints,
+    free: int,
+    once: bool,
+    others: Others,
+    near: int,
+    told: Ints,
+    least: Ints,
+    out: Floats,
+) -> None:
+    """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
+
+    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.  Where
+    sizes are not `told` apart (N, D), children of smaller ones may leave gaps, in which others have theirs: all that is
+    known is that each element is sent once.  Children's sizes stand for those from `least` (N, D) on.
+    """
+    outside = free
+    for n in range(out.shape[0]):
+        tile, mixed, fixed = tiles[n], 0, fixed_sizes(children[n], steps[n], outside)
+        for d in range(tile.shape[0]):
+            mixed |= (1 - told[n, d]) << d
+        free = outside & ~mixed
+        out[n, SIZE] = together(model, t, w, tile, steps[n])
+        out[n, SHARE] = room_along(model, t, w, tile)
+        out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
+        sliding = first >= 0 and model.window[t, first] == w
+        if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):
+            out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
+            continue
+        if not model.perfect and understood(model, t, w, steps[n], free):
+            every, out[n, KEPT] = window_words(
+                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], fixed, others, model.bounds
+            )
+            out[n, SHARE] = every / out[n, SIZE]
+            out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
+            continue
+        if not sliding or steps[n, first] >= model.bounds[first]:
+            continue
+        if not model.perfect:
+            size, share = out[n, SIZE], out[n, SHARE]
+            out[n, SIZE] = least_words(
+                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], size, share, ~mixed
+            )
+            out[n, SHARE] = 1.0
+            continue
+        out[n, KEPT] = kept_on_average(
+            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
+        )
+        if bounds[n] > 1:
+            found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
+            out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
+
+
+@bare
+def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed: int) -> bool:
+    """Whether tiles of window `w` may be of several sizes along a dimension that has children, and one of its terms
+    counts more than once."""
+    scaled, several = False, False
+    for d in range(child.shape[0]):
+        if model.window[t, d] == w:
+            scaled |= model.coefficient[t, d] > 1
+            several |= (mixed >> d) & 1 == 1 and child[d] < step[d]
+    return scaled and several
+
+
+@compiled
+def settle_rows(
+    model: Model, t: int, level: int, parent: int, up: Floats, down: Floats, owned_parent: float, owned: float
+) -> Floats:
+    """Energy (N,) where `up` words (N,) leave `parent` and `down` (N,) reach `level`."""
+    found = np.empty(up.shape[0])
+    words = np.zeros((model.capacity.shape[0], 2))
+    for n in range(found.shape[0]):
+        found[n] = settle(model, t, level, parent, up[n], down[n], owned_parent, owned, words)
+    return found
+
+
+def along(values: Floats | Ints | Bools, d: int, dims: int) -> Floats:
+    """Values of one dimension as an array with an axis per dimension."""
+    return np.asarray(values, np.float64).reshape([-1 if e == d else 1 for e in range(dims)])
+
+
+class Tables:
+    """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
+
+    `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
+    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.  All
+    instances of the memories `together` are taken for one.
+    """
+
+    def __init__(self, model: Model, together: frozenset[int] = frozenset()) -> None:
+        self.model, self.together = model, together
+        self.kind: list[list[int]] = model.kind.tolist()
+        self.window: list[list[int]] = model.window.tolist()
+        self.bounds: list[int] = model.bounds.tolist()
+        self.dims = len(self.bounds)
+        self.slides: Bools = (model.kind == WINDOW).any(axis=0)
+        self._rows: dict[tuple[object, ...], Floats] = {}
+        self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
+        self.plain = [sum(1 << d for d, kind in enumerate(row) if kind == PLAIN) for row in self.kind]
+        self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
+        self.known: Store[np.float64] = Store(MAX_KNOWN)
+
+    def size(self, t: int, sizes: Sizes, blocks: Sizes | None = None) -> Floats:
+        """Elements of tensor `t` in tiles; at least, if these are of `blocks` that may lie apart."""
+        total = np.ones((1,) * self.dims)
+        for d, kind in enumerate(self.kind[t]):
+            if kind == PLAIN:
+                total = total * along(np.minimum(sizes[d], self.bounds[d]), d, self.dims)
+        box = Boundary(sizes, blocks or sizes, blocks or sizes)
+        for w in range(int(self.model.windows[t])):
+            total = total * self._window(t, w, box, -1, None)[..., SIZE]
+        return total
+
+    def told_apart(self, least: Sizes, most: Sizes, times: Sequence[Ints | int]) -> Sizes:
+        """Whether as many steps of so many tiles cover a bound for all tiles of a cell, 1 or 0; () if factors are
+        perfect, as they do always.
+
+        Those are from `least` to `most`.
+        """
+        if self.model.perfect:
+            return ()
+        cells = zip(self.bounds, least, most, times, strict=True)
+        told = (-(-n // (low * count)) == -(-n // (high * count)) for n, low, high, count in cells)
+        return tuple(np.asarray(same, np.int64) for same in told)
+
+    def settled(self, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]) -> Floats:
+        """Energy between memories, for words as `sent` answers; `owned` by parent and child."""
+        up, down = np.broadcast_arrays(up, down)
+        rows = np.ascontiguousarray(up).reshape(-1), np.ascontiguousarray(down).reshape(-1)
+        return settle_rows(self.model, t, level, parent, *rows, *owned).reshape(up.shape)
+
+    def sent(self, t: int, box: Boundary, first: int, *, loops: bool) -> Floats:
+        """Words of tensor `t` that are sent to all tiles, as `words.sent` counts them, at least.
+
+        The sliding loop `first` has all iterations that are left; or, where `loops`, any number, and what it falls back
+        to is all there.
+        """
+        key = t, first, loops, *box.key(self.matter[t])
+        found = self.known.get(key)
+        if found is None:
+            found = self._sent(t, box, first, loops=loops)
+            self.known.put(key, found)
+        return found
+
+    def _sent(self, t: int, box: Boundary, first: int, *, loops: bool) -> Floats:
+        plain = prod(n for n, k in zip(self.bounds, self.kind[t], strict=True) if k == PLAIN)
+        total = np.full((1,) * self.dims, float(plain))
+        for d, kind in enumerate(self.kind[t]):
+            if kind == UNRELATED:
+                total = total * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+        for w in range(int(self.model.windows[t])):
+            mine = first if first >= 0 and self.window[t][first] == w else -1
+            if mine < 0 or loops:
+                total = total * self._least(t, w, box, mine)
+            else:
+                total = total * self._whole(t, w, box, mine)
+        return total
+
+    def _least(self, t: int, w: int, box: Boundary, first: int) -> Floats:
+        """Words along a window; the least for any bound of a loop that slides."""
+        if first < 0:
+            rows = self._window(t, w, box, -1, None)
+            return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
+        steps = -(-self.bounds[first] // box.step[first])
+        if self.model.perfect:
+            return self._least_of_any(t, w, box, first, np.zeros_like(steps))
+        return _with_ragged_ends(self._window(t, w, box, first, np.zeros_like(steps)))
+
+    def _least_of_any(self, t: int, w: int, box: Boundary, first: int, bound: Ints) -> Floats:
+        """`_least` for perfect factors: what loops of other dimensions leave is rounded up to few kinds."""
+        unrelated, beside = self._others(t, w, box)
+        shared = self._shared(t, w, box)
+        counts = np.searchsorted(COUNTS, unrelated) * len(COUNTS) + np.searchsorted(COUNTS, beside)
+        which = counts * len(SHARES) + np.searchsorted(SHARES, shared)
+        found: Floats = np.zeros((1,) * self.dims)
+        for kind in np.unique(which).tolist():
+            count, share = divmod(kind, len(SHARES))
+            several, more = divmod(count, len(COUNTS))
+            rows = self._window(t, w, box, first, bound, Others(COUNTS[several], COUNTS[more], SHARES[share]))
+            words = np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
+            found = np.where(which == kind, words, found)
+        return found
+
+    def _others(self, t: int, w: int, box: Boundary) -> tuple[Floats, Floats]:
+        """Iterations of loops of unrelated dimensions, and of those of other windows."""
+        unrelated, beside = (np.ones((1,) * self.dims) for _ in range(2))
+        for d, kind in enumerate(self.kind[t]):
+            if box.near >> d & 1 and kind == UNRELATED:
+                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
+            elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
+                beside = beside * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
+        return unrelated, beside
+
+    def _shared(self, t: int, w: int, box: Boundary) -> Floats:
+        """The most that loops of other windows leave of these, as a share: 0 where there are no such loops."""
+        found: Floats = np.zeros((1,) * self.dims)
+        for other in range(int(self.model.windows[t])):
+            if other == w:
+                continue
+            rows = self._window(t, other, box, -1, None)
+            looping: Floats = np.zeros((1,) * self.dims)
+            for d in range(self.dims):
+                if self.window[t][d] == other and box.near >> d & 1:
+                    looping = np.maximum(looping, along(box.step[d] < self.bounds[d], d, self.dims))
+            found = np.maximum(found, looping * np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
+        return found
+
+    def _whole(self, t: int, w: int, box: Boundary, first: int) -> Floats:
+        """Words along a window where the loop that slides has all iterations that are left."""
+        steps = -(-self.bounds[first] // box.step[first])
+        rows = self._window(t, w, box, first, steps)
+        return _fresh(rows, self._returns(t, w, box, first)) if self.model.perfect else _with_ragged_ends(rows)
+
+    def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats:
+        """As `words.returns`, with no loop of dimension `first` further out; only loops `near` find anything."""
+        others, beside = self._others(t, w, box)
+        for d in range(self.dims):
+            if self.window[t][d] == w and d != first and box.near >> d & 1:
+                others = others * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
+        return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
+
+    def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
+        """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
+        mine = [d for d in range(self.dims) if self.window[t][d] == w]
+        key = t, w, first, None if bound is None else bound.tobytes(), others, *box.key(mine)
+        if key not in self._rows:
+            shape = [len(box.tile[d]) for d in mine]
+            places = np.indices(shape).reshape(len(mine), -1)
+            boxes = [np.ones((places.shape[1], self.dims), np.int64) for _ in range(5)]
+            for filled, sizes in zip(boxes, (*box[:4], box.least or box.child), strict=True):
+                for d, place in zip(mine, places, strict=True) if sizes else ():
+                    filled[:, d] = sizes[d][place]
+            bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
+            out = np.zeros((places.shape[1], 8))
+            window_rows(
+                self.model,
+                t,
+                w,
+                boxes[0],
+                boxes[1],
+                boxes[2],
+                first,
+                np.ascontiguousarray(bounds),
+                box.free,
+                box.once,
+                others,
+                box.near,
+                boxes[3],
+                boxes[4],
+                out,
+            )
+            full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
+            self._rows[key] = out.reshape([*full, 8])
+        return self._rows[key]
+
+
+def _fresh(rows: Floats, returns: Floats | float) -> Floats:
+    """Words along a window, given the share of what is there on the way back."""
+    size, share, forward, back, again, positions = (rows[..., column] for column in range(6))
+    there = np.minimum((1 - again) * forward + again * back * returns, rows[..., KEPT])
+    fresh = np.maximum(0.0, size - positions * there)
+    return np.maximum(fresh * share, 1.0)
+
+
+def _with_ragged_ends(rows: Floats) -> Floats:
+    """The same for imperfect factors."""
+    size, share, positions, kept = (rows[..., column] for column in (SIZE, SHARE, POSITIONS, KEPT))
+    return np.maximum(np.maximum(0.0, size - positions * kept) * share, 1.0)

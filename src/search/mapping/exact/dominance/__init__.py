@@ -1,0 +1,1 @@
+"""Dominance and symmetries: what need not be searched, as something as good is."""

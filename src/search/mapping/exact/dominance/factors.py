@@ -1,0 +1,234 @@
+"""The factors that a walk gives a dimension at a memory, one after the other.
+
+Statement 13 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from .....costs.compiled import bare
+from ..bounds.nodes import Task, cell_of, fits
+from ..space.model import UNRELATED, WINDOW
+from ..traffic.busy import full_children
+from ..tree.state import State
+from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
+
+
+@bare
+def idle(task: Task, level: int) -> bool:
+    """Whether loops of a memory can as well be those of the next one: it keeps nothing.
+
+    One loop of both factors rests no tensor less, but for windows that slide; and where spatial loops lie between, it
+    is all the same to tiles whether loops are inside or outside of these, but for windows.
+    """
+    model, skeleton = task.model, task.skeleton
+    if not model.perfect:
+        return False
+    for t in range(model.kind.shape[0]):
+        if skeleton.kept[level, t]:
+            return False
+        for inner in range(level):
+            if skeleton.kept[inner, t] and model.windows[t] > 0:
+                return False
+        for d in range(model.bounds.shape[0]):
+            if skeleton.spread[level + 1, d] > 1 and model.kind[t, d] == WINDOW:
+                return False
+    return True
+
+
+@bare
+def idle_along(task: Task, level: int, d: int) -> bool:
+    """Whether loops of dimension `d` of a memory can as well be those of the next one: nothing is kept up to it, so
+    that their order does not matter, and spatial loops between do not belong to a window of that dimension."""
+    model, skeleton = task.model, task.skeleton
+    if not model.perfect:
+        return False
+    for t in range(model.kind.shape[0]):
+        for inner in range(level + 1):
+            if skeleton.kept[inner, t]:
+                return False
+        for other in range(model.bounds.shape[0]):
+            same = model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]
+            if same and skeleton.spread[level + 1, other] > 1:
+                return False
+    return True
+
+
+@bare
+def settled_inside(task: Task, level: int, d: int) -> bool:
+    """Whether memories up to `level` keep something, and nothing that dimension `d` moves."""
+    model, kept, some = task.model, task.skeleton.kept, False
+    for t in range(model.kind.shape[0]):
+        for c in range(level + 1):
+            if kept[c, t]:
+                some = True
+                if model.kind[t, d] != UNRELATED:
+                    return False
+    return some
+
+
+@bare
+def belongs_inside(task: Task, level: int, d: int) -> bool:
+    """Whether loop `d`, of the innermost at memory `level`, is as good at one further in, and makes one loop with that
+    of its dimension there: it moves nothing that is kept inside.
+    """
+    model, skeleton, state = task.model, task.skeleton, task.state
+    windows, inner = not model.perfect, level - 1
+    for t in range(model.kind.shape[0]):
+        windows |= model.kind[t, d] == WINDOW
+    if not settled_inside(task, inner, d) or (windows and skeleton.spread[level, d] > 1):
+        return False
+    while inner > 0 and idle(task, inner):
+        if windows and skeleton.spread[inner, d] > 1:
+            return False
+        inner -= 1
+    if idle(task, inner):
+        return False
+    return inner == 0 or state.tile[inner, d] == state.base[inner, d] or is_outermost(state, inner, d)
+
+
+@bare
+def is_outermost(state: State, level: int, d: int) -> bool:
+    """Whether the loop of dimension `d` is one of the outermost at memory `level`, which has the last loops."""
+    loops, last = state.loops, state.length[0] - 1
+    for i in range(last, -1, -1):
+        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+            return False
+        if loops[i, 1] == d:
+            return True
+    return False
+
+
+@bare
+def begins_with_fewer(task: Task, level: int, d: int) -> bool:
+    """Whether fewer children may have work in the first tiles for a loop `d` at memory `level`, chosen or not, than for
+    one further out.  Then less is on its way before all can begin."""
+    inside, state = task.skeleton.inside, task.state
+    outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+    tile = state.tile[level, d]
+    if tile == state.base[level, d]:
+        tile *= most_steps(task, level, d)
+    return bool(tile * outside > task.model.bounds[d])
+
+
+@bare
+def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
+    """Whether loop `d`, of the outermost at memory `level`, is as good inside of the loops of the next one.
+
+    There it makes one loop with that of the same dimension; see `belongs_inside` for loops that move nothing.  Tiles of
+    `level` get smaller, which is all the same to tensors that pass once, in whatever tiles.  Other tensors move as
+    before, or rest longer: those that the loop does not move must rest so far (`alive`), or else be all new each time,
+    not in part where a loop inside has a ragged end.  Where more children have work in the last tile then, this must
+    not concern tensors that rest.
+    """
+    model, skeleton = task.model, task.skeleton
+    if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):
+        return False
+    shared = not model.perfect and skeleton.spread[level + 1, d] > 1
+    if shared and task.timed and begins_with_fewer(task, level, d):
+        return False
+    for t in range(model.kind.shape[0]):
+        if model.kind[t, d] == WINDOW:
+            return False
+        here, keeper = skeleton.kept[level, t] > 0, keeper_inside(task, level, t)
+        within = keeper >= 0
+        if model.kind[t, d] == UNRELATED:
+            rests = (alive >> t) & 1 > 0
+            if shared and (here or (within and rests)):
+                return False
+            if within and not (model.perfect or rests or always_moved(task, level, d, t, keeper)):
+                return False
+        elif here or within:
+            stays = within and rests_at_end(task, level, d, t, keeper)
+            if model.windows[t] > 0 or stays or (here and not passes_once(task, level, t)):
+                return False
+    return True
+
+
+@bare
+def some_better_outside(task: Task, level: int, alive: int) -> bool:
+    """Whether one of the outermost loops of memory `level`, which are all chosen, belongs to the next one."""
+    loops, last = task.state.loops, task.state.length[0] - 1
+    for i in range(last, -1, -1):
+        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
+            break
+        if better_outside(task, level, loops[i, 1], alive):
+            return True
+    return False
+
+
+@bare
+def most_steps(task: Task, level: int, d: int) -> int:
+    """The largest imperfect factor of dimension `d` that leaves all rows of children further out some work.
+
+    Where the last child has less than the others, its tile may rest while theirs do not.
+    """
+    skeleton, n, full = task.skeleton, task.model.bounds[d], task.state.base[level, d]
+    most = -(-n // full)
+    for k in range(level + 1, skeleton.spread.shape[0]):
+        if skeleton.spread[k, d] > 1:
+            most = min(most, (n - 1) // (full * full_children(skeleton.spread[k, d], task.model.halves[k])))
+            full *= skeleton.spread[k, d]
+    return max(most, 1)
+
+
+@bare
+def next_bound(task: Task, level: int, d: int, bound: int) -> int:
+    """The factor of dimension `d` after `bound` (0: the first; factor 1 comes last), 0 where there is none."""
+    model, state, inside = task.model, task.state, task.skeleton.inside
+    n, base = model.bounds[d], state.base[level, d]
+    outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
+    last = level == task.skeleton.kept.shape[0] - 1
+    if last:
+        return -(-n // base) if bound == 0 else 0
+    if bound == 1:
+        return 0
+    if bound == 0 and (
+        idle(task, level)
+        or idle_along(task, level, d)
+        or (level == 0 and better_outside(task, 0, d, 0))
+        or merges(task, level, d, False, 0)
+    ):
+        return 1
+    if model.perfect:
+        left = n // base // outside
+        for i in range(model.many[d]):
+            b = model.divisors[d, model.many[d] - 1 - i]
+            if (bound == 0 or b < bound) and left % b == 0:
+                return b
+        return 0
+    if bound == 0:
+        return most_steps(task, level, d)
+    if outside > 1:
+        return bound - 1
+    blocks = -(-n // base)
+    return -(-blocks // -(-blocks // (bound - 1)))  # the smallest that leads to as many tiles as the next smaller one
+
+
+@bare
+def first_limit(task: Task, level: int, d: int) -> int:
+    """What `next_bound` begins at: more than the factors of dimension `d` that fit, 0 if all do, 1 if none does."""
+    state, most = task.state, next_bound(task, level, d, 0)
+    tile = state.tile[level]
+    tile[d] = state.base[level, d] * most
+    if level == task.skeleton.kept.shape[0] - 1 or fits(task, level, tile):
+        tile[d] = state.base[level, d]
+        return 0
+    low, high = 0, most
+    while low < high - 1:
+        middle = (low + high) // 2
+        tile[d] = state.base[level, d] * middle
+        if fits(task, level, tile):
+            low = middle
+        else:
+            high = middle
+    tile[d] = state.base[level, d]
+    return low + 1
+
+
+@bare
+def below_cell(task: Task, level: int, d: int, bound: int) -> int:
+    """The smallest factor of dimension `d` that leads to the same cell as `bound`; at least 1."""
+    beyond, base = task.beyond, task.state.base[level, d]
+    tile = min(base * bound * beyond.scale[level, d], task.model.bounds[d])
+    low = beyond.low[level, d, cell_of(beyond, level, d, tile)]
+    return max(1, -(-low // (base * beyond.scale[level, d])))

@@ -1,0 +1,315 @@
+"""What need not be searched twice: dimensions that may change places, and factors that lead to as many tiles.
+
+Statements 6 and 7 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise, permutations, product
+from math import factorial, prod
+
+import numpy as np
+
+from .....algebra.factors import divisors_of
+from .....costs.hierarchy import Problem
+from ..space.model import UNRELATED, WINDOW, Ints, Model
+from ..space.spreads import layout_of
+
+Order = tuple[int, ...]
+Spread = tuple[Order, ...]
+Kept = tuple[Order, ...]
+
+MAX_ORDERS = 5040
+"""Orders of dimensions that are tried."""
+
+
+def symmetries(problem: Problem, roles: Sequence[str]) -> list[Order]:
+    """Orders of the dimensions, but for their own, that leave the problem as it is.
+
+    Tensors of one of the machine's `roles` and as wide words are treated alike, so these may change places.
+    """
+    bounds = problem.bounds
+    groups = [[d for d, other in enumerate(bounds) if other == bound] for bound in sorted(set(bounds))]
+    if prod(factorial(len(group)) for group in groups) > MAX_ORDERS:
+        return []
+    own = tuple(range(len(bounds)))
+    kinds = [(role, str(t.word_bits), t.is_output) for role, t in zip(roles, problem.tensors, strict=True)]
+
+    def indexing(order: Order) -> list[tuple[tuple[str, str, bool], list[Order]]]:
+        rows = [sorted(tuple(row[d] for d in order) for row in t.coefficients) for t in problem.tensors]
+        return sorted(zip(kinds, rows, strict=True))
+
+    found, mine = list[Order](), indexing(own)
+    for parts in product(*(permutations(group) for group in groups)):
+        place = dict(pair for group, part in zip(groups, parts, strict=True) for pair in zip(group, part, strict=True))
+        order = tuple(place[d] for d in own)
+        if order != own and indexing(order) == mine:
+            found.append(order)
+    return found
+
+
+def first_of_its_kind(spread: tuple[Order, ...], orders: list[Order]) -> bool:
+    """Whether no order of dimensions makes a spread (by memory and dimension) one that comes before it."""
+    return all(spread <= tuple(tuple(row[d] for d in order) for row in spread) for order in orders)
+
+
+def more_apart(model: Model) -> bool:
+    """Whether children of some sizes share more of a window if they do not lie side by side; see `windows.together`."""
+    for t, count in enumerate(model.windows.tolist()):
+        for w in range(count):
+            terms: list[int] = np.flatnonzero(model.window[t] == w).tolist()
+            scaled = sum(int(model.coefficient[t, d]) > 1 for d in terms)
+            loose = [d for d in terms if int(model.many[d]) > 2]
+            if scaled and (len(loose) > 1 or any(scaled > 1 or int(model.coefficient[t, d]) == 1 for d in loose)):
+                return True
+    return False
+
+
+class Places:
+    """In which memory's mesh the instances of a dimension are, where that hardly matters; with perfect factors.
+
+    Where passive memories between two meshes keep nothing, the two act as one: loops of such a memory can as well run
+    outside of both.  For tensors with windows that brings instances closer together, which share more, if one term of
+    the window at most is spread and loops too; other `interleaved` spreads are searched as well.  Further in, tensors
+    with windows must not be kept, whose tiles might slide by less, and nowhere may children share more further apart.
+
+    Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
+    instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
+    tensors kept there are indexed by it (tiles get smaller, instances more); inwards saves words if none of them is.
+    The same holds for terms of windows that are spread to the bound, where no tensor with that window is kept further
+    in.  With `alone` each place is its own.
+    """
+
+    def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool, alone: bool = False) -> None:
+        self.model, self.meshes, self.split, self.alone = model, meshes, split, alone
+        self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
+        self.free = [model.perfect and not (model.kind[:, d] == WINDOW).any() for d in range(len(model.bounds))]
+        self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
+        self._indexed = [frozenset(np.flatnonzero(kinds != UNRELATED).tolist()) for kinds in model.kind.T]
+        self._slid = [frozenset(np.flatnonzero(kinds == WINDOW).tolist()) for kinds in model.kind.T]
+        self._seen: set[tuple[Spread, Kept]] = set()
+        self._free_dims = [d for d, free in enumerate(self.free) if free]
+        self._other_dims = [d for d, free in enumerate(self.free) if not free]
+        self._groups: dict[Kept, list[list[int]]] = {}
+        self._moves: dict[Kept, list[tuple[int, int, int]]] = {}
+        self._room: dict[tuple[int, Order], bool] = {}
+        self._merged: dict[Kept, tuple[Order, ...]] = {}
+        self._apart: dict[tuple[Spread, tuple[Order, ...]], Spread | None] = {}
+        self._sliding = [bool((kinds == WINDOW).any()) for kinds in model.kind]
+        self._separate = alone or not model.perfect or more_apart(model)
+
+    def merged(self, kept: Kept) -> tuple[Order, ...]:
+        """Memories with meshes, those together that act as one."""
+        if kept not in self._merged:
+            found: list[Order] = [(level,) for level in self._levels[:1]]
+            for near, far in pairwise(self._levels):
+                held = any(any(chain[near:far]) for chain in kept)
+                slides = any(any(chain[:near]) for chain, sliding in zip(kept, self._sliding, strict=True) if sliding)
+                if self._separate or held or slides or not all(self._passive[near : far + 1]):
+                    found.append((far,))
+                else:
+                    found[-1] = (*found[-1], far)
+            self._merged[kept] = tuple(found)
+        return self._merged[kept]
+
+    def kind(self, kept: Kept) -> object:
+        """What `superfluous` needs to know of a way to keep tensors."""
+        return tuple(self._of(kept)), tuple(tuple(group) for group in self.groups_of(kept))
+
+    def apart(self, spread: Spread, kept: Kept) -> Spread | None:
+        """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
+        groups = tuple(group for group in self.merged(kept) if len(group) > 1)
+        if (spread, groups) not in self._apart:
+            found: Spread | None = spread
+            for group in groups:
+                parts = None if found is None else next(self._parts(spread[group[0]], group), None)
+                found = None if found is None or parts is None else self._with(found, group, parts)
+            self._apart[spread, groups] = found
+        return self._apart[spread, groups]
+
+    def interleaved(self, spread: Spread, kept: Kept) -> list[Spread]:
+        """Spreads over each mesh of those that act as one, whose loops in between may be better than others."""
+        groups = [group for group in self.merged(kept) if len(group) > 1]
+        if not groups or not self._gaps(spread):
+            return []
+        found: dict[tuple[Order, ...], Spread] = {}
+        for chosen in product(*(self._parts(spread[group[0]], group) for group in groups)):
+            mine = spread
+            for group, parts in zip(groups, chosen, strict=True):
+                mine = self._with(mine, group, parts)
+            found.setdefault(tuple(tuple(row[d] for d in self._other_dims) for row in mine), mine)
+        return [mine for mine in found.values() if any(max(mine[level]) > 1 for group in groups for level in group[1:])]
+
+    def _gaps(self, spread: Spread) -> bool:
+        """Whether more than one term of a window is spread, but for those that lie side by side to the bound."""
+        model = self.model
+        for t, count in enumerate(model.windows.tolist()):
+            for w in range(count):
+                terms = [(prod(row[d] for row in spread), d) for d in np.flatnonzero(model.window[t] == w).tolist()]
+                loose = [
+                    d
+                    for share, d in terms
+                    if share > 1 and (share < int(model.bounds[d]) or int(model.coefficient[t, d]) > 1)
+                ]
+                if len(loose) > 1:
+                    return True
+        return False
+
+    def _parts(self, factors: Order, group: Order) -> Iterator[tuple[Order, ...]]:
+        """All ways to have some of `factors` in each mesh of `group`."""
+        first, *others = group
+        if not others:
+            if self._fits(first, factors):
+                yield (factors,)
+            return
+        columns, rows = self.meshes[first]
+        outside = prod(prod(self.meshes[level]) for level in others)
+
+        def go(d: int, near: Order, left: int) -> Iterator[tuple[Order, ...]]:
+            if d == len(factors):
+                far = tuple(factor // part for factor, part in zip(factors, near, strict=True))
+                if prod(far) <= outside and self._fits(first, near):
+                    yield from ((near, *rest) for rest in self._parts(far, tuple(others)))
+                return
+            for part in reversed(divisors_of(factors[d])):
+                if part <= left:
+                    yield from go(d + 1, (*near, part), left // part)
+
+        yield from go(0, (), columns * rows)
+
+    def _with(self, spread: Spread, group: Order, parts: tuple[Order, ...]) -> Spread:
+        rows = dict(zip(group, parts, strict=True))
+        return tuple(rows.get(level, row) for level, row in enumerate(spread))
+
+    def superfluous(self, spread: Spread, kept: Kept) -> bool:
+        """Whether another skeleton has mappings as good, which is not superfluous or has been asked for before."""
+        if self.alone or len(self._levels) < 2 or not any(self.free):
+            return False
+        if any(self._may_move(spread, *move) for move in self._of(kept)):
+            return True
+        alike = self._placeless(spread, kept)
+        if alike is None:
+            return False
+        if (alike, kept) in self._seen:
+            return True
+        self._seen.add((alike, kept))
+        return False
+
+    def _of(self, kept: Kept) -> list[tuple[int, int, int]]:
+        """Moves (from a memory's mesh, to another, dimension) that make nothing worse."""
+        if kept not in self._moves:
+            found: list[tuple[int, int, int]] = []
+            for near, far in combinations(self._levels, 2):
+                held = {t for t, chain in enumerate(kept) if any(chain[near:far])}
+                if not all(self._passive[near : far + 1]):
+                    continue
+                inside = {t for t, chain in enumerate(kept) if any(chain[:far])}
+                for d, free in enumerate(self.free):
+                    if not held or not (free or (self.model.perfect and not inside & self._slid[d])):
+                        continue
+                    if held <= self._indexed[d]:
+                        found.append((near, far, d))
+                    elif not held & self._indexed[d]:
+                        found.append((far, near, d))
+            self._moves[kept] = found
+        return self._moves[kept]
+
+    def _may_move(self, spread: Spread, source: int, target: int, d: int) -> bool:
+        """Whether the other mesh has room for some more."""
+        factor = spread[source][d]
+        if not self.free[d] and prod(row[d] for row in spread) < int(self.model.bounds[d]):
+            return False
+        return any(
+            self._fits(target, (*spread[target][:d], spread[target][d] * prime, *spread[target][d + 1 :]))
+            for prime in divisors_of(factor)[1:]
+        )
+
+    def _fits(self, level: int, factors: Order) -> bool:
+        if (level, factors) not in self._room:
+            self._room[level, factors] = layout_of(factors, self.meshes[level], split=self.split) is not None
+        return self._room[level, factors]
+
+    def _placeless(self, spread: Spread, kept: Kept) -> Spread | None:
+        """What all skeletons have in common that differ in the place of instances alone, if there are others.
+
+        Where a memory keeps nothing and is passive (no limit counts what passes it), instances of free dimensions
+        inside of it and those outside of it come to the same.
+        """
+        groups = self.groups_of(kept)
+        if len(groups) == len(self._levels):
+            return None
+        rows: list[Order] = []
+        for group in groups:
+            factors = [spread[level] for level in group]
+            rows.append(tuple(prod(row[d] for row in factors) for d in self._free_dims))
+            rows += [tuple(row[d] for d in self._other_dims) for row in factors]
+        return tuple(rows)
+
+    def groups_of(self, kept: Kept) -> list[list[int]]:
+        """Memories with meshes, those together between which nothing is kept."""
+        if kept not in self._groups:
+            groups = [self._levels[:1]]
+            for near, far in pairwise(self._levels):
+                if all(self._passive[near : far + 1]) and not any(any(chain[near:far]) for chain in kept):
+                    groups[-1].append(far)
+                else:
+                    groups.append([far])
+            self._groups[kept] = groups
+        return self._groups[kept]
+
+
+def members(bounds: Order, spread: Ints, factors: Ints, most: int, plain: Sequence[bool] = ()) -> list[Ints] | None:
+    """Temporal factors (L, D) with as many tiles in each memory as `factors`; None if they are more than `most`.
+
+    A factor that is spread further out stands for itself.  Of a dimension that is in no window (`plain`, D) only those
+    are there that no other beats: see `_worthwhile`.
+    """
+    by_dim = [
+        list(_chains(bound, spread[:, d], factors[:, d], plain=d < len(plain) and plain[d]))
+        for d, bound in enumerate(bounds)
+    ]
+    if prod(len(found) for found in by_dim) > most:
+        return None
+    return [np.array(chosen, np.int64).T.copy() for chosen in product(*by_dim)]
+
+
+def _chains(bound: int, spread: Ints, factors: Ints, *, plain: bool) -> Iterator[Order]:
+    last = len(factors) - 1
+    sizes = np.cumprod(factors * spread)
+    counts: list[int] = [-(-bound // int(size)) for size in sizes]
+
+    def go(level: int, size: int, so_far: Order) -> Iterator[Order]:
+        base = size * int(spread[level])
+        if level == last:
+            yield (*so_far, -(-bound // base))
+            return
+        factor = int(factors[level])
+        spread_outside = int(spread[level + 1 :].prod()) > 1
+        if spread_outside or counts[level] == 1:
+            least = factor if spread_outside else -(-bound // base)
+            yield from go(level + 1, base * least, (*so_far, least))
+            return
+        if plain:
+            sizes = _worthwhile(-(-int(bound) // base), counts[level], together=int(spread[: level + 1].prod()) > 1)
+        else:
+            least = -(-bound // (base * counts[level]))
+            sizes = range(least, (bound - 1) // (base * (counts[level] - 1)) + 1)
+        for other in sizes:
+            yield from go(level + 1, base * other, (*so_far, other))
+
+    return go(0, 1, ())
+
+
+def _worthwhile(blocks: int, many: int, *, together: bool) -> list[int]:
+    """Factors of a loop over `blocks` that leave `many` > 1 tiles, of which no other is better.
+
+    Words depend on the numbers of tiles alone but for what rests at a ragged end: where the last block is alone in its
+    tile or, with children `together`, the last but one is the first of its own.  All else asks for small tiles.
+    """
+    found = {-(-blocks // many)}
+    for before in (1, 2) if together else (1,):
+        factor = (blocks - before) // (many - 1)
+        if factor * (many - 1) == blocks - before and factor > 0 and -(-blocks // factor) == many:
+            found.add(factor)
+    return sorted(found)

@@ -1,0 +1,101 @@
+"""Ways to keep tensors for which the same meshes act as one, and the spreads over those.
+
+Statement 7 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..bounds.estimates import ROUNDING
+from ..dominance.symmetries import Kept, Places, Spread, first_of_its_kind
+from .imperfect_spreads import Narrowing
+from .meshes import Columns, fitting_of, mesh_of
+from .model import Floats, Ints
+from .perfect_spreads import Ways
+from .spreads import Spreads, chain_arrays
+
+GROWTH, FASTER = 1.1, 2.0
+"""Spreads are looked for in classes of bounds that differ by this factor at most, its logarithm so many times as large
+from class to class: each begins anew with the first dimension."""
+
+
+class Family:
+    """Ways `kept` to keep tensors for which the same groups of meshes act as one; spreads are over the whole group,
+    and stand in its innermost memory's row."""
+
+    def __init__(self, kept: list[Kept], ways: Ways, places: Places, spread: Sequence[bool]) -> None:
+        self.kept, self._places, model = kept, places, places.model
+        levels, tensors = len(places.meshes), len(kept[0])
+        self.every = np.ones((len(kept), levels, tensors), np.int64)
+        self.every[:, :-1] = np.array(kept, np.int64).transpose(0, 2, 1)
+        self.masks = np.array([last_kept(chosen) for chosen in kept], np.int64)
+        chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
+        self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
+        self.groups = self._merged(places.meshes)
+        self.mesh = mesh_of(model, self.groups, spread, split=places.split)
+        self.spreads = Spreads(model, self.mesh, fitting_of(model, self.groups)) if model.perfect else None
+        self._narrowing = Narrowing(model, self.mesh)
+        self.reached, self.stuck, self._growth = 0.0, False, GROWTH
+        kinds: dict[object, list[int]] = {}
+        for n, chosen in enumerate(kept):
+            kinds.setdefault(places.kind(chosen), []).append(n)
+        self._kinds = [(kept[found[0]], found) for found in kinds.values()]
+
+    def _merged(self, meshes: list[Columns]) -> list[list[Columns]]:
+        """The meshes that act as one, by their innermost memory."""
+        found = [[mesh] for mesh in meshes]
+        for first, *others in self._places.merged(self.kept[0]):
+            found[first] = [meshes[level] for level in (first, *others)]
+            for level in others:
+                found[level] = [(1, 1)]
+        return found
+
+    def more(
+        self, first: float, most: float, front: float, symmetries: list[tuple[int, ...]]
+    ) -> list[tuple[float, Spread]]:
+        """Look for spreads of the next bounds, from `first` on, up to the `front` of others; there may be none yet."""
+        if self.spreads is None:
+            spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
+            self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
+            return _chosen(spreads, bounds, most, symmetries)
+        if self.spreads.over:
+            self.spreads.begin(self.reached, min(max(self.reached, first) * self._growth, most))
+            self._growth = self._growth**FASTER
+        self.spreads.look(self.ways, most)
+        if not self.spreads.over:
+            return []
+        self.reached = self.spreads.beyond * (1 - ROUNDING)
+        return _chosen(*self.spreads.found(), most, symmetries)
+
+    def worthwhile(self, spread: Spread) -> Ints:
+        """The numbers of those ways to keep tensors for which no other spread is as good."""
+        found = [n for kept, numbers in self._kinds if not self._places.superfluous(spread, kept) for n in numbers]
+        return np.array(found, np.int64)
+
+
+def _chosen(
+    spreads: Ints, bounds: Floats, most: float, symmetries: list[tuple[int, ...]]
+) -> list[tuple[float, Spread]]:
+    """Those below `most` that are the first of their kind."""
+    found: list[tuple[float, Spread]] = []
+    for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
+        chosen = tuple(tuple(row) for row in spread)
+        if bound < most and first_of_its_kind(chosen, symmetries):
+            found.append((bound, chosen))
+    return found
+
+
+def families_of(kept: list[Kept], ways: Ways, places: Places, spread: Sequence[bool]) -> list[Family]:
+    """All ways to keep tensors, by the meshes that act as one, with the spreads of those dims that `spread` lets."""
+    found: dict[object, list[Kept]] = {}
+    for chosen in kept:
+        found.setdefault(places.merged(chosen), []).append(chosen)
+    return [Family(members, ways, places, spread) for members in found.values()]
+
+
+def last_kept(kept: Kept) -> int:
+    """The set of tensors that the last memory before the outermost keeps."""
+    return sum(1 << t for t, chain in enumerate(kept) if chain[-1])

@@ -1,0 +1,169 @@
+"""A problem on a hierarchy of memories, as the arrays that compiled code reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....algebra.factors import divisors_of
+from .....costs.compiled import bare_entry
+from .....costs.exact.axes import axes_of, tile_words
+from .....costs.hierarchy import Architecture, Level, Problem, Tensor
+from ...values import Space
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+UNRELATED, PLAIN, WINDOW = 0, 1, 2
+"""How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
+
+
+TRIFLE = 1e-60
+"""Energy (pJ) that a mapping takes at least in the search: factors of bounds and targets have no meaning over 0.  No
+sum with an energy that counts shows it."""
+
+MOST_DIVISORS = 1024
+"""Divisors of a bound of a window beyond which little is known of what stays of it."""
+
+
+class Model(NamedTuple):
+    """D dimensions (those of bound > 1), T tensors, L memories from the innermost to DRAM.
+
+    `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
+    `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
+    element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
+    `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
+    dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
+    `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
+    `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.  `mesh` (L, 2) has the
+    children of a memory along both axes, 0 where it costs more to send words further.
+    """
+
+    bounds: Ints
+    kind: Ints
+    window: Ints
+    coefficient: Ints
+    windows: Ints
+    is_output: Bools
+    full: Floats
+    read: Floats
+    write: Floats
+    weight: Floats
+    capacity: Floats
+    bandwidth: Floats
+    latency: Floats
+    base: float
+    points: float
+    perfect: bool
+    halves: Bools
+    divisors: Ints
+    many: Ints
+    room: Floats
+    opposed: Bools
+    mesh: Ints
+
+
+def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
+    """The arrays, and the problem's dimension behind each of theirs."""
+    dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
+    kind, window, coefficient, windows = _indexing(problem, dims)
+    weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
+    read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
+    written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
+    write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
+    perfect = space.factors == "perfect"
+    both = not perfect and space.split_axes
+    hops = any(level.hop_energy_pj > 0 for level in arch.levels)
+    divisors, many = _divisors([problem.bounds[d] if perfect else 1 for d in dims])
+    model = Model(
+        bounds=np.array([problem.bounds[d] for d in dims], np.int64),
+        kind=kind,
+        window=window,
+        coefficient=coefficient,
+        windows=windows,
+        is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
+        full=np.array([float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]),
+        read=read * weight,
+        write=write * weight,
+        weight=weight,
+        capacity=np.array([_capacity(level) for level in arch.levels]),
+        bandwidth=np.array([_bandwidths(level) for level in arch.levels]),
+        latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
+        base=max(float(problem.macs * arch.mac_energy_pj), TRIFLE),
+        points=float(prod(problem.bounds)),
+        perfect=perfect,
+        halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),
+        divisors=divisors,
+        many=many,
+        room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
+        opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
+        mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
+    )
+    return model, dims
+
+
+def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
+    """The problem without all dimensions but `dims`."""
+    tensors = tuple(
+        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
+        for tensor in problem.tensors
+    )
+    bounds = tuple(problem.bounds[d] for d in dims)
+    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
+
+
+def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:
+    """`divisors` and `many` of a model."""
+    lists = [divisors_of(bound) for bound in bounds]
+    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
+    for d, found in enumerate(lists):
+        table[d, : len(found)] = found
+    return table, np.array([len(found) for found in lists], np.int64)
+
+
+def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:
+    """`kind`, `window`, `coefficient` and `windows` of a model."""
+    shape = len(problem.tensors), len(dims)
+    kind, window, coefficient = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+    windows = np.zeros(shape[0], np.int64)
+    for t, tensor in enumerate(problem.tensors):
+        axes = axes_of(tensor, problem.bounds)
+        windows[t] = len(axes.windows)
+        for d, dim in enumerate(dims):
+            if dim in axes.plain:
+                kind[t, d] = PLAIN
+        for w, sliding in enumerate(axes.windows):
+            for dim, c in zip(sliding.dims, sliding.coefficients, strict=True):
+                d = dims.index(dim)
+                kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
+    return kind, window, coefficient, windows
+
+
+def _opposed(tensor: Tensor, bounds: tuple[int, ...]) -> bool:
+    """Whether a sliding axis has terms of both signs."""
+    windows = axes_of(tensor, bounds).windows
+    return any(min(window.coefficients) < 0 < max(window.coefficients) for window in windows)
+
+
+def _weight(level: Level, tensor: Tensor) -> float:
+    return 1.0 if tensor.word_bits is None else tensor.word_bits / level.word_bits
+
+
+def _capacity(level: Level) -> float:
+    return inf if level.entries is None else level.entries / level.multiple_buffering
+
+
+@bare_entry
+def one_way(limits: Floats, back: bool) -> float:
+    """Words per cycle between a memory with the bandwidths `limits` (4,) and its children, to them or `back`."""
+    return min(limits[int(back)], limits[2], limits[3])
+
+
+def _bandwidths(level: Level) -> list[float]:
+    limits = level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth
+    return [inf if limit is None else float(limit) for limit in limits]

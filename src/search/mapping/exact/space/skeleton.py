@@ -1,0 +1,242 @@
+"""A skeleton: which tensors memories keep, and the loops over their instances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .....costs.compiled import bare, bare_entry
+from ..traffic.busy import full_children
+from ..traffic.rows import add_words
+from ..traffic.windows import distinct2
+from ..traffic.words import sent, settle
+from ..tree.state import Skeleton
+from .model import UNRELATED, WINDOW, Floats, Ints, Model
+
+
+@bare
+def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) -> float:
+    """Instances of memory `level` at most along dimensions that do not index tensor `t`, and those of windows."""
+    last = inside.shape[0] - 1
+    found = 1.0
+    for d in range(inside.shape[1]):
+        if model.kind[t, d] == UNRELATED or (windows and model.kind[t, d] == WINDOW):
+            found *= inside[last, d] // inside[level + 1, d]
+    return found
+
+
+@bare
+def spread_least(model: Model, t: int, spread: Ints, level: int) -> float:
+    """Instances of memory `level` at least that have work, along dimensions that do not index tensor `t`."""
+    found = 1.0
+    for d in range(spread.shape[1]):
+        if model.kind[t, d] == UNRELATED:
+            found *= needed_along(model, spread, level, d)
+    return found
+
+
+@bare
+def needed_along(model: Model, spread: Ints, level: int, d: int) -> int:
+    """Instances of memory `level` along dimension `d` that have work, at least, where none is there for nothing."""
+    busy, full = 1, 1
+    for k in range(level + 1, spread.shape[0]):
+        if spread[k, d] > 1:
+            if model.perfect:
+                busy = full * spread[k, d]
+            else:
+                busy = full * full_children(spread[k, d], model.halves[k] and not in_rows(model, spread, k)) + 1
+            full *= spread[k, d]
+    return busy
+
+
+@bare
+def in_rows(model: Model, spread: Ints, level: int) -> bool:
+    """Whether each dimension's children of a memory can lie along one axis.
+
+    Then children that never have work can as well be left away: a smaller factor is another skeleton's.
+    """
+    dims = spread.shape[1]
+    for chosen in range(1 << dims):
+        columns, rows = 1, 1
+        for d in range(dims):
+            if (chosen >> d) & 1:
+                columns *= spread[level, d]
+                if spread[level, d] == 1:
+                    columns = model.mesh[level, 0] + 1
+            else:
+                rows *= spread[level, d]
+        if columns <= model.mesh[level, 0] and rows <= model.mesh[level, 1]:
+            return True
+    return False
+
+
+@bare
+def distinct_least(model: Model, t: int, spread: Ints, level: int) -> float:
+    """Elements of tensor `t` that the instances of memory `level` ever hold, at least, each for itself.
+
+    Those along dimensions that do not index it hold the same, those along a window some of the same.
+    """
+    found = model.full[t] * spread_least(model, t, spread, level)
+    for w in range(model.windows[t]):
+        found *= window_shares(model, t, w, spread, level)
+    return found
+
+
+@bare
+def window_shares(model: Model, t: int, w: int, spread: Ints, level: int) -> float:
+    """The same for window `w`, over its elements.
+
+    Each instance has some of the iterations of a term: where the other term, of coefficient 1, is with it as a whole,
+    iterations far apart share least, neighbours `m` less its own step.  Sums of n and of m numbers have n + m - 1
+    values at least.
+    """
+    one, two = -1, -1
+    for d in range(spread.shape[1]):
+        if model.window[t, d] == w:
+            if two >= 0:
+                return 1.0
+            one, two = d, one
+    if two < 0:
+        return 1.0
+    n, m, u, v = model.bounds[one], model.bounds[two], model.coefficient[t, one], model.coefficient[t, two]
+    x, y = needed_along(model, spread, level, one), needed_along(model, spread, level, two)
+    if x == 1 and y == 1:
+        return 1.0
+    least = y * n + x * m - x * y
+    if y == 1 and v == 1:
+        least = max(least, min(u, m) * n + x * (m - min(u, m)))
+    if x == 1 and u == 1:
+        least = max(least, min(v, n) * m + y * (n - min(v, n)))
+    return max(1.0, least / distinct2(u, n, v, m))
+
+
+@bare
+def set_spread(skeleton: Skeleton) -> None:
+    """Complete a skeleton's `inside` and `used` from its `spread`."""
+    levels, dims = skeleton.spread.shape
+    skeleton.inside[0] = 1
+    for level in range(levels):
+        for d in range(dims):
+            skeleton.inside[level + 1, d] = skeleton.inside[level, d] * skeleton.spread[level, d]
+    for level in range(levels):
+        used = 1
+        for d in range(dims):
+            used *= skeleton.inside[levels, d] // skeleton.inside[level + 1, d]
+        skeleton.used[level] = used
+
+
+@bare
+def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
+    """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
+    levels = skeleton.spread.shape[0]
+    above = levels - 1
+    for level in range(levels - 2, -2, -1):
+        skeleton.parent[level + 1, t] = above
+        if level >= 0 and skeleton.kept[level, t]:
+            above = level
+    for level in range(levels):
+        skeleton.owned[level, t] = model.full[t] * spread_out(model, t, skeleton.inside, level, True)
+    energy = 0.0
+    for level in range(levels - 1):
+        skeleton.least_words[level, t] = 0
+        if skeleton.kept[level, t]:
+            p = skeleton.parent[level + 1, t]
+            up = distinct_least(model, t, skeleton.spread, p)
+            down = distinct_least(model, t, skeleton.spread, level)
+            owned = skeleton.owned[p, t], skeleton.owned[level, t]
+            words = skeleton.least_words[level, t]
+            skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)
+            energy += skeleton.least[level, t] if level < levels - 2 else 0.0
+    return energy + operand_energy(model, skeleton, t, skeleton.operands[t])
+
+
+@bare
+def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> float:
+    """Energy of the arithmetic's operand `t`; its words go to `words` (L, 2)."""
+    p = skeleton.parent[0, t]
+    tile = skeleton.inside[p + 1]
+    words[:] = 0
+    sent_words = sent(model, t, tile, tile, skeleton.inside[1], -1, 1, 0.0, 0, False, -1, model.bounds)
+    return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
+
+
+@bare
+def set_still(model: Model, skeleton: Skeleton) -> None:
+    """Complete a skeleton's `still`: dimensions of none of the tensors that are kept further in.
+
+    Their loops are as good in the innermost memory that keeps something: its tiles and those of memories between get
+    larger, but for no tensor that they keep.  Tensors are moved as often, or less: they go through all other loops
+    once, not again in each iteration.  Windows may find more in the order of before.  Where imperfect factors are
+    spread over children between, other children may have less work than the others.
+    """
+    skeleton.still[:] = 0
+    for d in range(skeleton.spread.shape[1]):
+        some = False
+        for level in range(skeleton.kept.shape[0]):
+            if some and not may_cross(model, skeleton, level, d):
+                break
+            if some:
+                skeleton.still[level] |= 1 << d
+            for t in range(model.kind.shape[0]):
+                some |= skeleton.kept[level, t] > 0
+            if some and moves_kept(model, skeleton, level, d):
+                break
+
+
+@bare
+def moves_kept(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
+    """Whether a memory keeps a tensor with windows, or one that loops of dimension `d` move."""
+    for t in range(model.kind.shape[0]):
+        if skeleton.kept[level, t] and (model.kind[t, d] != UNRELATED or model.windows[t] > 0):
+            return True
+    return False
+
+
+@bare
+def may_cross(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
+    """Whether it is all the same to children's tiles on which side of the spatial loops of memory `level` a loop of
+    dimension `d` runs."""
+    if skeleton.spread[level, d] == 1:
+        return True
+    for t in range(model.kind.shape[0]):
+        if model.kind[t, d] == WINDOW:
+            return False
+    return model.perfect
+
+
+@bare_entry
+def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
+    """Complete a skeleton whose `kept` and `spread` are set.
+
+    Returns the energy of the arithmetic with its operands, and with the least that passes between inner memories.
+    """
+    set_spread(skeleton)
+    set_still(model, skeleton)
+    skeleton.floor[:] = 0
+    alone, all_inside = model.base, model.base
+    for t in range(model.kind.shape[0]):
+        all_inside += tensor_energy(model, skeleton, t)
+        alone += operand_energy(model, skeleton, t, skeleton.operands[t])
+        add_words(skeleton.floor, skeleton.operands[t], 1.0)
+        for level in range(skeleton.spread.shape[0] - 1):
+            if skeleton.kept[level, t]:
+                add_words(skeleton.floor, skeleton.least_words[level, t], 1.0)
+    return alone, all_inside
+
+
+def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
+    """Room for a skeleton."""
+    shape = levels, tensors
+    return Skeleton(
+        np.zeros(shape, np.int64),
+        np.ones((levels, dims), np.int64),
+        np.ones((levels + 1, dims), np.int64),
+        np.zeros((levels + 1, tensors), np.int64),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros((levels, tensors, levels, 2)),
+        np.zeros((tensors, levels, 2)),
+        np.zeros((levels, 2)),
+        np.ones(levels, np.int64),
+        np.zeros(levels, np.int64),
+        np.zeros(levels, np.int64),
+    )

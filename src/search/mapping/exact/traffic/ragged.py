@@ -1,0 +1,391 @@
+"""What stays of a tensor where factors are imperfect: the last tile along a dimension is shorter.
+
+A factor stands for all that lead to as many tiles.  So along each dimension the number of blocks is known, and loops
+further out are counted in blocks, but the size of a block may be a range; bounds hold for all of it.
+
+A child without work in the last block keeps what it had in the block before.  Where a window has two terms, the loop
+that moves it first takes it ahead by its own block.  All other steps are those at which this loop begins again, one for
+each group of its blocks: another loop of the same dimension goes ahead, and the other term may fall back; or the other
+term goes ahead and this one falls back; or loops of other dimensions let both fall back.  What the first step of all
+finds are at most leavings of other windows, so one group in as many as there are finds no more than that.
+
+Statement 16 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .....costs.compiled import bare
+from ..space.model import Ints, Model
+from .window_reuse import Others
+from .windows import alike, all_along, distinct2, shared_by
+
+MAX_BACK = 64
+"""Steps back that are looked at one by one."""
+
+MAX_SIZES = 32
+"""Sizes of a block that are looked at one by one."""
+
+
+@bare
+def ragged_share(bound: int, block: int, children: int, first: int, final: int) -> float:
+    """Most of a plain dimension that may stay where it is while a loop outside its own, of `first` to `final` blocks,
+    advances.  Blocks may be larger than `block`, if they are as many and have no children.
+
+    A last block that is alone in its group stays; of a last but one that begins a group, children stay that have no
+    work in the last.  Source: `costs.exact.words._resting`.
+    """
+    blocks = -(-bound // block)
+    rest = bound - (blocks - 1) * block
+    most = rest / bound if has_divisor(blocks - 1, first, final) else 0.0
+    if children > 1 and (blocks == 2 or has_divisor(blocks - 2, first, final)):
+        tile = max(1, block // children)
+        most = max(most, (block - tile * -(-rest // tile)) / bound)
+    return most
+
+
+@bare
+def has_divisor(number: int, first: int, final: int) -> bool:
+    """Whether one of `first` to `final` divides a positive number."""
+    if number < first:
+        return False
+    if final - first <= number // first - number // final:
+        for factor in range(first, final + 1):
+            if number % factor == 0:
+                return True
+        return False
+    for times in range(max(1, number // final), number // first + 1):
+        if number % times == 0 and first <= number // times <= final:
+            return True
+    return False
+
+
+class Side(NamedTuple):
+    """One of the two terms of a window: its coefficient, its blocks, how far the window moves with one, at least and at
+    most, the largest tiles of the parent and of a child, the children at most that are idle in the last block, how many
+    there are, whether the parent's tile has all, and what the last block lacks, at most."""
+
+    scale: int
+    blocks: int
+    near: int
+    far: int
+    tile: int
+    child: int
+    idle: int
+    children: int
+    whole: bool
+    short: int
+
+
+@bare
+def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, least: Ints, fixed: bool) -> Side:
+    """Dimension `d` as a term of its window; if `fixed`, a child's tile stands for those from `least` on."""
+    n, c = model.bounds[d], model.coefficient[t, d]
+    times = -(-step[d] // child[d])  # children that share unequally are as many, though their largest may fit once
+    low, high = least[d], child[d]
+    if not fixed:
+        sizes = alike(model, d, step[d])
+        low, high = min(low, -(-sizes[0] // times)), max(high, sizes[1] // times)
+    parts = -(-tile[d] // child[d])
+    idle = max(0, times * -(-n // step[d]) - -(-n // high)) if times > 1 else 0
+    near, far = c * times * low, c * times * high
+    short = max(0, -(-n // step[d]) * times * high - n) if step[d] < n else 0
+    return Side(c, -(-n // step[d]), near, far, min(n, high * parts), min(n, high), idle, times, parts == times, short)
+
+
+@bare
+def fixed_sizes(child: Ints, step: Ints, free: int) -> int:
+    """The set of dimensions that have several children, or that may be spread further out (not of the set `free`)."""
+    fixed = 0
+    for d in range(child.shape[0]):
+        fixed |= 1 << d if child[d] < step[d] or (free >> d) & 1 == 0 else 0
+    return fixed
+
+
+@bare
+def other_term(model: Model, t: int, d: int) -> int:
+    """The other dimension of the window of `d`; -1 if there are more than two."""
+    found = -1
+    for e in range(model.bounds.shape[0]):
+        if e != d and model.window[t, e] == model.window[t, d]:
+            if found >= 0:
+                return -1
+            found = e
+    return found
+
+
+@bare
+def understood(model: Model, t: int, w: int, step: Ints, free: int) -> bool:
+    """Whether window `w` has two terms that nothing divides further out but loops, which move it to the same side."""
+    if model.opposed[t]:
+        return False
+    terms = 0
+    for d in range(model.bounds.shape[0]):
+        if model.window[t, d] == w:
+            terms += 1
+            if (free >> d) & 1 == 0 and step[d] < model.bounds[d]:
+                return False
+    return terms == 2
+
+
+@bare
+def all_tiles(one: Side, two: Side, bound: int, other: int) -> float:
+    """Elements of a window in all tiles together, the last ones cut off at the bounds.
+
+    Larger tiles have as many or fewer: elements of a tile are concave in its size.
+    """
+    u, n, v, m = one.scale, one.tile, two.scale, two.tile
+    rows, columns = -(-bound // n) - 1, -(-other // m) - 1
+    last_n, last_m = bound - rows * n, other - columns * m
+    total = rows * columns * distinct2(u, n, v, m) + rows * distinct2(u, n, v, last_m)
+    return float(total + columns * distinct2(u, last_n, v, m) + distinct2(u, last_n, v, last_m))
+
+
+@bare
+def held(one: Side, two: Side, least: int, most: int) -> float:
+    """Elements at most that a window shares with itself moved by `least` to `most`, for all its children.
+
+    Children may move differently far; if all do so to one side, what is held lacks so much at that end.
+    """
+    shift, exact = max(0, least, -most), least == most
+    found = shared_by(one.scale, one.tile, two.scale, two.tile, shift, exact)
+    along, across = -(-one.tile // one.child), -(-two.tile // two.child)
+    if found > 0 and along * across > 1:
+        found = min(found, along * across * shared_by(one.scale, one.child, two.scale, two.child, shift, exact))
+        if one.scale == 1 and two.scale == 1 and one.whole and two.whole and min(along, across) == 1:
+            split, other = (one, two) if across == 1 else (two, one)
+            # On the way ahead a block that is cut off needs less of what is new.
+            new = max(0, shift - one.short - two.short) if least > 0 else shift
+            found = min(found, held_by_row(split.tile, split.child, other.tile - 1, new))
+    return float(found)
+
+
+@bare
+def held_by_row(length: int, child: int, more: int, shift: int) -> int:
+    """Elements at most that stay where children side by side, of `child` of the `length` positions at most, move by
+    `shift` or more; each has `more` elements of those of the next ones.
+
+    A child lacks the first of its own, so of its positions all but `shift` stay, which is most if few have as many as
+    they may; the last has `more`.
+    """
+    rest = length % child
+    full, last = length // child * max(0, child - shift), max(0, rest - shift)
+    if rest == 0:
+        return full - max(0, child - shift) + max(0, child + more - shift)
+    most = full + max(0, rest + more - shift)
+    if length >= child:
+        most = max(most, full - max(0, child - shift) + max(0, child + more - shift) + last)
+    return most
+
+
+@bare
+def advance(one: Side, two: Side) -> float:
+    """Elements that stay, at most, when the window moves by a block along `one`."""
+    if one.near == one.far:
+        return held(one, two, one.near, one.near)
+    # All blocks have the same size, whatever it is, so two of them share no more than what the other term adds.
+    reach = two.scale * (two.tile - 1) + 1 - one.scale
+    return float(max(0, min(reach, distinct2(one.scale, one.tile, two.scale, two.tile))))
+
+
+@bare
+def idling(back: Side, other: Side) -> int:
+    """Elements at most that children hold which are idle in the last block along `back`."""
+    part = -(-back.far // (back.scale * back.children))
+    if other.children == 1:
+        return back.idle * distinct2(back.scale, part, other.scale, other.tile)
+    return back.idle * part * other.tile
+
+
+@bare
+def crossing(ahead: Side, back: Side, fewest: int) -> float:
+    """Elements that stay, at most, when the window moves by a block along `ahead` and falls back by `fewest` blocks or
+    more along `back`."""
+    if ahead.blocks == 1:
+        return 0.0
+    most, span = 0.0, ahead.scale * (ahead.tile - 1) + back.scale * (back.tile - 1) + 1
+    for blocks in range(fewest, back.blocks):
+        if blocks == fewest + MAX_BACK:
+            return float(span)
+        low, high = ahead.near - blocks * back.far, ahead.far - blocks * back.near
+        found = held(ahead, back, low, high)
+        if back.idle > 0:
+            found = min(held(ahead, back, low, high + back.near), found + idling(back, ahead))
+        most = max(most, found)
+        if -high - back.near >= span:
+            break
+    return most
+
+
+@bare
+def fallen(back: Side, other: Side, fewest: int) -> float:
+    """Elements that stay, at most, when the window falls back by `fewest` blocks or more, and maybe by others."""
+    least = fewest * back.near
+    found = held(back, other, -least - 1, -least)
+    if back.idle > 0 and fewest > 0:
+        found = min(held(back, other, back.near - least - 1, back.near - least), found + idling(back, other))
+    return found
+
+
+@bare
+def on_arrival(across: float, back: float, columns: float, others: Others, at_first: float) -> float:
+    """Elements at most that steps find there on the average at which the loop that moves a window first begins again.
+
+    They find `across` if the other term goes ahead, through its `columns`, `back` if another dimension does, of which
+    other windows may leave a part; the first step of all finds `at_first`.  A column is first reached when the other
+    term goes ahead, so that happens once for each; likewise for positions along any two of the three.  So the most is
+    found if what finds least is the outermost.  All find `at_first` at least.
+    """
+    back, shared = max(back, at_first), max(back * others.shared, at_first)
+    times, one, two = others.unrelated, (across, columns), (shared, others.beside)
+    most = max(across, back)
+    if most > back:
+        times, one = columns, (back, others.unrelated)
+    if one[0] < two[0]:
+        one, two = two, one
+    found = two[0] + (at_first - two[0]) / two[1]
+    found = one[0] + (found - one[0]) / one[1]
+    return most + (found - most) / times
+
+
+@bare
+def kept_in_groups(
+    first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others
+) -> float:
+    """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
+    blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
+
+    Steps of some `columns` count, blocks of the `other` term: all, or all but the last; or the last alone, of which
+    `own` has the size, and `columns` is 0.  Unless the first term moves `again` in loops that find something, all
+    groups begin like the first one.
+    """
+    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, own.scale, own.tile))
+    groups = -(-blocks // max(bound, 2))
+    inside, rest = -(-blocks // groups), blocks
+    if groups > 1:
+        rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
+    ahead = min(size, advance(first, own))
+    fewest = inside - 1 if groups > 1 else rest - 1
+    waits = others.unrelated > 1.0 or (others.beside > 1.0 and others.shared > 0.0)
+    back = min(size, fallen(first, own, fewest)) if waits else 0.0
+    across = min(size, crossing(other, first, fewest))
+    # Each step of the last column may be as good as the one that reaches it.
+    begin = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
+    more = begin
+    if groups > 1 and not again:
+        across = min(size, crossing(other, first, rest - 1))
+        back = min(size, fallen(first, own, rest - 1)) if waits else 0.0
+        more = (groups - 1) * begin + on_arrival(
+            across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across
+        )
+    elif groups > 1:
+        later = max(ahead, crossing(first, other, 1))
+        last = max(later, crossing(other, first, rest - 1))
+        if waits:
+            last = max(last, fallen(first, own, rest - 1))
+            later = max(later, back)
+        later = max(later, across)
+        more += (groups - 2) * min(size, later) + min(size, last)
+    more -= groups * ahead
+    visits = blocks - 1 if more > 0 and first.idle and blocks > 1 and not first.whole else blocks
+    return min(size, ahead + more / visits)
+
+
+@bare
+def most_kept(first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others) -> float:
+    """`kept_in_groups` for a `bound` that may not be known (0)."""
+    blocks = first.blocks
+    most = kept_in_groups(first, other, own, columns, again, bound if bound > 0 else blocks, others)
+    if bound == 0 and blocks > 2:
+        most = max(most, kept_in_groups(first, other, own, columns, again, 0, others))
+    return most
+
+
+@bare
+def sized(side: Side, size: int, block: int, short: int) -> Side:
+    """A term with tiles of a certain size, the children's together; all `block`s but the last have one size."""
+    step, child = side.scale * size, min(block // side.children, size)
+    return Side(side.scale, side.blocks, step, step, size, child, side.idle, side.children, side.whole, short)
+
+
+@bare
+def lacking(
+    first: Side, other: Side, length: int, width: int, rows: int, near: int, again: bool, bound: int, others: Others
+) -> float:
+    """Elements at least that steps of a window lack, in all of its tiles, of which `rows` are along the `first` term;
+    bounds are `length` and `width`, `near` and `again` as for `kept_in_groups`.
+
+    Along the other term all tiles but the last have one size, whichever of those that a block may have.
+    """
+    least, columns = -1.0, other.blocks
+    if columns == 1:
+        kept = most_kept(first, other, other, 1.0, again, bound, others)
+        return max(0.0, all_tiles(first, other, length, width) - rows * kept)
+    for size in range(other.near // other.scale, other.far // other.scale + 1, other.children):
+        if -(-width // size) != columns:
+            continue
+        whole, own = sized(other, size, size, columns * size - width), sized(other, size, size, 0)
+        last = sized(other, width - (columns - 1) * size, size, 0)
+        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), again, bound, others)
+        kept += most_kept(first, whole, last, 0.0, again, bound, others)
+        words = all_tiles(first, whole, length, width) - rows * kept
+        least = words if least < 0 else min(least, words)
+    return max(least, 0.0)
+
+
+@bare
+def window_words(
+    model: Model,
+    t: int,
+    w: int,
+    tile: Ints,
+    child: Ints,
+    step: Ints,
+    least: Ints,
+    first: int,
+    bound: int,
+    fixed: int,
+    others: Others,
+    reach: Ints,
+) -> tuple[float, float]:
+    """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
+
+    The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see
+    `window_reuse.kept_on_average`.
+    Children's sizes stand for those from `least` on; of dimensions that are not of the set `fixed`, for all with as
+    many steps.  Only loops of at most `reach` (D,) iterations, but for that loop, find something.
+    """
+    d = first
+    if first < 0 or model.window[t, first] != w:
+        d = 0
+        while model.window[t, d] != w:
+            d += 1
+    e = other_term(model, t, d)
+    one = side_of(model, t, d, tile, child, step, least, (fixed >> d) & 1 == 1)
+    two = side_of(model, t, e, tile, child, step, least, (fixed >> e) & 1 == 1)
+    total = all_tiles(one, two, model.bounds[d], model.bounds[e])
+    if d != first or one.blocks == 1:
+        return total, 0.0
+    near, again = min(two.blocks, reach[e]), reach[d] > 1
+    most = most_kept(one, two, two, float(near), again, bound, others)
+    rows = -(-model.bounds[d] // tile[d])
+    if enumerable(one) and enumerable(two) and (two.blocks > 1 or one.near < one.far):
+        words = -1.0
+        for size in range(one.near // one.scale, one.far // one.scale + 1, one.children):
+            if -(-model.bounds[d] // size) != one.blocks:
+                continue
+            whole = sized(one, size, size, one.blocks * size - model.bounds[d])
+            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+            words = more if words < 0 else min(words, more)
+        most = min(most, (total - max(words, 0.0)) / all_along(model, t, w, tile))
+    elif two.blocks > 1 and enumerable(two):
+        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+        most = min(most, (total - words) / all_along(model, t, w, tile))
+    return total, most
+
+
+@bare
+def enumerable(side: Side) -> bool:
+    """Whether few sizes of a block are to be looked at one by one, all children's in one tile."""
+    return side.whole and side.far - side.near <= (MAX_SIZES - 1) * side.scale

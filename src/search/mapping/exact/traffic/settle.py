@@ -1,0 +1,184 @@
+"""Tensors that begin to move: their traffic is settled."""
+
+from __future__ import annotations
+
+from .....costs.compiled import bare
+from ..bounds.nodes import Task, least_cycles, value_of
+from ..space.model import PLAIN, UNRELATED, Floats, Ints
+from .ragged import ragged_share
+from .rows import add_words, copy_words
+from .words import sent, settle
+
+
+@bare
+def kill(
+    task: Task,
+    level: int,
+    t: int,
+    tile: Ints,
+    first: int,
+    bound: int,
+    near: int,
+    reach: Ints,
+    ragged: float,
+    words: Floats,
+) -> float:
+    """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
+    model, skeleton, state = task.model, task.skeleton, task.state
+    dims = model.bounds.shape[0]
+    to_parent, to_child = state.room[2], state.room[3]
+    energy = 0.0
+    own = skeleton.inside[level + 1]
+    last, free, step = skeleton.kept.shape[0] - 1, 0, state.room[6]
+    for d in range(dims):
+        others = skeleton.inside[last + 1, d] // own[d]
+        free |= 1 << d if others == 1 else 0
+        step[d] = state.base[level, d]
+        if not model.perfect and step[d] * others >= model.bounds[d]:
+            step[d] *= others  # as if all instances were those of the next memory, see `Terms`
+    for c in range(state.low[level, t], level):
+        if not skeleton.kept[c, t]:
+            continue
+        p = skeleton.parent[c + 1, t]
+        for d in range(dims):
+            to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
+            to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
+        once = level == last
+        up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, near, reach)
+        down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, near, reach)
+        up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
+        found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
+        energy += max(found, skeleton.least[c, t])
+        add_words(words, skeleton.least_words[c, t], -1.0)
+    return energy
+
+
+@bare
+def fewest(task: Task, level: int, t: int, memory: int, tile: Ints) -> float:
+    """Words that reach instances of `memory` at least, as a part of those with `tile` of `level`.
+
+    A factor stands for all that lead to as many tiles: larger ones leave more children without work in the last tile.
+    """
+    model, inside = task.model, task.skeleton.inside
+    share, last = 1.0, inside.shape[0] - 1
+    for d in range(model.bounds.shape[0]):
+        blocks = -(-model.bounds[d] // tile[d])
+        if model.perfect or model.kind[t, d] != UNRELATED or inside[last, d] != inside[level + 1, d] or blocks == 1:
+            continue
+        children = inside[level + 1, d] // inside[memory + 1, d]
+        largest = max(1, (model.bounds[d] - 1) // (blocks - 1) // children)
+        share *= -(-model.bounds[d] // largest) / -(-model.bounds[d] // max(1, tile[d] // children))
+    return share
+
+
+@bare
+def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float:
+    """Largest share of tensor `t` that may rest at the end of some dimension of `dims` (with its loop now known if
+    `after`).
+
+    A factor stands for all that lead to as many tiles, so only the number of blocks counts, not their size.
+    """
+    model, state = task.model, task.state
+    if model.perfect:
+        return 0.0
+    most = 0.0
+    low, inside = state.low[level, t], task.skeleton.inside
+    for d in range(model.bounds.shape[0]):
+        if not (dims >> d) & 1 or model.kind[t, d] != PLAIN:
+            continue
+        blocks = -(-model.bounds[d] // state.base[level, d])
+        loop = state.tile[level, d] // state.base[level, d]
+        if blocks == 1 or (after and loop == 1):
+            continue
+        first, final = 2, blocks
+        if after:
+            outer = -(-blocks // loop)
+            first, final = loop, loop
+            if inside[inside.shape[0] - 1, d] == inside[level + 1, d]:
+                final = -(-blocks // (outer - 1)) - 1 if outer > 1 else blocks
+        children = inside[level + 1, d] // inside[low + 1, d]
+        most = max(most, ragged_share(model.bounds[d], state.base[level, d], children, first, final))
+    return most
+
+
+@bare
+def settle_group(
+    task: Task,
+    level: int,
+    killed: int,
+    group: int,
+    mark: Ints,
+    first: int,
+    bound: int,
+    near: int,
+    after: bool,
+    words: Floats,
+) -> float:
+    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`.
+
+    Windows find something only in loops `near`.
+
+    A loop that moves one tensor along a window may move another whose ragged end rests.
+    """
+    energy = 0.0
+    for t in range(task.model.kind.shape[0]):
+        if (killed >> t) & 1:
+            ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
+            energy += kill(task, level, t, mark, first, bound, near, task.model.bounds, ragged, words)
+    return energy
+
+
+@bare
+def settle_again(task: Task, level: int, t: int, mark: Ints, first: int, bound: int, near: int, less: int) -> float:
+    """What tensor `t`, which loop `first` has moved at memory `level`, costs more if it finds something only in loops
+    `less`, not `near`."""
+    words, found = task.state.words[0], 0.0
+    for sign, loops in ((1.0, less), (-1.0, near)):
+        copy_words(words, task.skeleton.floor)
+        found += sign * kill(task, level, t, mark, first, bound, loops, task.model.bounds, 0.0, words)
+    copy_words(words, task.skeleton.floor)
+    return max(found, 0.0)
+
+
+@bare
+def unavoidable(task: Task, level: int, killed: int) -> float:
+    """Least energy of the tensors `killed` up to `level`."""
+    total = 0.0
+    for t in range(task.model.kind.shape[0]):
+        if (killed >> t) & 1:
+            for c in range(task.state.low[level, t], level):
+                total += task.skeleton.least[c, t] if task.skeleton.kept[c, t] else 0.0
+    return total
+
+
+@bare
+def finish(task: Task, alive: int, energy: float, depth: int) -> None:
+    """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
+    state, best, leaves = task.state, task.best, task.leaves
+    last = task.skeleton.kept.shape[0] - 1
+    words = state.words[depth + 1]
+    copy_words(words, state.words[depth])
+    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, -1, True, words)
+    cycles = least_cycles(task, last, words)
+    bound = value_of(task.objective, energy, cycles)
+    if bound >= best.value[0] * (1 - 1e-9):
+        return
+    row = leaves.number[0]
+    leaves.number[0] = row + 1
+    leaves.bound[row, 0], leaves.bound[row, 1] = bound, energy
+    leaves.temporal[row] = 1
+    for level in range(leaves.temporal.shape[1]):
+        seen, count = 0, 0
+        for i in range(state.length[0]):
+            if state.loops[i, 0] == level:
+                d = state.loops[i, 1]
+                leaves.temporal[row, level, d] = state.loops[i, 2]
+                leaves.order[row, level, count] = d
+                leaves.block[row, level, count] = state.loops[i, 3]
+                seen |= 1 << d
+                count += 1
+        for d in range(task.model.bounds.shape[0]):
+            if not (seen >> d) & 1:
+                leaves.order[row, level, count] = d
+                leaves.block[row, level, count] = -1
+                count += 1

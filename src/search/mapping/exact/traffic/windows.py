@@ -1,0 +1,235 @@
+"""Elements of sliding windows: of a tile, and what it shares with itself elsewhere."""
+
+from __future__ import annotations
+
+from .....costs.compiled import bare
+from ..space.model import Ints, Model
+
+
+@bare
+def distinct2(u: int, n: int, v: int, m: int) -> int:
+    """How many values `u * i + v * j` has for `i < n`, `j < m`."""
+    if n == 1 or m == 1:
+        return n * m
+    a, b = u, v
+    while b > 0:
+        a, b = b, a % b
+    return n * m - max(0, n - v // a) * max(0, m - u // a)
+
+
+@bare
+def extent(model: Model, t: int, w: int, tile: Ints) -> int:
+    """Elements of window `w` in a tile that is cut at the bounds (at least, where it has more than two terms)."""
+    count, u, n, v, m, span = 0, 0, 1, 0, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(tile[d], model.bounds[d])
+        span += size - 1
+        if count == 0:
+            u, n = model.coefficient[t, d], size
+        else:
+            v, m = model.coefficient[t, d], size
+        count += 1
+    return distinct2(u, n, v, m) if count == 2 else span
+
+
+@bare
+def together(model: Model, t: int, w: int, tile: Ints, block: Ints) -> int:
+    """Elements of window `w` at least that a tile has if its `block`s may lie further apart than side by side.
+
+    Blocks side by side share most where those of one dimension alone may lie apart and the others leave no gaps.  Sums
+    of sets of n and of m integers have n + m - 1 values at least.
+    """
+    loose, scaled, span, scale = 0, 0, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(tile[d], model.bounds[d])
+        span += size - 1
+        scaled += 1 if size > 1 and model.coefficient[t, d] > 1 else 0
+        if block[d] < size < model.bounds[d]:
+            loose += 1
+            scale = model.coefficient[t, d]
+    least = extent(model, t, w, tile)
+    apart_too = loose > 1 or (loose == 1 and scaled > (1 if scale > 1 else 0))
+    return min(least, span) if apart_too else least
+
+
+@bare
+def shared_by(u: int, n: int, v: int, m: int, shift: int, exact: bool) -> int:
+    """Values at most that `u * i + v * j` (`i < n`, `j < m`) shares with itself moved by `shift` (or that at least)."""
+    if n == 1:
+        u, n, v, m = v, m, u, 1
+    if m == 1:
+        return 0 if exact and shift % u else max(0, n - -(-shift // u))
+    if u == 1:
+        u, n, v, m = v, m, u, n
+    if exact and v == 1 and m < u:
+        blocks, offset = shift // u, shift % u
+        near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
+        return near + far
+    return max(0, min(distinct2(u, n, v, m), u * (n - 1) + v * (m - 1) + 1 - shift))
+
+
+@bare
+def overlap(model: Model, t: int, w: int, tile: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that window `w` of a tile shares with itself moved by `shift` (or by `shift` at least)."""
+    count, u, n, v, m, span = 0, 1, 1, 1, 1, 1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size, c = min(tile[d], model.bounds[d]), model.coefficient[t, d]
+        span += c * (size - 1)
+        if size == 1:
+            continue
+        if count == 0:
+            u, n = c, size
+        else:
+            v, m = c, size
+        count += 1
+    return shared_by(u, n, v, m, shift, exact) if count <= 2 else max(0, span - shift)
+
+
+@bare
+def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, exact: bool) -> int:
+    """Elements at most that all who need them have, where children move by `shift` (or by `shift` at least).
+
+    Of children with contiguous elements the first that needs one is the last to have had it, so each child has some for
+    all only as far as the one before it lies further away than `shift`.  Where tiles are cut off, fewer may need it.
+    """
+    children, rows, span = 1, 1, 1
+    near, far, count, cut = 0, 0, 0, False
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w:
+            continue
+        size = min(child[d], model.bounds[d])
+        others = -(-min(tile[d], model.bounds[d]) // size)
+        cut = cut or min(tile[d], model.bounds[d]) % size > 0 or model.bounds[d] % min(tile[d], model.bounds[d]) > 0
+        span += model.coefficient[t, d] * (size - 1)
+        if others > 1:
+            count += 1
+            if count == 1:
+                children, near = others, model.coefficient[t, d] * size
+            else:
+                rows, far = others, model.coefficient[t, d] * size
+    each = overlap(model, t, w, child, shift, exact)
+    if count == 0 or count > 2 or cut or extent(model, t, w, child) != span:
+        return children * rows * each
+    if count == 2 and far < near:
+        children, near, rows, far = rows, far, children, near
+    apart_rows = far - (children - 1) * near if far > (children - 1) * near else near
+    found = each + (children - 1) * rows * max(0, min(span, near) - shift)
+    return min(children * rows * each, found + (rows - 1) * max(0, min(span, apart_rows) - shift))
+
+
+@bare
+def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w`, over those that the bounds have room for."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
+    return found
+
+
+@bare
+def room_along(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w` that the bounds have room for: the last may be cut off."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= model.bounds[d] / min(tile[d], model.bounds[d])
+    return found
+
+
+@bare
+def all_along(model: Model, t: int, w: int, tile: Ints) -> float:
+    """Tiles along window `w`."""
+    found = 1.0
+    for d in range(tile.shape[0]):
+        if model.window[t, d] == w:
+            found *= -(-model.bounds[d] // tile[d])
+    return found
+
+
+@bare
+def alike(model: Model, d: int, size: int) -> tuple[int, int]:
+    """The smallest and the largest size that a size of dimension `d` stands for: those that as many tiles cover."""
+    if model.perfect or size >= model.bounds[d]:
+        return size, size
+    count = -(-model.bounds[d] // size)
+    return -(-model.bounds[d] // count), -(-model.bounds[d] // (count - 1)) - 1
+
+
+@bare
+def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
+    """The least difference of a number of the range `one` and `times` one of the range `other`."""
+    return max(0, one[0] - times * other[1], times * other[0] - one[1])
+
+
+@bare
+def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> int:
+    """Most elements of window `w` that stay when one of its own loops advances.
+
+    With `once` each dimension has a single loop: it moves by its step, and one inside of it falls back to 0.
+    """
+    looping, shift, last = 0, 0, -1
+    for d in range(tile.shape[0]):
+        if model.window[t, d] != w or step[d] >= model.bounds[d]:
+            continue
+        looping += 1
+        mine = alike(model, d, step[d])
+        pace = mine[0] * model.coefficient[t, d], mine[1] * model.coefficient[t, d]
+        if looping == 1:
+            shift = pace[0]
+        elif looping == 2 and once:
+            theirs = alike(model, last, step[last])
+            other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
+            inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
+            shift = min(shift, pace[0], apart(other, pace, inside), apart(pace, other, outside))
+            if not model.perfect:  # children may be idle at the end
+                shift = min(shift, apart(other, pace, inside - 1), apart(pace, other, outside - 1))
+        else:
+            shift = 0
+        last = d
+    return overlap(model, t, w, tile, shift, looping == 1 and model.perfect) if looping else 0
+
+
+@bare
+def off_by(pace: int, slow: int, most: int) -> int:
+    """How far `pace` is at least from 1 to `most` times `slow`."""
+    times = min(max(1, pace // slow), most)
+    return min(abs(pace - times * slow), abs(pace - min(times + 1, most) * slow))
+
+
+@bare
+def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
+    """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
+
+    Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
+    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out: it
+    advances there by a step, while the other dimension may fall back by some of its own.
+    Where terms have both signs, two that fall back may end where they were.
+    """
+    if model.opposed[t]:
+        return 0
+    mine = alike(model, first, step[first])
+    least = (bound - 1) * mine[0] * model.coefficient[t, first]
+    reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]
+    for d in range(step.shape[0]):
+        if model.window[t, d] != w or d == first or step[d] >= model.bounds[d]:
+            continue
+        c = model.coefficient[t, d]
+        farthest = c * (model.bounds[d] - 1)
+        if reach[0] > farthest:
+            least = min(least, reach[0] - farthest)
+            if more:
+                slow = c * step[d] if (free >> d) & 1 else 1
+                least = min(least, off_by(mine[0] * model.coefficient[t, first], slow, farthest // slow))
+        elif more or (free >> d) & 1 == 0:
+            return 0
+        else:
+            theirs = alike(model, d, step[d])
+            least = min(least, apart(reach, theirs, c))
+    return least

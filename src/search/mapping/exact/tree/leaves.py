@@ -1,0 +1,189 @@
+"""Prices of the mappings that a walk finds, and of others that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from .....costs.exact.batch import workspace
+from .....costs.exact.batch_kernel import Batch, price_all
+from .....costs.exact.batch_orders import best_orders, sets_for
+from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ..bounds.estimates import ROUNDING, Estimates
+from ..bounds.hops import Placement
+from ..dominance.orders import blocks_of, count_of, orders_of
+from ..dominance.symmetries import Kept, members
+from ..space.model import WINDOW, Ints, Model, reduced
+from ..space.spreads import Factors
+from .incumbent import Incumbent
+from .state import new_leaves
+
+MAX_ORDERS = 720
+"""Orders of one mapping's loops that are priced to settle which is the best."""
+
+LEAVES = 16
+"""Mappings that are priced together."""
+
+MAX_MEMBERS = 4096
+"""Factors for which one mapping stands that are put in their best order to settle it."""
+
+
+class Site(NamedTuple):
+    """Where a skeleton's mappings run: `layouts` of its instances, not all of them if `unplaced`, what is `kept`."""
+
+    layouts: Sequence[Sequence[Placement]]
+    unplaced: bool
+    kept: Kept
+
+
+class Settling:
+    """Leaves of walks for one problem on one machine, the best goes to `best`; `late` says that it is time to stop."""
+
+    def __init__(
+        self,
+        arch: Architecture,
+        problem: Problem,
+        model: Model,
+        dims: tuple[int, ...],
+        estimates: Estimates,
+        best: Incumbent,
+        late: Callable[[], bool],
+    ) -> None:
+        self.problem, self.model, self.dims = problem, model, dims
+        self.objective, self.skeleton, self.value, self.best, self.late = (
+            estimates.objective, estimates.skeleton, estimates.value, best, late,
+        )  # fmt: skip
+        self.plain: list[bool] = (model.kind != WINDOW).all(axis=0).tolist()
+        self.bounds: Factors = tuple(model.bounds.tolist())
+        levels = len(arch.levels)
+        self.room = workspace(arch, reduced(problem, dims), LEAVES)
+        self.leaves = new_leaves(LEAVES, levels, len(dims))
+        self.sets = sets_for(self.room.shape) if self.room.able and self.objective < 2 else None
+        self.evaluated, self.hurried, self.diving = 0, False, False
+
+    def price_leaves(self, site: Site) -> float:
+        """Price what the walk has found; returns the least bound of a mapping that another order may improve."""
+        leaves, number = self.leaves, int(self.leaves.number[0])
+        if number == 0:
+            return inf
+        leaves.number[0] = 0
+        if self.sets is not None and not site.unplaced and not self.diving:
+            return self.arrange_leaves(number, site)
+        energies, low = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept), inf
+        for row, energy in enumerate(energies if not self.diving else []):
+            bound, least = leaves.bound[row].tolist()
+            if energy > least * (1 + ROUNDING) and bound < self.best.enough * (1 - ROUNDING):
+                low = low if self.settle(row, site) else min(low, bound)
+        return low
+
+    def settle(self, row: int, site: Site) -> bool:
+        """Price all that a leaf stands for, in all orders; False if that is too much, or takes too long."""
+        factors = None if site.unplaced else self.members(self.leaves.temporal[row])
+        if factors is None or len(factors) * len(site.layouts) > MAX_ORDERS:
+            return False
+        for chosen, layout in product(factors, site.layouts):
+            self.hurried = self.hurried or self.late()
+            if self.hurried or not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
+                return False
+        return True
+
+    def arrange_leaves(self, number: int, site: Site) -> float:
+        """Put all that the first `number` leaves stand for in its best order; price what may be better than the best.
+
+        Returns a lower bound of what is not settled by that.
+        """
+        low, leaves = inf, self.leaves
+        for row in range(number):
+            bound, left = float(leaves.bound[row, 0]), float(leaves.bound[row:number, 0].min())
+            if bound >= self.best.enough * (1 - ROUNDING):
+                continue
+            factors = self.members(leaves.temporal[row])
+            if factors is None:
+                low = min(low, bound)
+                continue
+            for first in range(0, len(factors), LEAVES):
+                chosen = np.array(factors[first : first + LEAVES])
+                if self.late():
+                    self.hurried = True
+                    return min(low, left)
+                low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
+        return low
+
+    def members(self, factors: Ints) -> list[Ints] | None:
+        """All that some factors (L, D) stand for; None if that is too much."""
+        if self.model.perfect:
+            return [factors]
+        return members(self.bounds, self.skeleton.spread, factors, MAX_MEMBERS, self.plain)
+
+    def arrange(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> float:
+        """Settle some `factors` (N, L, D) of a leaf by their best order; returns a lower bound of what is not settled.
+
+        That order takes least energy, but others may take fewer cycles.
+        """
+        room, low, (bound, least) = self.room, inf, self.leaves.bound[row].tolist()
+        rows = self.rows(layout, factors, np.repeat(self.leaves.order[row][None], len(factors), axis=0))
+        energies, cycles = np.zeros(len(factors)), bound / least if self.objective == 0 else 1.0
+        sets = self.sets
+        if sets is None or not best_orders(room.shape, room.machine, rows, room.loops, room.work, sets, energies):
+            return bound
+        for n in np.flatnonzero(energies * cycles < self.best.enough * (1 - ROUNDING)).tolist():
+            self.price(factors[n : n + 1], rows.order[n : n + 1], layout, site.kept)
+            value = self.value(float(energies[n]), int(room.answers.cycles[0]))
+            if value > float(energies[n]) * cycles * (1 + ROUNDING) and not self.try_orders(
+                row, factors[n], layout, site, MAX_ORDERS
+            ):
+                low = min(low, float(energies[n]) * cycles)
+        return low
+
+    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site, most: int) -> bool:
+        """Price all orders within a leaf's blocks; False if there are more than `most` over all layouts."""
+        blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
+        if count_of(blocks) * len(site.layouts) > most:
+            return False
+        orders = np.array(list(orders_of(blocks)), np.int64)
+        for first in range(0, len(orders), LEAVES):
+            some = orders[first : first + LEAVES]
+            self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
+        return True
+
+    def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> list[float]:
+        """Energies (N,) of mappings (N, L, D), the best of which is kept."""
+        room, number = self.room, len(factors)
+        rows = self.rows(layout, factors, orders)
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        self.evaluated += number
+        energies: list[float] = room.answers.energy[:number].tolist()
+        for n, energy in enumerate(energies):
+            if room.answers.valid[n]:
+                cycles = int(room.answers.cycles[n])
+                found = partial(self.mapping, factors[n], orders[n], layout, kept)
+                self.best.offer(self.value(energy, cycles), energy, cycles, found)
+        return energies
+
+    def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
+        """Mappings (N, L, D) of the skeleton, to be priced."""
+        number = len(factors)
+        kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, *self.skeleton.kept.shape)).copy()
+        x, y, along_x, along_y = (np.array([[level[part] for level in layout]] * number, np.int64) for part in range(4))
+        return Batch(factors, orders, x, along_x, y, along_y, kept)
+
+    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> LoopMapping:
+        """A mapping as a value."""
+        levels: list[LevelMapping] = []
+        for level, (x, y, along_x, along_y) in enumerate(layout):
+            away = frozenset(
+                tensor.name
+                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
+                if level < len(layout) - 1 and not chain[level]
+            )
+            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
+            levels.append(LevelMapping(temporal, self._loops(x, along_x), self._loops(y, along_y), away))
+        return LoopMapping(tuple(levels))
+
+    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
+        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)

@@ -1,0 +1,313 @@
+"""Skeletons in the order of their bounds, until no bound is below the best mapping."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import product
+from math import inf, prod
+
+import numpy as np
+
+from .....costs.bounds import Bounds
+from .....costs.clock import processor_seconds
+from .....costs.hierarchy import Architecture, LoopMapping, Problem
+from .....interruption import requested
+from ...values import OBJECTIVES, Mapped, Request
+from ..bounds.estimates import ROUNDING, Estimates
+from ..bounds.hops import Hops, plain
+from ..bounds.nodes import Task
+from ..dominance.mesh_symmetries import Twins
+from ..dominance.symmetries import Kept, Places, Spread, symmetries
+from ..space.families import families_of, last_kept
+from ..space.limits import infeasible
+from ..space.meshes import least_steps
+from ..space.model import TRIFLE, model_of, reduced
+from ..space.perfect_spreads import Ways, prices_of
+from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
+from .incumbent import Incumbent
+from .leaves import Settling, Site
+from .state import Best, new_frames, new_state
+from .walk import start, walk
+
+PATIENCE = 3_000_000
+"""Nodes after which a search without a time limit answers with what it has."""
+
+NOTHING = TRIFLE * 1e20
+"""Up to here a bound is one of `TRIFLE` times cycles, so of nothing."""
+
+STRIDE, LONG_STRIDE = 1.005, 1.05
+"""A skeleton is searched for mappings up to this factor above its bound first, with perfect and imperfect factors: of
+these, tables and a first way through the factors take so long that another search of the skeleton costs most."""
+
+WIDENING = 2.0
+"""If there are none, as often as far above its bound next."""
+
+MAX_QUEUE = 1 << 20
+"""Nodes that wait at most; a search that has more is over without a proof."""
+
+DIVE, DEEP, DIVE_NODES, DIVE_SECONDS = 1.03, 1.25, 6000, 0.1
+"""A skeleton with a bound this far below the best mapping is searched for a better one at once, up to some factor above
+that bound, and for so many nodes; when time is over for so long still."""
+
+DIVES = 3
+"""Dives with imperfect factors that find nothing, one after the other, before there are no more."""
+
+SLICE, FEWEST, TRIALS = 2000, 50, 1_000_000
+"""Nodes between two looks at the clock at most and at least, and imperfect factors that may be tried in between."""
+
+Node = tuple[float, Spread, int, Kept]
+"""A bound, a spread and the family that it is of; a skeleton keeps tensors in some way, a mere spread in none."""
+
+
+class Search:
+    """One problem on one machine: what all skeletons share, and the best mapping so far."""
+
+    def __init__(self, arch: Architecture, problem: Problem, request: Request, limits: Bounds) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.objective = OBJECTIVES.index(request.objective)
+        self.model, self.dims = model_of(arch, problem, request.space)
+        self.bounds: Factors = tuple(self.model.bounds.tolist())
+        self.levels, self.tensors = len(arch.levels), len(problem.tensors)
+        self.meshes = [arch.fan_out(level) for level in range(self.levels)]
+        self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
+        self.chains = hold_choices(self.may, bypass=request.space.bypass)
+        split, energies = request.space.split_axes, [level.hop_energy_pj for level in arch.levels]
+        self.hops = Hops(self.model, self.meshes, energies, split=split)
+        self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
+        self.estimates.pool(self.meshes)
+        self.skeleton, self.value, self.set_up = (
+            self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
+        )  # fmt: skip
+        self.state = new_state(self.levels, len(self.dims), self.tensors)
+        self.frames = new_frames(self.levels, len(self.dims))
+        self.best = Incumbent(request.gap)
+        self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
+        self.nodes, self.limits, self.in_vain = 0, limits, 0
+        self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
+        self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
+        self.twins = Twins(self.places)
+        self.queue: list[Node] = []
+        self.low, self.settled_low = 0.0, inf
+        self.least = self.least_energy()
+        every, may = arch.may_spread(problem), list(product(*self.chains))
+        spread = [every[d] for d in self.dims]
+        self.families = families_of(may, self.ways_to_keep(), self.places, spread)
+        self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
+        self.near, self.last = 0.0, inf
+        self.slice = SLICE if self.model.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
+
+    def least_energy(self) -> float:
+        """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
+        shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
+        alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
+        found = inf
+        for kept in product(*self.chains):
+            operands = self.set_up(shared, kept)[0]
+            first, both = self.set_up(alone, kept)
+            found = min(found, operands + both - first + self.estimates.outer.least(last_kept(kept)))
+        return max(found, self.limits.energy_pj)
+
+    def ways_to_keep(self) -> Ways:
+        """What spreads may be combined with."""
+        deeper = sum(1 << t for t, chains in enumerate(self.chains) if any(any(chain[:-1]) for chain in chains))
+        masks = {last_kept(kept) for kept in product(*self.chains)}
+        nothing = np.zeros((0, 3))
+        outer = [
+            self.estimates.outer.front(mask, mask & ~deeper) if mask in masks else nothing
+            for mask in range(1 << self.tensors)
+        ]
+        points = np.array([len(front) for front in outer], np.int64)
+        front = np.zeros((len(outer), int(points.max(initial=1)), 3))
+        for mask, found in enumerate(outer):
+            front[mask, : len(found)] = found
+        least = float(self.least), float(self.limits.cycles)
+        return Ways(*chain_arrays(self.chains), front, points, prices_of(self.model), self.objective, *least)
+
+    def more_spreads(self, family: int, first: float) -> None:
+        """Look for more spreads of a family; they go to the queue."""
+        front = self.queue[0][0] if self.queue else inf
+        for bound, spread in self.families[family].more(first, self.best.enough, front, self.symmetries):
+            heapq.heappush(self.queue, (bound, spread, family, ()))
+
+    def skeletons(self, spread: Spread, family: int) -> list[Node]:
+        """The skeletons of a spread that may hold something better."""
+        kind = self.families[family]
+        if self.layouts(spread, kind.kept[0]) is None:
+            return []
+        chosen = kind.worthwhile(spread)
+        if not len(chosen):
+            return []
+        most, found = self.best.enough * (1 - ROUNDING), list[Node]()
+        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
+        for bound, n in zip(bounds, chosen.tolist(), strict=True):
+            if bound < most and not self.twins.superfluous(spread, kind.kept[n]):
+                others = self.places.interleaved(spread, kind.kept[n])
+                found += [(bound, mine, family, kind.kept[n]) for mine in (spread, *others)]
+        return found
+
+    def layouts(self, spread: Spread, kept: Kept) -> list[Layout] | None:
+        """How the instances are placed, or None if the mesh has no room."""
+        split = self.request.space.split_axes
+        found = placed(spread, self.meshes, split=split)
+        apart = self.places.apart(spread, kept) if found is None else None
+        return found if apart is None else placed(apart, self.meshes, split=split)
+
+    def site(self, spread: Spread, kept: Kept) -> Site:
+        """Where a skeleton runs: one placement of its instances where it does not matter or there are too many."""
+        found = self.hops.placements(spread) if self.hops.some else None
+        if found is not None:
+            return Site(found, False, kept)
+        return Site([[plain(layout) for layout in self.layouts(spread, kept) or []]], self.hops.some, kept)
+
+    def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
+        """Take over a mapping that is known, if it is better than the best."""
+        self.best.offer(self.value(energy, cycles), energy, cycles, lambda: mapping)
+
+    def run(self, until: float, patience: int = PATIENCE, near: float = 0.0, last: float = inf) -> bool:
+        """Search in the order of bounds until some processor time, or for so many nodes; whether it is over.
+
+        A search that stopped goes on at the next call, but begins anew in the skeleton where it was; so while the best
+        is `near` times the bound or less, it goes on until `last`.  `low` is a lower bound of everything.
+        """
+        self.near, self.last = near, last
+        self.until, self.patience = until, self.nodes + patience
+        self.estimates.hurry(max(until, last) if last < inf else until)
+        if self.least == inf:
+            return True
+        if self.model.base == TRIFLE and not self.alone:
+            self.begin_alone()
+        fewest = max(1.0, least_steps(self.model, self.families[0].mesh) * (1 - ROUNDING), self.limits.cycles)
+        first = self.value(self.least, fewest)
+        while True:
+            front = self.queue[0][0] if self.queue else inf
+            family = min(range(len(self.families)), key=lambda n: self.families[n].reached)
+            beyond = max(self.families[family].reached, first)
+            self.low = min(self.settled_low, front, beyond, self.best.enough)
+            if min(front, beyond) * (1 + ROUNDING) >= self.best.enough or min(front, beyond) == inf:
+                return True
+            if self.late() or len(self.queue) > MAX_QUEUE or self.families[family].stuck:
+                return False
+            if beyond < front:
+                self.more_spreads(family, first)
+            else:
+                self.step(*heapq.heappop(self.queue))
+
+    def begin_alone(self) -> None:
+        """A first mapping where work is free: on a single unit, with the last memory before the outermost alone.
+
+        There is none where other memories must hold tensors, too.
+        """
+        self.alone = True
+        spread = ((1,) * len(self.dims),) * self.levels
+        alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
+        energies = {
+            kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(last_kept(kept)) for kept in product(*alone)
+        }
+        if not energies:
+            return
+        kept = min(energies, key=lambda kept: energies[kept])
+        bound = self.estimates.by_tables(spread, kept, 0.0, inf)
+        for factor in (1 + 1e-6, STRIDE, WIDENING):
+            self.explore(spread, kept, min(self.best.value, bound * factor))
+            if self.best.value <= bound * factor or self.late():
+                return
+
+    def step(self, bound: float, spread: Spread, family: int, kept: Kept) -> None:
+        """Look into the most promising node."""
+        if not kept:
+            for node in self.skeletons(spread, family):
+                heapq.heappush(self.queue, node)
+            return
+        start = self.estimates.together(spread, kept, bound, self.families[family].ways)
+        start = self.estimates.by_tile(spread, kept, start)
+        if self.later(start, (bound, spread, family, kept)):
+            return
+        start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
+        self.dive(start, spread, kept)
+        if self.later(start, (bound, spread, family, kept)):
+            return
+        improved = max(start, bound)
+        narrow = start > 0 and not self.wide
+        stride = STRIDE if self.model.perfect else LONG_STRIDE
+        target = start * stride + (improved - start) * WIDENING if narrow else inf
+        if target * STRIDE >= self.best.enough:  # what is left would not be worth another search
+            target = self.best.enough
+        low, complete = self.explore(spread, kept, target)
+        if complete:
+            self.settled_low = min(self.settled_low, low)
+        if not complete or target < self.best.enough:
+            heapq.heappush(self.queue, (target if complete else improved, spread, family, kept))
+        else:
+            self.estimates.forget(spread, kept)
+
+    def dive(self, start: float, spread: Spread, kept: Kept) -> None:
+        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
+        if start * DIVE < self.best.value and self.in_vain < DIVES:
+            if start >= self.best.enough:  # tables that a walk needs may not have been made
+                self.estimates.by_tables(spread, kept, start, inf)
+            self.settling.diving, before, until = all(self.settling.plain), self.best.value, self.until
+            if self.last < inf:  # a search that began late would have no dive else
+                self.until = max(until, min(self.last, processor_seconds() + DIVE_SECONDS))
+            self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
+            self.settling.diving, self.until = False, until
+            self.in_vain = 0 if self.best.value < before or self.model.perfect else self.in_vain + 1
+
+    def later(self, start: float, node: Node) -> bool:
+        """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
+        if start >= self.best.enough * (1 - ROUNDING):
+            return True
+        if self.queue and start > max(node[0] * (1 + ROUNDING), self.queue[0][0]):
+            heapq.heappush(self.queue, (start, *node[1:]))
+            return True
+        return False
+
+    def answer(self, low: float, began: float) -> Mapped:
+        """What was found; `low` bounds everything from below."""
+        if self.best.value == inf:
+            raise infeasible(self.arch, self.problem)
+        unit = 1e-12 if self.objective == 0 else 1.0
+        low = low if low > NOTHING else 0.0
+        return Mapped(
+            self.best.mapping,
+            self.best.energy * self.best.cycles * 1e-12,
+            self.best.energy,
+            self.best.cycles,
+            low * unit,
+            low >= self.best.value * (1 - ROUNDING),
+            self.settling.evaluated,
+            processor_seconds() - began,
+        )
+
+    def explore(self, spread: Spread, kept: Kept, target: float, most: int = PATIENCE) -> tuple[float, bool]:
+        """Search one skeleton, whose bound was improved just now, for mappings below `target`.
+
+        Answers a lower bound of those that may be but are not settled, and whether all others have been searched; after
+        `most` nodes they have not.
+        """
+        base = self.estimates.with_hops(spread, kept)[0]
+        self.skeleton.between[:] = self.twins.between(spread, kept)
+        site, settling = self.site(spread, kept), self.settling
+        best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
+        beyond = self.estimates.beyond(spread, kept)
+        settling.leaves.number[0] = 0
+        task = Task(
+            self.model, self.skeleton, beyond, self.state, best, settling.leaves,
+            self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
+        )  # fmt: skip
+        start(task, self.frames)
+        low, done, settling.hurried = inf, False, False
+        while not done:
+            before = int(best.counted[0])
+            done = bool(walk(task, self.frames, self.slice))
+            self.nodes += int(best.counted[0]) - before
+            low = min(low, settling.price_leaves(site))
+            best.value[0] = min(target, self.best.enough)
+            if not done and (self.late() or int(best.counted[0]) > most):
+                break
+        return low, done and not settling.hurried
+
+    def late(self) -> bool:
+        """Whether it is time to stop."""
+        now = processor_seconds()
+        over = now > self.until and (now > self.last or self.best.value > self.near * self.low)
+        return over or self.nodes > self.patience or requested()

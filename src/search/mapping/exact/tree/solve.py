@@ -1,0 +1,185 @@
+"""The exact mapper: perfect factors first, good mappings of other searches to compare with, and the whole space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import inf, log
+
+from .....costs.bounds import Bounds, bounds_of
+from .....costs.clock import processor_seconds
+from .....costs.exact.axes import axes_of
+from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from .....errors import InfeasibleError
+from .....interruption import stop_unless, stoppable
+from ...refine import solve as refine
+from ...timeloop.solve import solve as three_memories
+from ...values import Mapped, Request
+from ..space.limits import check, check_timeloop
+from .search import Search
+
+PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
+"""Parts of a time limit: for perfect factors before others, with and without sliding windows, unless these are proven
+sooner; until a search goes for good mappings rather than for a proof.  Without windows imperfect factors are proven
+sooner, and rarely because of a better start."""
+
+
+@dataclass(frozen=True)
+class Help:
+    """`share` of the time for `refine` when the part `after` is over, unless the best is `near` the bound."""
+
+    after: float
+    share: float
+    near: float
+
+
+HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.05)
+"""On most machines a search's own dives are as good, but on some (many memories, `eyeriss_like`) they end well above
+the optimum, and then few skeletons are out of question.  Where best and bound are close help finds nothing, so it is
+short.  Without any, the dives may have found nothing at all when the time is over.  Imperfect factors begin where
+perfect ones ended, and get the first help alone, as most of them are proven soon or not at all."""
+
+FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
+"""Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at
+once."""
+
+LATE_HELP = Help(0.4, 0.35, FAR)
+"""As much, later, where it was the imperfect search that did not come near its bound."""
+
+OPEN = 1.03
+"""Where an imperfect search is this far above its bound when it goes for good mappings, help takes the time that is
+left: a proof is out of reach then, and `refine` finds more than wide walks do.  Share chosen, not fitted."""
+
+NEAR = 1.01
+"""How far from its bound a search goes on for a proof to the end."""
+
+TIMELOOP_LEVELS = 3
+"""Memories of the machines that are searched in Timeloop's model."""
+
+HELP_NODES = 200_000
+"""Nodes after which a search without a time limit gets help."""
+
+
+class _Clock:
+    """Shares of a request's time limit."""
+
+    def __init__(self, request: Request) -> None:
+        self.began, self.limit_s = processor_seconds(), request.time_limit_s
+
+    def after(self, share: float) -> float:
+        """Processor time when this share is over; inf without a limit."""
+        return inf if self.limit_s is None else self.began + share * self.limit_s
+
+
+def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
+    """The best mapping of `problem` on `arch`, a lower bound over the space, and whether that is proven.
+
+    The bound is the larger one of the search's own and of `costs.bounds`.  Timeloop's model is searched with perfect
+    factors on machines of three memories; on others the answer is `refine`'s.  Raises `InfeasibleError` where nothing
+    fits, `TilewrightError` beyond the limits.
+    """
+    if request.model == "timeloop":
+        check_timeloop(request)
+        if len(arch.levels) != TIMELOOP_LEVELS:
+            return refine(arch, problem, request)
+        return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
+    check(problem)
+    clock = _Clock(request)
+    limits = bounds_of(arch, problem)
+    least = {"edp": limits.edp_j_cycle * 1e12, "energy": limits.energy_pj, "latency": float(limits.cycles)}
+    floor = least[request.objective]
+    evaluated = 0
+    search: Search | None = None
+    if request.space.factors == "imperfect":
+        perfect = replace(request, space=replace(request.space, factors="perfect"))
+        slides = any(axes_of(tensor, problem.bounds).windows for tensor in problem.tensors)
+        share = PERFECT_SHARE if slides else PLAIN_SHARE
+        first = _searched(arch, problem, perfect, limits, clock, share, None, HELP)
+        far = first.best.value > FAR * max(first.low, floor)
+        helps = FAR_HELP if far else (HELP[0], LATE_HELP)
+        with stoppable():
+            search = _searched(arch, problem, request, limits, clock, 1.0, first, helps)
+        if search is None:  # stopped before it began
+            return first.answer(min(floor, first.best.value), clock.began)
+        evaluated = first.settling.evaluated
+    else:
+        search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
+    search.settling.evaluated += evaluated
+    return search.answer(min(max(search.low, floor), search.best.value), clock.began)
+
+
+def _searched(
+    arch: Architecture,
+    problem: Problem,
+    request: Request,
+    limits: Bounds,
+    clock: _Clock,
+    share: float,
+    first: Search | None,
+    helps: Sequence[Help],
+) -> Search:
+    """Search a space up to a share of the time, from what `first` has found; a search that takes long gets help."""
+    search = Search(arch, problem, request, limits)
+    if first is not None and first.best.value < inf:
+        search.take(first.best.mapping, first.best.energy, first.best.cycles)
+    with stoppable():
+        _go_on(search, clock, share, helps)
+    stop_unless(search.best.value < inf)
+    return search
+
+
+def _go_on(search: Search, clock: _Clock, share: float, helps: Sequence[Help]) -> None:
+    """Search up to a share of the time."""
+    begun = processor_seconds()
+    if clock.limit_s is None:
+        if not search.run(inf, HELP_NODES):
+            _help(search, None)
+            search.wide = True
+            search.run(inf)
+        return
+    last = clock.after(share)
+    left, low, since = max(0.0, last - begun), inf, begun
+    for stage in helps:
+        if search.run(begun + stage.after * left, near=stage.near, last=last):
+            return
+        now = processor_seconds()
+        soon = _soon(search, low, (last - now) / max(now - since, 1e-9))
+        if search.best.value > stage.near * search.low and not soon:
+            _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
+        low, since = search.low, processor_seconds()
+    if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
+        return
+    if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
+        _help(search, last - processor_seconds())
+    search.wide = True
+    search.run(last if search.best.value < inf else inf)
+
+
+def _soon(search: Search, low: float, times: float) -> bool:
+    """Whether the bound, which rose from `low`, reaches the best if it goes on so for `times` as long."""
+    return search.low > low > 0 and log(search.low / low) * times > log(search.best.value / search.low)
+
+
+def _help(search: Search, seconds: float | None) -> None:
+    """Look for a better mapping by other means, from the best one."""
+    starts = [search.best.mapping if search.best.value < inf else simplest(search)]
+    request = replace(search.request, time_limit_s=seconds, report=None)
+    with suppress(InfeasibleError):
+        found = refine(search.arch, search.problem, request, starts)
+        search.take(found.mapping, found.energy, found.cycles)
+        search.settling.evaluated += found.evaluated
+
+
+def simplest(search: Search) -> LoopMapping:
+    """All loops in the outermost memory, on one unit; the others keep nothing where they may do so.
+
+    It fits more often than random mappings do, where bounds are large and memories small.
+    """
+    tensors, bypass = search.problem.tensors, search.request.space.bypass
+    away = [
+        frozenset(tensor.name for tensor, may in zip(tensors, level, strict=True) if bypass or not may)
+        for level in search.may[:-1]
+    ]
+    loops = tuple(Loop(d, bound) for d, bound in enumerate(search.problem.bounds) if bound > 1)
+    return LoopMapping((*(LevelMapping((), (), (), names) for names in away), LevelMapping(loops, (), ())))

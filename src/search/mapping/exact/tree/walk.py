@@ -1,0 +1,344 @@
+"""The walk: one loop after the other, from the innermost memory outwards, where the bound allows it."""
+
+from __future__ import annotations
+
+from .....costs.compiled import bare, bare_entry
+from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising
+from ..dominance.barriers import beyond_walls
+from ..dominance.branches import EVERY, not_late, slider
+from ..dominance.factors import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
+from ..dominance.merging import merging_left, some_merge, takes_over
+from ..space.model import Ints
+from ..traffic.busy import full_children
+from ..traffic.rows import copy_row, copy_words
+from ..traffic.settle import finish, settle_again, settle_group, unavoidable
+from .choices import (
+    ALIVE,
+    BY,
+    CLOSE,
+    CURSOR,
+    DEPTH,
+    DIM,
+    FINDS,
+    FIRST,
+    FREE,
+    GROUP,
+    GROUP_FIRST,
+    INSIDE,
+    KILLED,
+    LEVEL,
+    MARK,
+    MODE,
+    NEAR,
+    OPEN,
+    OUTSIDE,
+    REMAINING,
+    SLID,
+    TIMES,
+    TODO,
+    options,
+    resting_dims,
+)
+from .state import Frames, State
+
+
+@bare
+def open_level(task: Task, level: int, alive: int) -> int:
+    """Begin memory `level` on top of the inner one's tile; the tensors that rest there, or -1 if nothing fits."""
+    skeleton, state = task.skeleton, task.state
+    if elsewhere(task, level):
+        return -1
+    for d in range(task.model.bounds.shape[0]):
+        inner_tile = state.tile[level - 1, d] if level > 0 else 1
+        spread = skeleton.spread[level, d]
+        if spread > 1 and inner_tile * full_children(spread, task.model.halves[level]) >= task.model.bounds[d]:
+            return -1
+        state.base[level, d] = inner_tile * spread
+    copy_row(state.tile[level], state.base[level])
+    if level == 0:
+        return 0
+    for t in range(task.model.kind.shape[0]):
+        state.low[level, t] = state.low[level - 1, t]
+        if not (alive >> t) & 1:
+            state.low[level, t] = level - 1
+            if skeleton.kept[level - 1, t]:
+                alive |= 1 << t
+    return alive if fits(task, level, state.tile[level]) else -1
+
+
+@bare
+def elsewhere(task: Task, level: int) -> bool:
+    """Whether all loops `between` memories are known up to `level`, and none of them has more than one iteration."""
+    between, state, some = task.skeleton.between, task.state, False
+    for k in range(level, between.shape[0]):
+        if between[k]:
+            return False
+    for k in range(level):
+        for d in range(task.model.bounds.shape[0]):
+            if (between[k] >> d) & 1:
+                some = True
+                if state.tile[k, d] > state.base[k, d]:
+                    return False
+    return some
+
+
+@bare
+def settled(task: Task, level: int, group: int) -> bool:
+    """Whether one of the dimensions `group` loops."""
+    for d in range(task.model.bounds.shape[0]):
+        if (group >> d) & 1 and task.state.tile[level, d] > task.state.base[level, d]:
+            return True
+    return False
+
+
+@bare
+def loop_bound(state: State, level: int, d: int) -> int:
+    """The factor of dimension `d` at a level."""
+    tile: int = state.tile[level, d]
+    base: int = state.base[level, d]
+    return tile // base
+
+
+@bare
+def push(state: State, level: int, d: int, bound: int, row: Ints) -> None:
+    """Put a loop of the block of a frame's `row` on top."""
+    state.tile[level, d] = state.base[level, d] * bound
+    if bound > 1:
+        state.loops[state.length[0], 0] = level
+        state.loops[state.length[0], 1] = d
+        state.loops[state.length[0], 2] = bound
+        state.loops[state.length[0], 3] = row[DEPTH]
+        movers = 1 << row[FIRST] if row[FIRST] >= 0 else row[GROUP]
+        state.loops[state.length[0], 4] = (movers >> d) & 1
+        state.length[0] += 1
+
+
+@bare
+def pop(state: State, level: int, d: int, bound: int) -> None:
+    """Take the topmost loop away."""
+    state.tile[level, d] = state.base[level, d]
+    if bound > 1:
+        state.length[0] -= 1
+
+
+@bare
+def topmost(dims: int) -> int:
+    """The highest dimension of a set."""
+    found = 0
+    while dims >> (found + 1):
+        found += 1
+    return found
+
+
+@bare
+def first_loops(task: Task, level: int, alive: int) -> int:
+    """Loops that may come first at a level because they move none of the tensors `alive`, but for those that can as
+    well run further in.
+    """
+    if alive == 0:
+        return 0
+    found = resting_dims(task, alive, (1 << task.model.bounds.shape[0]) - 1)
+    for d in range(task.model.bounds.shape[0]):
+        if (found >> d) & 1 and belongs_inside(task, level, d):
+            found &= ~(1 << d)
+    return found
+
+
+NEW, LOOP, BRANCH = 0, 1, 2
+"""A frame is new, goes through the factors of a dimension, or through what may come next."""
+
+
+@bare
+def begin(
+    task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float, outside: int, inside: int
+) -> None:
+    """Put a frame for the loops of `level` on top."""
+    top = frames.top[0] + 1
+    frames.top[0] = top
+    row = frames.ints[top]
+    row[:] = 0
+    row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
+    row[NEAR], row[OUTSIDE], row[INSIDE], row[SLID] = EVERY, outside, inside, -1
+    row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1 & ~task.skeleton.still[level]
+    row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive) & row[REMAINING]
+    if level == task.skeleton.kept.shape[0] - 1:
+        row[TODO] = not_late(task, alive, row[TODO], outside, inside)
+    frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
+
+
+@bare
+def child(frames: Frames) -> int:
+    """Put a copy of the topmost frame on top; its number."""
+    top = frames.top[0]
+    copy_row(frames.ints[top + 1], frames.ints[top])
+    frames.energy[top + 1, 0], frames.energy[top + 1, 1] = frames.energy[top, 0], frames.energy[top, 1]
+    frames.ints[top + 1, MODE] = NEW
+    frames.top[0] = top + 1
+    return top + 1
+
+
+@bare
+def enter(task: Task, frames: Frames) -> None:
+    """Find out what a new frame goes through; it may vanish."""
+    top = frames.top[0]
+    row, state = frames.ints[top], task.state
+    level, depth, first = row[LEVEL], row[DEPTH], row[FIRST]
+    row[CURSOR] = 0
+    if row[TODO]:
+        row[MODE], row[DIM] = LOOP, topmost(row[TODO])
+        return
+    if some_merge(task, level, row[REMAINING], False):
+        frames.top[0] -= 1
+        return
+    if row[KILLED]:
+        if not settled(task, level, 1 << first if first >= 0 else row[GROUP]):
+            frames.top[0] -= 1
+            return
+        words = state.words[depth + 1]
+        copy_words(words, state.words[depth - 1])
+        bound = loop_bound(state, level, first) if first >= 0 else 1
+        frames.energy[top, 0] += settle_group(
+            task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, row[NEAR], True, words
+        )
+        frames.energy[top, 1] = 0.0
+        remember(task, row, bound)
+        row[TODO] = row[GROUP] if first >= 0 else 0
+        row[KILLED], row[GROUP], row[FIRST], row[DEPTH], row[NEAR] = 0, 0, -1, depth + 1, EVERY
+        if row[TODO]:
+            row[MODE], row[DIM] = LOOP, topmost(row[TODO])
+            return
+    every = (1 << task.model.bounds.shape[0]) - 1
+    if promising(task, level, row[ALIVE], every & ~row[REMAINING], frames.energy[top, 0], row[DEPTH]):
+        row[MODE] = BRANCH
+        row[DIM] = options(task, row, frames.options[top])
+    else:
+        frames.top[0] -= 1
+
+
+@bare
+def remember(task: Task, row: Ints, bound: int) -> None:
+    """Note the tensor of which a loop moves a window, where loops that may come after may matter to it."""
+    if row[FIRST] < 0 or not task.model.perfect or row[LEVEL] == task.skeleton.kept.shape[0] - 1:
+        return
+    t = slider(task, row[KILLED], row[FIRST])
+    if t >= 0:
+        row[SLID], row[MARK], row[BY], row[TIMES] = t, row[DEPTH], row[FIRST], bound
+        row[FINDS], row[OPEN] = row[NEAR], row[REMAINING]
+
+
+@bare
+def next_loop(task: Task, frames: Frames) -> None:
+    """Go on to the next factor of the topmost frame's dimension that may lead to something better."""
+    top = frames.top[0]
+    row, state = frames.ints[top], task.state
+    level, d, bound = row[LEVEL], row[DIM], row[CURSOR]
+    if bound > 0:
+        pop(state, level, d, bound)
+    last = level == task.skeleton.kept.shape[0] - 1
+    limit = bound if bound > 0 else first_limit(task, level, d)
+    if bound == 0 and not (last and state.base[level, d] >= task.model.bounds[d]):
+        limit = 2 if takes_over(task, level, d, row[ALIVE]) else limit
+    left = row[REMAINING] & ~(1 << d)
+    fixed = (1 << task.model.bounds.shape[0]) - 1 & ~left
+    while True:
+        bound = next_bound(task, level, d, limit)
+        if bound == 0:
+            frames.top[0] -= 1
+            return
+        push(state, level, d, bound, row)
+        if bound > 1 and row[ALIVE] == 0 and better_outside(task, level, d, 0):
+            pop(state, level, d, bound)
+            limit = 2 if task.model.perfect else bound
+            continue
+        energy = frames.energy[top, 0] + frames.energy[top, 1] + outlook(task, level, row[ALIVE], fixed)
+        limit = below_cell(task, level, d, bound) if not last and hopeless(task, energy) else 0
+        if limit == 0 and (last or affordable(task, level, energy, row[DEPTH])):
+            break
+        pop(state, level, d, bound)
+        limit = limit if limit > 0 else bound
+    row[CURSOR] = bound
+    below = frames.ints[child(frames)]
+    below[REMAINING], below[TODO] = left, row[TODO] & ~(1 << d)
+
+
+@bare
+def next_option(task: Task, frames: Frames) -> None:
+    """Try the next thing that may come at the topmost frame."""
+    top = frames.top[0]
+    row, state = frames.ints[top], task.state
+    level, alive, depth, energy = row[LEVEL], row[ALIVE], row[DEPTH], frames.energy[top, 0]
+    if row[CURSOR] == row[DIM]:
+        frames.top[0] -= 1
+        return
+    found = frames.options[top, row[CURSOR]]
+    row[CURSOR] += 1
+    kind, loops, moved, which = found[0], found[1], found[2], found[3]
+    words = state.words[depth + 1]
+    copy_words(words, state.words[depth])
+    copy_row(state.marks[depth + 1], state.tile[level])
+    if kind == CLOSE:
+        if not task.model.perfect and some_merge(task, level, 0, True):  # nothing may come between any more
+            return
+        if level == task.skeleton.kept.shape[0] - 1:
+            finish(task, alive, energy + beyond_walls(task, level), depth)
+            return
+        energy += beyond_walls(task, level)
+        if row[SLID] >= 0 and found[4] != row[FINDS]:
+            mark = state.marks[row[MARK]]
+            energy += settle_again(task, level, row[SLID], mark, row[BY], row[TIMES], row[FINDS], found[4])
+        if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
+            return
+        rests = open_level(task, level + 1, alive)
+        if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):
+            begin(task, frames, level + 1, rests, depth, energy, found[6], found[7])
+        return
+    below = frames.ints[child(frames)]
+    below[TODO] = loops
+    if kind == FREE:
+        return
+    below[ALIVE], below[KILLED], below[DEPTH] = alive & ~moved, moved, depth + 1
+    below[NEAR], below[OUTSIDE], below[INSIDE] = found[4], found[6], found[7]
+    below[REMAINING] &= ~found[5]
+    if kind == GROUP_FIRST:
+        below[GROUP] = which
+        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, EVERY, False, words)
+    else:
+        below[TODO], below[GROUP], below[FIRST] = 1 << which, loops, which
+        if task.model.perfect:
+            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, found[4], False, words)
+        else:
+            least = unavoidable(task, level, moved)
+    frames.energy[top + 1, 1] = least
+
+
+@bare_entry
+def walk(task: Task, frames: Frames, nodes: int) -> bool:
+    """Go on for `nodes` frames, or until `leaves` are full; returns whether all mappings have been searched."""
+    limit = task.best.counted[0] + nodes
+    room = task.leaves.bound.shape[0]
+    while frames.top[0] >= 0:
+        mode = frames.ints[frames.top[0], MODE]
+        if mode == NEW:
+            if task.best.counted[0] >= limit:
+                return False
+            task.best.counted[0] += 1
+            enter(task, frames)
+        elif mode == LOOP:
+            next_loop(task, frames)
+        else:
+            next_option(task, frames)
+            if task.leaves.number[0] == room:
+                return False
+    return True
+
+
+@bare_entry
+def start(task: Task, frames: Frames) -> None:
+    """Begin at the innermost memory."""
+    frames.top[0] = -1
+    task.state.length[0] = 0
+    copy_words(task.state.words[0], task.skeleton.floor)
+    copy_row(task.state.base[0], task.skeleton.spread[0])
+    copy_row(task.state.tile[0], task.skeleton.spread[0])
+    task.state.low[0] = 0
+    begin(task, frames, 0, 0, 0, task.base, 0, 0)

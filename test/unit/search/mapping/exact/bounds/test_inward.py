@@ -1,0 +1,96 @@
+"""Bounds by tables of all memories, one skeleton at a time."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.search.mapping.exact.tree.search import Search
+from tilewright.search.mapping.values import Factors, Request, Space
+
+
+def _search(arch: Architecture, problem: Problem, factors: Factors) -> Search:
+    """A search for least energy."""
+    request = Request(objective="energy", space=Space(bypass=True, split_axes=True, factors=factors))
+    return Search(arch, problem, request, bounds_of(arch, problem))
+
+
+@pytest.mark.parametrize(("m", "children"), [(7, 4), (5, 3), (10, 4), (8, 4)])
+def test_children_share_a_bound_unevenly(m: int, children: int) -> None:
+    """B rests in the children's memories while all of m goes by: each takes it once, also the one with less work."""
+    tensors = (
+        Tensor("A", ((1, 0, 0), (0, 0, 1)), False, None),
+        Tensor("B", ((0, 0, 1), (0, 1, 0)), False, None),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), True, None),
+    )
+    problem = Problem("gemm", ("m", "n", "k"), (m, 2, 4), tensors)
+    levels = (
+        Level("L0", 16, children, children, 1, 1.0, write_energy_pj=50.0),
+        Level("L1", 256, 1, 1, 1, 3.0),
+        Level("D", None, 1, 1, 1, 9.0),
+    )
+    arch = Architecture("uneven", levels, "MAC", children, children, 1.0)
+    own = Loop(2, 4), Loop(1, 2), Loop(0, -(-m // children))
+    only_b = LevelMapping(own, (), (), frozenset("AZ"))
+    mapping = LoopMapping((only_b, LevelMapping((), (Loop(0, children),), ()), LevelMapping((), (), ())))
+    priced = price_batch(arch, problem, [mapping])
+    assert priced.valid[0]
+    search = _search(arch, problem, "imperfect")
+    spread, kept = ((1, 1, 1), (children, 1, 1), (1, 1, 1)), ((0, 1), (1, 1), (0, 1))
+    assert search.estimates.by_tables(spread, kept, 0.0, inf) <= priced.energy_pj[0] * (1 + 1e-9)
+
+
+def test_loops_that_rest_one_tensor_move_another() -> None:
+    """Half of B fits at a time: either it comes again for each block of n, or all C comes again for its other half.
+
+    The loops of n in the memory beyond B move C.  Though B rests in them, C is that of a child's single element.
+    """
+    tensors = (
+        Tensor("A", ((1, 0, 0), (0, 1, 0), (0, 0, 1))),
+        Tensor("B", ((0, 1, 0),)),
+        Tensor("C", ((0, 0, 1),)),
+        Tensor("Z", ((1, 0, 0),), is_output=True),
+    )
+    problem = Problem("vectors", ("m", "k", "n"), (2, 4, 20), tensors)
+    levels = (
+        Level("L0", 1, 4, 4, 1, 1.0, holds=("C",)),
+        Level("L1", 2, 1, 1, 1, 2.0, holds=("B",)),
+        Level("L2", 64, 1, 1, 1, 4.0, holds=("Z",)),
+        Level("D", None, 1, 1, 1, 100.0),
+    )
+    arch = Architecture("two_rest", levels, "MAC", 4, 4, 1.0, operands=("Z", "A", "B"))
+    search = _search(arch, problem, "imperfect")
+    spread = (1, 1, 1), (1, 1, 4), (1, 1, 1), (1, 1, 1)
+    kept = (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1)
+    once = search.set_up(spread, kept)[1]
+    assert search.estimates.by_tables(spread, kept, 0.0, inf) > once + 0.7 * 100.0 * min(4 * 4, 20)
+
+
+def test_tiles_for_which_memories_outside_have_no_room() -> None:
+    """One element of A fits: loops of `k` come outside of its memory, and move A for every m, or Z for every k.
+
+    None of them need be in that memory, but those further in, of which Z sees nothing, can be no longer either.
+    """
+    tensors = (
+        Tensor("A", ((0, 1),)),
+        Tensor("B", ((1, 0), (0, 1))),
+        Tensor("Z", ((1, 0),), is_output=True),
+    )
+    problem = Problem("matrix_vector", ("m", "k"), (6, 8), tensors)
+    levels = (
+        Level("L0", 1, 1, 1, 1, 1.0, holds=("Z",)),
+        Level("L1", 1, 1, 1, 1, 2.0, holds=("A",)),
+        Level("L2", 64, 1, 1, 1, 4.0, holds=("B",)),
+        Level("D", None, 1, 1, 1, 100.0),
+    )
+    arch = Architecture("no_room", levels, "MAC", 1, 1, 1.0, operands=("A", "B", "Z"))
+    search = _search(arch, problem, "perfect")
+    spread = ((1, 1),) * 4
+    kept = (0, 1, 0), (0, 0, 0), (1, 0, 0)
+    once = search.set_up(spread, kept)[1]
+    again = 100.0 * (6 * 8 - 8)
+    assert once + 0.9 * again < search.estimates.by_tables(spread, kept, 0.0, inf) < once + 1.1 * again

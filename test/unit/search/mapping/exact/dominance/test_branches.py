@@ -1,0 +1,62 @@
+"""Loops of plain dimensions after one that slides, on machines where it matters which of two tensors they suit."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.exact import solve
+from tilewright.search.mapping.exact.tree.search import Search
+from tilewright.search.mapping.values import Request, Space
+
+from ..enumerate import every_mapping
+
+REQUEST = Request(objective="energy", space=Space(bypass=False, split_axes=False, factors="perfect"))
+
+
+def convolution(k: int, c: int, p: int, r: int) -> Problem:
+    tensors = (
+        Tensor("I", ((0, 1, 0, 0), (0, 0, 1, 1))),
+        Tensor("W", ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1))),
+        Tensor("Z", ((1, 0, 0, 0), (0, 0, 1, 0)), is_output=True),
+    )
+    return Problem("convolution", ("k", "c", "p", "r"), (k, c, p, r), tensors)
+
+
+def machine(inputs: int, outputs: int, dear: float) -> Architecture:
+    """Inputs in one memory, results in another one further out."""
+    levels = (
+        Level("inputs", inputs, 1, 1, 1, 0.1, holds=("I",)),
+        Level("results", outputs, 1, 1, 1, 0.3, holds=("O",)),
+        Level("far", None, 1, 1, 1, dear),
+    )
+    return Architecture("two small memories", levels, "MAC", 1, 1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "inputs", "outputs"),
+    [((2, 3, 2, 3), 2, 4), ((4, 2, 2, 3), 2, 2), ((2, 2, 4, 3), 4, 2), ((3, 2, 4, 2), 2, 8)],
+)
+def test_equals_enumeration(bounds: tuple[int, int, int, int], inputs: int, outputs: int):
+    problem, arch = convolution(*bounds), machine(inputs, outputs, 20.0)
+    mappings = every_mapping(arch, problem, REQUEST.space, 60_000)
+    assert mappings is not None
+    prices = price_batch(arch, problem, mappings)
+    found = solve(arch, problem, REQUEST)
+    assert found.proven
+    assert found.energy == pytest.approx(float(prices.energy_pj[prices.valid].min()), rel=1e-12)
+
+
+def test_tables_know_that_results_rest_or_windows_find_something():
+    """A window finds something in loops of k where these come before those of c, and results rest in c: not both."""
+    problem, arch = convolution(8, 4, 8, 2), machine(4, 4, 50.0)
+    search = Search(arch, problem, REQUEST, bounds_of(arch, problem))
+    found = solve(arch, problem, REQUEST)
+    spread, kept = ((1,) * 4,) * 3, ((1, 0), (0, 0), (0, 1))
+    bound = search.estimates.by_tables(spread, kept, 0.0, inf)
+    assert found.proven
+    assert 0.999 * found.energy < bound <= found.energy * (1 + 1e-9)

@@ -1,0 +1,63 @@
+"""The best mapping of each skeleton, by enumeration: a sharper check than the best of all."""
+
+from __future__ import annotations
+
+from math import inf, prod
+
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.exact import price_batch
+from tilewright.costs.hierarchy import Architecture, LoopMapping, Problem
+from tilewright.search.mapping.exact.dominance.symmetries import Kept, Spread
+from tilewright.search.mapping.exact.tree.incumbent import Incumbent
+from tilewright.search.mapping.exact.tree.search import Search
+from tilewright.search.mapping.values import Request
+
+from .enumerate import SLACK, every_mapping
+
+
+def _skeleton(mapping: LoopMapping, names: list[str], dims: tuple[int, ...]) -> tuple[Spread, Kept]:
+    spread = tuple(
+        tuple(prod(loop.bound for loop in (*level.spatial_x, *level.spatial_y) if loop.dim == d) for d in dims)
+        for level in mapping.levels
+    )
+    return spread, tuple(tuple(int(name not in level.bypass) for level in mapping.levels[:-1]) for name in names)
+
+
+def best_of_each(
+    arch: Architecture, problem: Problem, request: Request, most: int
+) -> dict[tuple[Spread, Kept], float] | None:
+    """The least value of each skeleton's valid mappings; None if there are more than `most` mappings."""
+    mappings = every_mapping(arch, problem, request.space, most)
+    if mappings is None:
+        return None
+    names, best = [tensor.name for tensor in problem.tensors], dict[tuple[Spread, Kept], float]()
+    dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
+    prices = price_batch(arch, problem, mappings)
+    values = {"edp": prices.edp_j_cycle * 1e12, "energy": prices.energy_pj, "latency": prices.cycles}
+    for mapping, value, valid in zip(mappings, values[request.objective], prices.valid, strict=True):
+        if valid:
+            key = _skeleton(mapping, names, dims)
+            best[key] = min(best.get(key, inf), float(value))
+    return best
+
+
+def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most: int) -> str:
+    """Bound and walk through each skeleton and compare: `proven`, `nothing` (nothing fits), `many`, or what is wrong.
+
+    Skeletons are left out for which others are as good.
+    """
+    best = best_of_each(arch, problem, request, most)
+    if best is None:
+        return "many"
+    search = Search(arch, problem, request, bounds_of(arch, problem))
+    for (spread, kept), value in best.items():
+        if search.places.superfluous(spread, kept) or search.twins.between(spread, kept).any():
+            continue
+        bound = search.estimates.by_tables(spread, kept, search.estimates.by_tile(spread, kept, 0.0), inf)
+        search.best = search.settling.best = Incumbent(0.0)
+        low, _ = search.explore(spread, kept, inf)
+        if bound > value * (1 + SLACK):
+            return f"bound {bound} above {value} of {spread}, {kept}"
+        if min(low, search.best.value) > value * (1 + SLACK):
+            return f"found {search.best.value}, open from {low}, best {value} of {spread}, {kept}"
+    return "proven" if best else "nothing"

@@ -1,0 +1,68 @@
+"""Elements that instances hold at least, against all elements of any shares of the iterations."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.exact.space.model import model_of
+from tilewright.search.mapping.exact.space.skeleton import fill, new_skeleton
+from tilewright.search.mapping.values import Space
+
+SHARES = 5
+"""Ways to share out the iterations that are tried for each window."""
+
+
+def shared_out(bound: int, parts: int, random: Random) -> list[set[int]]:
+    """Iterations, some for each of `parts`."""
+    order = random.sample(range(bound), bound)
+    if random.random() < 0.5:
+        order.sort()
+    cuts = [0, *sorted(random.sample(range(1, bound), parts - 1)), bound]
+    return [set(order[a:b]) for a, b in pairwise(cuts)]
+
+
+def fewest(problem: Problem, mesh: tuple[int, int], factors: str, spread: tuple[int, int]) -> float:
+    """Elements of the first tensor that reach the inner memory's instances at least."""
+    columns, rows = mesh
+    levels = Level("L0", 99, columns * rows, columns, 1, 1.0), Level("DRAM", None, 1, 1, 1, 40.0)
+    arch = Architecture("row", levels, "MAC", columns * rows, columns, 1.0)
+    model, _ = model_of(
+        arch, problem, Space(split_axes=True, factors="perfect" if factors == "perfect" else "imperfect")
+    )
+    skeleton = new_skeleton(2, 2, 2)
+    skeleton.spread[1], skeleton.kept[:, 0], skeleton.kept[1] = spread, 1, 1
+    fill(model, skeleton)
+    return float(skeleton.least_words[0, 0, 0, 1])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_instances_hold_no_less(seed: int):
+    random = Random(seed)
+    bounds = random.randint(3, 9), random.randint(2, 5)
+    scale, dilation = random.choice([(1, 1), (2, 1), (3, 1), (1, 2), (2, 3)])
+    x, y = random.randint(1, 3), random.randint(1, 2)
+    problem = Problem("line", ("p", "r"), bounds, (Tensor("I", ((scale, dilation),)), Tensor("O", ((1, 0),), True)))
+    least = fewest(problem, (9, 1), "imperfect", (x, y))
+    for _ in range(SHARES):
+        every = [
+            len({scale * p + dilation * r for p in ps for r in rs})
+            for ps in shared_out(bounds[0], x, random)
+            for rs in shared_out(bounds[1], y, random)
+        ]
+        assert least <= sum(every) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "factors", "words"), [((4, 1), "perfect", 16), ((4, 1), "imperfect", 16), ((2, 2), "imperfect", 14)]
+)
+def test_neighbours_share_elements_that_each_holds(mesh: tuple[int, int], factors: str, words: int):
+    """Four children with two of eight outputs each, of windows of three: 4 (2 + 2) elements, not 10.
+
+    On two rows one may have nothing to do.
+    """
+    problem = Problem("line", ("p", "r"), (8, 3), (Tensor("I", ((1, 1),)), Tensor("O", ((1, 0),), True)))
+    assert fewest(problem, mesh, factors, (4, 1)) == words
