@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .backends.program import Program
     from .backends.simulator import SimulationResult, simulate
+    from .backends.timeline import TimelineRow
     from .driver import CompileOptions, RunOptions, RunResult, compile
+    from .driver.graph_builder import GraphBuilder
     from .errors import InfeasibleError, TilewrightError
-    from .frontends.acg import load_target
+    from .frontends.acg import load_target, parse_target
     from .frontends.input_shapes import InputShapes
     from .frontends.onnx import import_onnx
     from .machine import Machine
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CompileOptions": "driver",
+    "GraphBuilder": "driver.graph_builder",
     "InfeasibleError": "errors",
     "InputShapes": "frontends.input_shapes",
     "LayerMapping": "mapping",
@@ -39,17 +42,20 @@ _HOMES = {
     "RunResult": "driver",
     "SimulationResult": "backends.simulator",
     "TilewrightError": "errors",
+    "TimelineRow": "backends.timeline",
     "compile": "driver",
     "import_onnx": "frontends.onnx",
     "load_target": "frontends.acg",
     "map_kernel": "mapping",
     "map_network": "mapping",
+    "parse_target": "frontends.acg",
     "run": "mapping",
     "simulate": "backends.simulator",
 }
 
 __all__ = [
     "CompileOptions",
+    "GraphBuilder",
     "InfeasibleError",
     "InputShapes",
     "LayerMapping",
@@ -62,11 +68,13 @@ __all__ = [
     "RunResult",
     "SimulationResult",
     "TilewrightError",
+    "TimelineRow",
     "compile",
     "import_onnx",
     "load_target",
     "map_kernel",
     "map_network",
+    "parse_target",
     "run",
     "simulate",
 ]

@@ -13,8 +13,11 @@ from typing import Any, cast
 
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
-from xdsl.universe import Universe
+from xdsl.universe import XDSL_UNIVERSE, Universe
+from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.target import Target
+
+from .extras import plugged, plugged_names
 
 DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic")
 
@@ -73,8 +76,21 @@ def _target(name: str) -> Callable[[], type[Target]]:
     return lambda: cast(type[Target], _attribute("backends.text", f"{name.capitalize()}Target"))
 
 
+GROUP = "xdsl.universe"
+"""Entry points of packages that add dialects, passes and targets."""
+
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={name: _dialect(name) for name in DIALECTS},
     all_passes={name: _pass(name) for name in PASSES},
     all_targets={name: _target(name) for name in TARGETS},
 )
+
+
+def find_passes(text: str) -> dict[str, Callable[[], type[ModulePass]]]:
+    """xDSL's passes and ours; where the pipeline `text` names others, those of other packages, too."""
+    known = XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes
+    if all(spec.name in known for spec in parse_pipeline(text)):
+        return known
+    others = [plugged(GROUP, name, "universe")[0] for name in plugged_names(GROUP)]
+    added = [universe.all_passes for universe in others if isinstance(universe, Universe)]
+    return {name: get for passes in (*added, known) for name, get in passes.items()}

@@ -23,6 +23,7 @@ from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
 from .control_models import ControlModel, control_model
 from .region import Region, check_regions, region_of
+from .timeline import Table, TimelineRow, table_of, timeline_of
 
 if TYPE_CHECKING:
     from .simulator.layers import LayerFigures
@@ -128,6 +129,15 @@ class Program:
         from .simulator import simulate
 
         return simulate(self, functional=False, checks=False).layers
+
+    @cached_property
+    def timeline(self) -> tuple[TimelineRow, ...]:
+        """When each instruction will run, in the order in which they start (`backends.timeline`)."""
+        return timeline_of(self)
+
+    def to_pandas(self, table: Table = "layers") -> Any:
+        """`layers` or `timeline` as a pandas `DataFrame`; `TilewrightError` (kind `usage`) without pandas."""
+        return table_of(self, table)
 
     def save(self, folder: str | Path, shared: Path | None = None, names: Collection[str] = ()) -> Path:
         """Writes the code, `target.acg`, the tables, `weights.npz` and `exports` into `folder`, which is made.

@@ -11,7 +11,6 @@ from typing import Any
 from ..backends.program import Program, load_program
 from ..backends.simulator import simulate
 from ..errors import TilewrightError
-from ..frontends.acg import print_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..machine.changes import attribute, resources_of, scaled
@@ -41,7 +40,7 @@ def explain(
     point = point_of(program, folder)
     used = tuple(resources) or _used(program)
     machines = [scaled(program.machine, path, factor) for path in used]
-    points = [point, *(replace(point, target=print_target(machine)) for machine in machines)]
+    points = [point, *(replace(point, machine=machine) for machine in machines)]
     found: dict[int, dict[str, Any]] = {}
 
     def note(place: int, answer: dict[str, Any]) -> None:
@@ -86,9 +85,7 @@ def point_of(program: Program, folder: Path) -> Point:
     shapes = origin["shapes"]
     given = {name: tuple(shape) for name, shape in shapes["shapes"].items()}
     options = CompileOptions(**origin["options"])
-    return Point(
-        origin["model"], print_target(program.machine), InputShapes(shapes["batch"], given, shapes["dims"]), options
-    )
+    return Point(origin["model"], program.machine, InputShapes(shapes["batch"], given, shapes["dims"]), options)
 
 
 def _used(program: Program) -> tuple[str, ...]:

@@ -19,11 +19,19 @@ from ..costs.fusion import platform_of
 from ..dialects import dram, graph
 from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
-from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower, make_context
-from .pipelines import SCHEDULE, CompileOptions, Room, is_schedule_file, parse_passes, pipeline_text
+from .pipelines import (
+    SCHEDULE,
+    CompileOptions,
+    Room,
+    Target,
+    is_schedule_file,
+    machine_for,
+    parse_passes,
+    pipeline_text,
+)
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -48,14 +56,14 @@ NEAR = 0.1
 
 
 def default_program(
-    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """The program with maps that stay on chip, or layer by layer where that is faster or the only way.
 
     One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
-    if options.keep_intermediates or load_target(target).control != "queues" or not _has_layers(module):
+    if options.keep_intermediates or machine_for(target).control != "queues" or not _has_layers(module):
         return compile_module(module, target, alone, progress, name)
     scheduled: Program | None = None
     refused: tuple[str, ...] = ()
@@ -80,7 +88,7 @@ def default_program(
 
 
 def scheduled_program(
-    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """The program of a schedule of DRAM, which a search finds or a file has."""
     if is_schedule_file(options.schedule):
@@ -98,11 +106,11 @@ def _has_layers(module: ModuleOp) -> bool:
 
 
 def lower_groups(
-    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
     if options.partition != SCHEDULE:
-        room = platform_of(load_target(target)).buffers.global_bytes
+        room = platform_of(machine_for(target)).buffers.global_bytes
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
         return _first(module, texts, options, progress, name)
 
@@ -121,7 +129,7 @@ def lower_groups(
 
 def _scheduled(
     module: ModuleOp,
-    target: str,
+    target: Target,
     options: CompileOptions,
     progress: Progress | None,
     name: str,
@@ -132,7 +140,7 @@ def _scheduled(
     return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
 
 
-def _runs_by_sample(module: ModuleOp, target: str, options: CompileOptions) -> bool:
+def _runs_by_sample(module: ModuleOp, target: Target, options: CompileOptions) -> bool:
     """Whether layers are marked to run sample by sample if that is asked for."""
     if _samples(module) == 1:
         return False
@@ -181,7 +189,7 @@ def _why(errors: Iterable[TilewrightError]) -> tuple[str, ...]:
 
 
 def best_groups(
-    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """The program of fewest predicted cycles, then least energy; only that one is proven and dumped.
 

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..errors import TilewrightError
 from ..files import file_error, make_folder, write_file
 from ..frontends.input_shapes import InputShapes
+from ..machine import Machine
 from ..resources import Resources, identical
 from .models import Progress, compile
 from .pipelines import CompileOptions
@@ -30,7 +31,7 @@ POINTS = "points.json"
 
 def compile_points(
     model: str | Path | bytes | ModelProto | ModuleOp,
-    target: str | Path,
+    target: str | Path | Machine,
     points: Mapping[str, InputShapes],
     *,
     options: CompileOptions | None = None,

@@ -21,10 +21,22 @@ from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_strings
+from ..machine import Machine
+from ..machine.rules import check_machine
+from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .model_kinds import MODEL_KINDS, check_kind
-from .pipelines import AUTO, INTEGER_PART, CompileOptions, parse_passes, pipeline_of, pipeline_text
+from .pipelines import (
+    AUTO,
+    INTEGER_PART,
+    CompileOptions,
+    Target,
+    machine_for,
+    parse_passes,
+    pipeline_of,
+    pipeline_text,
+)
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 
@@ -140,22 +152,26 @@ def _parse_text(text: str, path: Path) -> ModuleOp:
 
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
-    target: str | Path = "edge16",
+    target: str | Path | Machine = "edge16",
     *,
     shapes: InputShapes | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
 ) -> Program:
-    """Compile `model` for `target` (a shipped target's name or an `.acg` file) down to a binary.
+    """Compile `model` for `target` (a shipped target's name, an `.acg` file, or a machine) down to a binary.
 
     `shapes` gives extents that an ONNX model leaves open.
     Raises `TilewrightError` for a model or target that cannot be read or is not supported, `InfeasibleError` where a
     resource of the target does not suffice.
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
-    lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
+    lowered = load_model(model, shapes, pipeline_of(machine_for(target)).products)
     options = options or CompileOptions()
-    program = compile_module(lowered, str(target), options, progress, _name_of(model))
+    if isinstance(target, Machine):
+        check_machine(target)
+        place_machine(lowered, target)
+    named = target if isinstance(target, Machine) else str(target)
+    program = compile_module(lowered, named, options, progress, _name_of(model))
     return replace(program, origin=_origin(model, shapes, options))
 
 
@@ -175,7 +191,7 @@ def _name_of(model: str | Path | bytes | ModelProto | ModuleOp) -> str:
 
 
 def compile_module(
-    module: ModuleOp, target: str, options: CompileOptions, progress: Progress | None, name: str = "module"
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """Lower `module`, in place if there are no groups, and take the program out of it; errors call it `name`."""
     from .groups import BEST, best_groups, default_program, lower_groups, scheduled_program

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xdsl.passes import PassPipeline
-from xdsl.universe import XDSL_UNIVERSE
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..costs.dram.platform import buffer_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..machine import Machine
 from ..option_fields import check_fields
-from ..universe import TILEWRIGHT_UNIVERSE
+from ..universe import find_passes
 from .watch import Watch
 
 AUTO, SCHEDULE = "auto", "schedule"
@@ -47,6 +47,9 @@ class CompileOptions:
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
     layers, their tiles, and what stays on chip are its, and not those that `partition` stands for.  `rounds` candidates
     are tried in each walk of that search (0: 1000 for `ours`, else by the network).
+
+    `extra_passes` are `STAGE: PASS`, separated by semicolons: the pass runs after that pass of the pipeline, each time
+    that runs.  It may be any of xDSL's, ours, and those that other packages add (`universe.find_passes`).
     """
 
     keep_intermediates: bool = False
@@ -60,12 +63,22 @@ class CompileOptions:
     seed: int = 0
     schedule: str = ""
     rounds: int = 0
+    extra_passes: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0, rounds=0)
         if self.schedule and self.partition not in (AUTO, SCHEDULE):
             found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
             raise TilewrightError("usage", "partition", "one way to choose groups", found)
+
+
+Target = str | Machine
+"""A shipped target's name, an `.acg` file's, or a machine, whose `acg.graph` modules have before any pass."""
+
+
+def machine_for(target: str | Path | Machine) -> Machine:
+    """The machine that a caller names or gives; `TilewrightError` as `load_target` raises it."""
+    return target if isinstance(target, Machine) else load_target(target)
 
 
 class Room(NamedTuple):
@@ -130,14 +143,14 @@ def pipeline_of(machine: Machine) -> Pipeline:
 
 
 def pipeline_text(
-    target: str, options: CompileOptions | None = None, global_bytes: int = 0, room: Room = Room()
+    target: Target, options: CompileOptions | None = None, global_bytes: int = 0, room: Room = Room()
 ) -> str:
     """The way from the graph to mnemonics, as `tilewright-opt -p` takes it.
 
     `global_bytes` is what groups may take of the buffer for maps (0: all of it); `room` is for what
     a schedule keeps there.
     """
-    machine, options = load_target(target), options or CompileOptions()
+    machine, options = machine_for(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
     if options.schedule:
         options = replace(options, partition=SCHEDULE)
@@ -149,7 +162,7 @@ def pipeline_text(
     tiles = f"rows={options.tile_rows} columns={options.tile_columns}"
     groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
     stages = (
-        f'load-target{{target="{target}"}}',
+        f'load-target{{target="{target}"}}' if isinstance(target, str) else "",
         "graph-normalize",
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
@@ -157,7 +170,24 @@ def pipeline_text(
         *_planned(machine, options),
         *pipeline.stages(options, room),
     )
-    return ",".join(stage for stage in stages if stage)
+    return ",".join(_with_extra([stage for stage in stages if stage], options.extra_passes))
+
+
+def _with_extra(stages: list[str], extra: str) -> list[str]:
+    """The stages with passes after those that a caller names."""
+    for item in filter(None, (part.strip() for part in extra.split(";"))):
+        stage, _, added = (part.strip() for part in item.partition(":"))
+        names = [one.partition("{")[0] for one in stages]
+        if not added or stage not in names:
+            expected = f"`STAGE: PASS` with a stage among {', '.join(names)}"
+            raise TilewrightError("usage", "extra_passes", expected, f"`{item[:80]}`")
+        try:
+            parse_passes(added)
+        except (ValueError, ArgSpecParseError) as error:
+            lever = "install the package that adds it by an entry point `xdsl.universe`"
+            raise TilewrightError("usage", "extra_passes", "a pass that is known", str(error)[:200], lever) from error
+        stages.insert(len(names) - names[::-1].index(stage), added)
+    return stages
 
 
 def _planned(machine: Machine, options: CompileOptions) -> Sequence[str]:
@@ -182,4 +212,4 @@ def is_schedule_file(schedule: str) -> bool:
 
 def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     """The passes that `text` names, as `tilewright-opt -p` takes it."""
-    return PassPipeline.parse_spec(XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes, text, callback)
+    return PassPipeline.parse_spec(find_passes(text), text, callback)

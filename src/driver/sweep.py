@@ -108,7 +108,7 @@ def machines_of(study: Study, rows: Sequence[Mapping[str, Any]]) -> list[dict[st
     return [
         {
             "attributes": group[0]["attributes"],
-            **{name: _mean([row[name] for row in group]) for name in FIGURES},
+            **{name: _mean([row[name] for row in group]) for name in (*FIGURES, *study.plugged())},
             **{name: group[0][name] for name in study.costs()},
         }
         for group in groups.values()

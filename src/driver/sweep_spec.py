@@ -17,11 +17,12 @@ from ..algebra.parser import parse_expr
 from ..algebra.statement import free_names
 from ..errors import TilewrightError
 from ..files import file_error
-from ..frontends.acg import load_target, print_target
+from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..machine.area import area_of
 from ..machine.changes import Value, attribute, changed
+from .cost_terms import cost_names
 from .pipelines import CompileOptions
 from .points import Point
 
@@ -43,6 +44,7 @@ KEYS = {
     "seed": int,
     "objectives": list,
     "attributes": dict,
+    "machines": list,
     "formulas": dict,
     "options": dict,
 }
@@ -56,7 +58,7 @@ class Study:
     """Machines (each by its changed attributes) times networks times batches; `objectives` are made small.
 
     `formulas` are costs of a machine over its attributes.  With `search` so many machines are chosen by what those
-    before came to, not all of the grid.
+    before came to, not all of the grid.  With `given` machines each is one of these with one of the grid.
     """
 
     machine: Machine
@@ -69,15 +71,23 @@ class Study:
     objectives: tuple[str, ...] = ("cycles", "energy_pj")
     formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
     options: CompileOptions = field(default_factory=CompileOptions)
+    given: tuple[Mapping[str, Value], ...] = ()
 
     def costs(self) -> tuple[str, ...]:
         """What a machine costs, whatever runs on it: its area, where the target says one, and the formulas."""
         return (*((AREA,) if area_of(self.machine) is not None else ()), *self.formulas)
 
+    def plugged(self) -> tuple[str, ...]:
+        """Objectives that are costs of other packages."""
+        return tuple(name for name in self.objectives if name not in (*FIGURES, *self.costs()))
+
     def machines(self) -> list[dict[str, Value]]:
-        """The values of the attributes of each machine: all of the grid, or `samples` of it."""
+        """The values of the attributes of each machine: all of the grid, `samples` of it, or those `given` with it."""
         values = list(self.attributes.values())
         size = prod(len(some) for some in values)
+        if self.given:
+            grid = [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
+            return [{**dict(row), **rest} for row in self.given for rest in grid]
         if self.samples and self.samples < size:
             places = sorted(Random(self.seed).sample(range(size), self.samples))
             return [dict(zip(self.attributes, _at(values, place), strict=True)) for place in places]
@@ -94,10 +104,9 @@ class Study:
             }
             if (area := area_of(machine)) is not None:
                 costs[AREA] = area
-            text = print_target(machine)
             for network, batch in product(self.networks, self.batches):
                 told = {"network": network, "batch": batch, "attributes": dict(values), **costs}
-                yield told, Point(network, text, InputShapes(batch), self.options)
+                yield told, Point(network, machine, InputShapes(batch), self.options, self.plugged())
 
 
 def _at(values: Sequence[Sequence[Value]], place: int) -> list[Value]:
@@ -137,6 +146,7 @@ def read_study(path: Path) -> Study:
         tuple(spec.get("objectives", ("cycles", "energy_pj"))),
         formulas,
         _options(path, spec.get("options", {})),
+        _machines(path, spec.get("machines", [])),
     )
     _check_study(path, study)
     return study
@@ -156,16 +166,23 @@ def _check(path: Path, spec: Mapping[str, Any]) -> None:
 
 def _check_study(path: Path, study: Study) -> None:
     size = prod(len(values) for values in study.attributes.values())
-    if study.search and study.samples:
-        raise TilewrightError("parse", f"{path}: search", "`search` or `samples`", "both", "leave one out")
+    if sum(map(bool, (study.search, study.samples, study.given))) > 1:
+        raise TilewrightError(
+            "parse", str(path), "one of `search`, `samples` and `machines`", "several", "leave some out"
+        )
+    size *= len(study.given) or 1
     size = min(size, study.samples or study.search or size) * len(study.networks) * len(study.batches)
     if size > MOST_POINTS:
         raise TilewrightError(
             "limit", str(path), f"at most {MOST_POINTS} points", f"{size}", "give `samples` or `search`"
         )
-    for name in (*study.attributes, *(name for formula in study.formulas.values() for name in free_names(formula))):
+    for name in (
+        *study.attributes,
+        *(study.given[0] if study.given else ()),
+        *(name for formula in study.formulas.values() for name in free_names(formula)),
+    ):
         attribute(study.machine, name)
-    known = (*FIGURES, *study.costs())
+    known = (*FIGURES, *study.costs(), *cost_names())
     for name in study.objectives:
         if name not in known:
             raise TilewrightError("parse", f"{path}: objectives", f"some of {', '.join(known)}", f"'{name}'")
@@ -178,6 +195,17 @@ def _values(path: Path, name: str, values: Any) -> tuple[Value, ...]:
     ):
         raise TilewrightError("parse", f"{path}: {name}", "a list of numbers above 0", str(values)[:80])
     return tuple(dict.fromkeys(rows))
+
+
+def _machines(path: Path, rows: list[Any]) -> tuple[Mapping[str, Value], ...]:
+    """The machines that a study lists, each with the same attributes."""
+    found: list[Mapping[str, Value]] = []
+    for row in rows:
+        if not isinstance(row, dict) or (found and set(cast(dict[str, Any], row)) != set(found[0])):
+            raise TilewrightError("parse", f"{path}: machines", "tables of the same attributes", str(row)[:80])
+        values = {str(name): _values(path, str(name), [value])[0] for name, value in cast(dict[str, Any], row).items()}
+        found.append({name: values[name] for name in (found[0] if found else values)})
+    return tuple(found)
 
 
 def _beside(path: Path, name: str) -> str:

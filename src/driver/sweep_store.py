@@ -13,6 +13,8 @@ from typing import Any
 
 from ..errors import TilewrightError
 from ..files import hash_of
+from ..frontends.acg import print_target
+from .cost_terms import version_of
 from .points import Point
 
 WAIT_S = 60
@@ -20,11 +22,12 @@ WAIT_S = 60
 
 
 def key_of(point: Point) -> str:
-    """A hash of the model (its bytes, of a file), the machine, shapes, options, and the version of tilewright."""
+    """A hash of the model (its bytes, of a file), the machine, shapes, options, versions of tilewright and of costs."""
     path = Path(point.model)
     model = hash_of(path) if path.suffix and path.is_file() else point.model
     options = {name: value for name, value in asdict(point.options).items() if name != "dump"}
-    whole = [model, point.target, asdict(point.shapes), options, version("tilewright")]
+    costs = {name: version_of(name) for name in point.costs}
+    whole = [model, print_target(point.machine), asdict(point.shapes), options, version("tilewright"), costs]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 

@@ -41,6 +41,13 @@ def first_complaint(machine: Machine) -> Complaint | None:
     return next(complaints(machine), None)
 
 
+def check_machine(machine: Machine) -> None:
+    """Raises `TilewrightError` (kind `target`) for the first rule that the machine breaks."""
+    if (broken := first_complaint(machine)) is not None:
+        subject = f"{machine.name}: {broken.subject}"
+        raise TilewrightError("target", subject, broken.expected, broken.found, broken.lever)
+
+
 def complaints(machine: Machine) -> Iterator[Complaint]:
     """Every broken rule, in the order of the rules."""
     subject = f"acg {machine.name}"

@@ -11,6 +11,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ..dialects.acg import GraphOp
 from ..frontends.acg import load_target
+from ..machine import Machine
+
+
+def place_machine(module: ModuleOp, machine: Machine) -> None:
+    """Put the `acg.graph` of `machine` at the head of `module`, instead of one that is there."""
+    graph = GraphOp.get(machine)
+    for old in [old for old in module.body.ops if isinstance(old, GraphOp)]:
+        Rewriter.erase_op(old)
+    Rewriter.insert_op(graph, InsertPoint.at_start(module.body.block))
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,4 @@ class LoadTargetPass(ModulePass):
     target: str
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        graph = GraphOp.get(load_target(self.target))
-        for old in [old for old in op.body.ops if isinstance(old, GraphOp)]:
-            Rewriter.erase_op(old)
-        Rewriter.insert_op(graph, InsertPoint.at_start(op.body.block))
+        place_machine(op, load_target(self.target))

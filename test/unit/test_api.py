@@ -1,5 +1,7 @@
 """What the package offers: wrong types are told as every other error is."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 import tilewright
 from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.machine.changes import changed
 
 KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
 ANY: Any = tilewright
@@ -63,3 +66,26 @@ def test_a_demand_below_its_bound_is_told_as_what_it_is():
     text = str(InfeasibleError("L1", 8, 64, "bytes", "enlarge it"))
     assert "at most 64" not in text
     assert "8 bytes needed for a part alone" in text
+
+
+def test_importing_the_package_loads_names_alone():
+    code = "import sys; known = set(sys.modules); import tilewright; print(*set(sys.modules) - known)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert len(loaded) < 20
+    assert not {"numpy", "xdsl", "numba", "scipy", "onnx", "rich"} & set(loaded)
+
+
+def test_a_machine_that_breaks_a_rule_is_told():
+    machine = changed(tilewright.load_target("edge16"), "GBUF.depth", 1 << 40)
+    with pytest.raises(TilewrightError, match="edge16: ") as caught:
+        tilewright.compile(KERNEL, machine)
+    assert caught.value.kind == "target"
+
+
+def test_tables_of_machines_without_times_are_told(monkeypatch: pytest.MonkeyPatch):
+    program = tilewright.compile(KERNEL, "dnnweaver")
+    with pytest.raises(TilewrightError, match="control queues"):
+        _ = program.timeline
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(TilewrightError, match=r"tilewright\[pandas\]"):
+        program.to_pandas()

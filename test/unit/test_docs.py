@@ -53,6 +53,7 @@ def check(command: str, shown: str, folder: Path) -> None:
 def test_document(document: Path, tmp_path: Path):
     for kind, file, block in BLOCK.findall(document.read_text()):
         if file:
+            (tmp_path / file).parent.mkdir(exist_ok=True)
             (tmp_path / file).write_text(block)
         if kind == "python":
             (tmp_path / "program.py").write_text(block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -15,7 +14,9 @@ from tilewright.driver.points import Point
 from tilewright.driver.sweep import sweep
 from tilewright.driver.sweep_runs import Note, Run
 from tilewright.driver.sweep_spec import Study, read_study
+from tilewright.driver.sweep_store import key_of
 from tilewright.errors import TilewrightError
+from tilewright.machine.changes import attribute
 
 SPEC = """
 target = "tiny"
@@ -38,8 +39,8 @@ def cost_of(depth: int, bandwidth: int, frequency: int) -> tuple[float, float] |
 
 
 def answer_of(point: Point) -> dict[str, Any]:
-    numbers = r"frequency (\d+)", r"SPAD {.* depth (\d+)", r"<-> SPAD {.*bandwidth (\d+)"
-    frequency, depth, bandwidth = (int(re.findall(pattern, point.target)[0]) for pattern in numbers)
+    paths = "frequency", "SPAD.depth", "DRAM->SPAD.bandwidth"
+    frequency, depth, bandwidth = (int(attribute(point.machine, path)) for path in paths)
     cost = cost_of(depth, bandwidth, frequency)
     if cost is None:
         return {"error": TilewrightError("infeasible", "a", "room", "less").as_dict(), "cpu_s": 0.0}
@@ -66,7 +67,7 @@ def test_a_search_asks_for_no_machine_twice_and_finds_most_of_the_front(study: S
     pytest.importorskip("optuna")
     computed: list[Point] = []
     answer = sweep(study, tmp_path / "points.sqlite", run=counting(computed))
-    assert answer["points"] == answer["computed"] == len({point.target for point in computed}) == len(computed) == 40
+    assert answer["points"] == answer["computed"] == len({key_of(point) for point in computed}) == len(computed) == 40
     grid = {values: cost for values in product(*study.attributes.values()) if (cost := cost_of(*map(int, values)))}
     front = {
         one for one, (a, b) in grid.items() if not any((c, d) != (a, b) and c <= a and d <= b for c, d in grid.values())
@@ -95,7 +96,7 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(study: Study, tmp_pat
         sweep(study, tmp_path / "parts.sqlite", run=short)
     rest = sweep(study, tmp_path / "parts.sqlite", run=counting(computed, backwards=True))
     assert rest["computed"] == 40 - 17
-    assert len({point.target for point in computed}) == len(computed) == 40
+    assert len({key_of(point) for point in computed}) == len(computed) == 40
     assert {**rest, "computed": 40, "database": ""} == {**whole, "database": ""}
 
 
