@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= 2
 LIGHT = $(shell $(BIN)/python -c "from tilewright.zoo.onnx_models import light_folder; print(light_folder())")
 
-.PHONY: install demo test slow check lint bench clean
+.PHONY: install demo test slow check lint bench docs clean
 
 install: .venv/.installed
 
@@ -39,6 +39,12 @@ bench: install
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py
 	$(BIN)/python bench/price_models.py
+
+# The documentation's site, build/site/index.html; every link leads somewhere.
+docs: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python tools/make_site.py build/docs
+	$(BIN)/python -m mkdocs build --strict --quiet
 
 clean:
 	rm -rf build out .pytest_cache .ruff_cache .hypothesis
