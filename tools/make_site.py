@@ -2,8 +2,8 @@
 
     python tools/make_site.py build/docs
 
-writes them to a folder, from which `mkdocs build --strict` makes the site (`make docs`): all of `docs`, the README as the
-first page, a page of the passes from their docstrings, and one of the commands from their `--help`.
+writes them to a folder, from which `mkdocs build --strict` makes the site (`make docs`): all of `docs`, the README as
+the first page, a page of the passes from their docstrings, and one of the commands from their `--help`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _prose(text: str, up: str) -> str:
 def passes() -> str:
     """The page of the passes: what each does, and its options, in the order of the levels."""
     parts = [
-        "# Passes\n\nEach runs by itself in `tilewright-opt -p NAME{OPTION=VALUE}`; `tilewright compile --dump DIR` writes "
-        "the IR after each that it runs.\n"
+        "# Passes\n\nEach runs by itself in `tilewright-opt -p NAME{OPTION=VALUE}`; `tilewright compile --dump DIR` "
+        "writes the IR after each that it runs.\n"
     ]
     for folder, names in PASSES_BY_FOLDER.items():
         parts.append(f"## {folder.replace('_', ' ') or 'targets'}\n")
