@@ -24,6 +24,7 @@ def show_mapped(answer: dict[str, Any]) -> None:
         *_device_rows(answer),
         *_mesh_rows(answer),
         ["outputs", answer["outputs"]],
+        *([["page", answer["report"]]] if "report" in answer else []),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table("Run", ["what", "value"], rows)

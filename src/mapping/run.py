@@ -14,11 +14,15 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from ..arrays import Array, Comparison, compare, verdict, write_arrays
-from ..backends.report import loop_nest
+from ..backends.report import loop_nest, mapping_svg
+from ..backends.report.nest_text import level_loops
+from ..backends.report.page.kernel import write_kernel
 from ..backends.simulator.nests import NestKernel, NestRun, check_points, simulate_nest
+from ..costs.bounds import bounds_of
 from ..costs.exact import ExactPrices, TensorTotals, dram_bytes, evaluate
 from ..costs.hierarchy import Architecture, LoopMapping, Problem, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
+from ..costs.mapping.levels import canonical
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
@@ -68,6 +72,7 @@ class MappedRun:
     proven: bool | None = None
     executed: DeviceRun | None = None
     mesh: MeshRun | None = None
+    report: Path | None = None
 
     def __repr__(self) -> str:
         agrees = {True: ", agrees with ", False: ", differs from ", None: ""}[self.agrees]
@@ -136,6 +141,7 @@ class MappedRun:
             "mapping": mapping_as_json(self.arch, self.problem, self.mapping),
             "outputs": str(self.outputs),
             "trace": None,
+            **({"report": str(self.report)} if self.report is not None else {}),
             "compared_with": self.compared_with,
             **verdict(self.comparison),
             "agrees": self.agrees,
@@ -143,6 +149,22 @@ class MappedRun:
             **({"noc": self.mesh.as_dict()} if self.mesh is not None else {}),
             "cpu_s": self.cpu_s,
         }
+
+
+def write_page(path: Path, run: MappedRun) -> None:
+    """Write the page about a run: its answer, the bounds of any mapping, and a picture of this one."""
+    arch, problem = run.arch, run.problem
+    mapping, loops = canonical(arch, problem, run.mapping), level_loops(arch, problem, run.mapping)
+    levels = zip(arch.levels, mapping.levels, loops, strict=True)
+    tree = [
+        {"memory": level.name, "keeps": [t.name for t in problem.tensors if t.name not in own.bypass], "loops": lines}
+        for level, own, lines in levels
+    ]
+    facts = {"name": run.kernel, "tree": tree, "statement": text_of_problem(problem), "offchip": arch.levels[-1].name}
+    bounds = bounds_of(arch, problem).as_json()
+    energies = {"energy_by_component_pj": dict(run.simulation.prices.energy_by_component_pj)}
+    answer = {**run.as_dict(), **facts, **energies, "lower_bound": bounds}
+    write_kernel(path, answer, mapping_svg(arch, problem, run.mapping, run.simulation.prices))
 
 
 def _totals(prices: ExactPrices, memory: str) -> dict[str, dict[str, int]]:
@@ -247,7 +269,7 @@ def run_mapped(
     if is_threads(target):
         threads = kernel_from(chosen.name, chosen.module, target, chosen.problem, chosen.mapping)
         executed = on_device(threads, work.arrays, (expected or written)[output], options.tolerance)
-    return MappedRun(
+    ran = MappedRun(
         chosen.name,
         arch,
         chosen.problem,
@@ -261,7 +283,11 @@ def run_mapped(
         chosen.proven,
         executed,
         mesh,
+        options.report,
     )
+    if options.report is not None:
+        write_page(options.report, ran)
+    return ran
 
 
 def _on_mesh(arch: Architecture, chosen: Chosen) -> MeshRun:

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-INK, SOFT, LINE, PANEL = "#1c2733", "#5d6b7a", "#c9d2dc", "#f3f6f9"
+INK, SOFT, LINE, PANEL, TRACK = "#1c2733", "#5d6b7a", "#c9d2dc", "#f3f6f9", "#e1e8f0"
 
 
 @dataclass

@@ -15,7 +15,7 @@ from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...costs.mapping.levels import canonical
 from ...costs.timeloop import Prices
 from .nest_text import level_loops
-from .svg import INK, LINE, MONO, PANEL, SOFT, Svg, joules, short
+from .svg import INK, LINE, MONO, PANEL, SOFT, TRACK, Svg, joules, short
 from .traffic_table import TrafficRow, traffic_rows
 
 PALETTE = ("#2f6fb0", "#c8741a", "#7a52a8", "#b03a5b", "#4f7d8c", "#8a6d3b")
@@ -125,7 +125,7 @@ def _band(picture: _Picture, row: _Row) -> None:
         spread = loop.startswith("spread")
         y = row.y + 24 + LINE_HEIGHT * number
         if spread:
-            svg.rect(picture.loops_x - 6, y - 13, picture.loops_width - 14, 17, rx=3, fill="#e3eaf2")
+            svg.rect(picture.loops_x - 6, y - 13, picture.loops_width - 14, 17, rx=3, fill=TRACK)
         indent = "" if spread else "  " * min(number, 6)
         look = {"font_family": MONO, "fill": INK, "xml:space": "preserve"}
         svg.text(picture.loops_x, y, indent + loop, font_size=11.5, **look)
@@ -155,7 +155,7 @@ def _filling(picture: _Picture, row: _Row) -> None:
             used += kept.tile_words * (tensor.word_bits or level.word_bits) / level.word_bits
     share = min(1.0, used / entries)
     y = row.y + 46
-    picture.svg.rect(LEFT + 12, y, 100, 6, rx=3, fill="#dfe6ee")
+    picture.svg.rect(LEFT + 12, y, 100, 6, rx=3, fill=TRACK)
     picture.svg.rect(LEFT + 12, y, max(2.0, 100 * share), 6, rx=3, fill=SOFT)
     picture.svg.note(f"{used:g} of {entries} words")
     text = "under 1 % full" if share < 0.01 else f"{100 * share:.0f} % full"

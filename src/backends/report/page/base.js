@@ -79,6 +79,64 @@ function layerInk(number) {
   return 0.2126 * channel(0) + 0.7152 * channel(8) + 0.0722 * channel(4) > 0.2 ? "#10161c" : "#ffffff";
 }
 
+// Dark or light, and what is painted anew then; `repaint` knows canvases, all else follows the style.
+function setTheme(value, repaint = () => {}) {
+  dark = value;
+  document.documentElement.classList.toggle("dark", dark);
+  $("theme").textContent = dark ? "Light" : "Dark";
+  readPaint();
+  repaint();
+}
+
+// The frame of every page: its theme, and keys with what they do; those of the page are [key, what, act].
+function startPage(keys = [], repaint = () => {}) {
+  const all = [...keys, ["d", "dark or light", () => setTheme(!dark, repaint)], ["?", "these keys", () => $("keys").showModal()]];
+  setTheme(matchMedia("(prefers-color-scheme: dark)").matches, repaint);
+  $("theme").addEventListener("click", () => setTheme(!dark, repaint));
+  $("help").addEventListener("click", () => $("keys").showModal());
+  $("keys").append(make("h2", { textContent: "Keys" }), make("dl", { className: "facts", style: "margin:12px 0" },
+    ...all.flatMap(([key, what]) => [make("dt", {}, make("kbd", { textContent: key })), make("dd", { textContent: what })])),
+  make("form", { method: "dialog" }, make("button", { textContent: "Close" })));
+  document.addEventListener("keydown", (event) => {
+    if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = all.find(([key, , does]) => does && key.split(", ").includes(event.key))?.[2];
+    if (!act) return;
+    event.preventDefault();
+    act(event.key);
+  });
+}
+
+function card(label, value, ...lines) {
+  return make("div", { className: "card" }, make("h3", { textContent: label }), make("div", { className: "value" }, ...[value].flat()),
+    ...lines.filter(Boolean).map((line) => (typeof line === "string" ? make("p", { textContent: line }) : line)));
+}
+
+const unit = (text) => make("small", { textContent: ` ${text}` });
+const meter = (part) => (part === null ? "" : make("div", { className: "meter", title: share(part) }, make("b", { style: `width:${100 * Math.min(1, part)}%` })));
+
+// A value and its unit, apart.
+function parted(text) {
+  const [value, ...name] = text.split(" ");
+  return [value, unit(name.join(" "))];
+}
+
+// A name, a bar, a value, and a note for each row: { name, kind, part, text }.
+function bars(label, rows) {
+  return make("div", { className: "bars" }, make("h3", { textContent: label }), ...rows.flatMap((row) => [
+    make("span", { textContent: row.name, title: row.title ?? "" }),
+    make("span", { className: "track" }, make("b", { style: `width:${(100 * Math.min(1, row.part)).toFixed(2)}%;--kind:var(--${row.kind})` })),
+    make("span", { className: "value", textContent: row.text }),
+    make("span", { className: "value soft", textContent: row.note ?? (row.bare ? "" : share(row.part)) })]));
+}
+
+// The rows of a table, each a list of texts or elements; the first `left` columns are text.
+function tableRows(head, rows, left = 1) {
+  const row = (cells, tag) => make("tr", {}, ...cells.map((cell, place) => make(tag, { className: place < left ? "left" : "" }, cell)));
+  return [make("thead", {}, row(head, "th")), make("tbody", {}, ...rows.map((cells) => row(cells, "td")))];
+}
+
+const finish = () => { document.documentElement.dataset.ready = "true"; };
+
 // --- what is selected: a layer by number, perhaps one of its instructions
 
 const selected = { layer: null, instruction: null };

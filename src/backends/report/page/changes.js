@@ -13,33 +13,24 @@ const moreOf = (change) => (numbers(change) ? change.a === change.b ? "same" : `
 const SUMMED = ["cycles", "dram_bytes", "energy_pj", "instructions"];
 
 function cardsOfTotals() {
-  $("cards").replaceChildren(...answer.totals.filter((change) => change.a !== change.b || !change.key.includes(".")).map((change) => make("div", { className: "card" },
-    make("h3", { textContent: change.key.replaceAll("_", " ").replace("lower bound.", "least ").replace(" pj", "") }),
-    make("div", { className: "value" }, moreOf(change) || "same"),
-    make("p", { textContent: `${textOf(change.key, change.a)} \u2192 ${textOf(change.key, change.b)}` }))));
-}
-
-function row(cells, tag = "td") {
-  return make("tr", {}, ...cells.map((cell, place) => {
-    const item = make(tag, { className: place < 2 ? "left" : "" });
-    item.append(cell);
-    return item;
-  }));
+  $("cards").replaceChildren(...answer.totals.filter((change) => change.a !== change.b || !change.key.includes(".")).map((change) => card(
+    change.key.replaceAll("_", " ").replace("lower bound.", "least ").replace(" pj", ""), moreOf(change) || "same",
+    `${textOf(change.key, change.a)} \u2192 ${textOf(change.key, change.b)}`)));
 }
 
 function tableOfTarget() {
   if (!answer.target.length) { $("target").hidden = true; return; }
-  $("attributes").replaceChildren(make("thead", {}, row(["attribute", "", "A", "B", "change"], "th")),
-    make("tbody", {}, ...answer.target.map((change) => row([change.key, "", textOf("", change.a), textOf("", change.b), moreOf(change)]))));
+  $("attributes").replaceChildren(...tableRows(["attribute", "", "A", "B", "change"],
+    answer.target.map((change) => [change.key, "", textOf("", change.a), textOf("", change.b), moreOf(change)]), 2));
 }
 
 function tableOfLayers() {
-  const wanted = $("filter").value.trim().toLowerCase(), key = $("keys").value;
+  const wanted = $("filter").value.trim().toLowerCase(), key = $("what").value;
   const shown = answer.changed.filter((change) => (!key || change.key === key) && change.layer.toLowerCase().includes(wanted));
   const most = Math.max(1e-12, ...shown.map((change) => change.weight));
-  $("table").replaceChildren(make("thead", {}, row(["layer", "what", "A", "B", "change", "of all layers"], "th")),
-    make("tbody", {}, ...shown.map((change) => row([change.layer, change.key, textOf(change.key, change.a), textOf(change.key, change.b),
-      moreOf(change), barOf(change, most)]))));
+  $("table").replaceChildren(...tableRows(["layer", "what", "A", "B", "change", "of all layers"],
+    shown.map((change) => [change.layer, change.key, textOf(change.key, change.a), textOf(change.key, change.b),
+      moreOf(change), barOf(change, most)]), 2));
   $("shown").textContent = `${shown.length} changes`;
 }
 
@@ -52,20 +43,12 @@ function barOf(change, most) {
   return make("span", {}, bar, make("span", { className: "part", textContent: share(change.weight) }));
 }
 
-function theme(value) {
-  dark = value;
-  document.documentElement.classList.toggle("dark", dark);
-  $("theme").textContent = dark ? "Light" : "Dark";
-}
-
 $("title").append(answer.a, make("span", { textContent: " and " }), answer.b);
-theme(matchMedia("(prefers-color-scheme: dark)").matches);
+startPage([["/", "filter the layers", () => $("filter").focus()]]);
 cardsOfTotals();
 tableOfTarget();
-for (const key of [...new Set(answer.changed.map((change) => change.key))].sort()) $("keys").append(make("option", { value: key, textContent: key }));
+for (const key of [...new Set(answer.changed.map((change) => change.key))].sort()) $("what").append(make("option", { value: key, textContent: key }));
 tableOfLayers();
 $("filter").addEventListener("input", tableOfLayers);
-$("keys").addEventListener("change", tableOfLayers);
-$("theme").addEventListener("click", () => theme(!dark));
-document.addEventListener("keydown", (event) => { if (event.key === "d" && !/INPUT|SELECT/.test(event.target.tagName)) theme(!dark); });
-document.documentElement.dataset.ready = "true";
+$("what").addEventListener("change", tableOfLayers);
+finish();

@@ -2,33 +2,27 @@
 
 function makeCards() {
   const least = answer.lower_bound ?? {}, cards = [];
-  const card = (label, value, lines, part = null) => cards.push(make("div", { className: "card" },
-    make("h3", { textContent: label }), make("div", { className: "value" }, ...value),
-    ...lines.filter(Boolean).map((line) => make("p", { textContent: line })),
-    ...(part === null ? [] : [make("div", { className: "meter", title: share(part) }, make("b", { style: `width:${100 * Math.min(1, part)}%` }))])));
-  const unit = (text) => make("small", { textContent: ` ${text}` });
-  card("Latency", [exact(answer.cycles), unit("cycles")],
+  const add = (label, value, lines, part = null) => cards.push(card(label, value, ...lines, meter(part)));
+  add("Latency", [exact(answer.cycles), unit("cycles")],
     [`${seconds(answer.cycles)} at ${count(answer.target.frequency_hz, "Hz")}`, predictedLine("cycles")]);
   if (least.cycles) {
-    card("Least of any program", [exact(least.cycles), unit("cycles")],
+    add("Least of any program", [exact(least.cycles), unit("cycles")],
       [`${(100 * answer.gap).toFixed(1)} % above it, bound by ${answer.bound_by}`], least.cycles / answer.cycles);
   }
   if (answer.energy_pj !== null) {
-    const [value, ...name] = energy(answer.energy_pj).split(" ");
-    card("Energy", [value, unit(name.join(" "))], [least.energy_pj ? `at least ${energy(least.energy_pj)}` : ""],
+    add("Energy", parted(energy(answer.energy_pj)), [least.energy_pj ? `at least ${energy(least.energy_pj)}` : ""],
       least.energy_pj ? least.energy_pj / answer.energy_pj : null);
   }
-  const [value, name] = bytes(answer.dram_bytes).split(" ");
-  card("Off-chip traffic", [value, unit(name)], [least.dram_bytes ? `at least ${bytes(least.dram_bytes)}` : ""],
+  add("Off-chip traffic", parted(bytes(answer.dram_bytes)), [least.dram_bytes ? `at least ${bytes(least.dram_bytes)}` : ""],
     least.dram_bytes ? least.dram_bytes / answer.dram_bytes : null);
   const array = answer.target.array;
   if (array && array in answer.utilization) {
-    card(`Use of ${array}`, [(100 * answer.utilization[array]).toFixed(1), unit("% of its peak")],
+    add(`Use of ${array}`, [(100 * answer.utilization[array]).toFixed(1), unit("% of its peak")],
       [`${exact(answer.counts.computes[array].ops)} operations`], answer.utilization[array]);
   }
   for (const memory of answer.target.memories.filter((one) => !one.offchip && answer.peak_bytes[one.name])) {
-    const used = answer.peak_bytes[memory.name], [size, prefix] = capacity(used).split(" ");
-    card(`Highest byte used in ${memory.name}`, [size, unit(prefix)], [`of ${capacity(memory.capacity_bytes)}`], used / memory.capacity_bytes);
+    const used = answer.peak_bytes[memory.name];
+    add(`Highest byte used in ${memory.name}`, parted(capacity(used)), [`of ${capacity(memory.capacity_bytes)}`], used / memory.capacity_bytes);
   }
   $("cards").replaceChildren(...cards);
 }
@@ -187,12 +181,4 @@ function unitKind(nodes) {
   const offchip = new Set(answer.target.links.filter((link) => link.offchip).map((link) => link.name));
   if (nodes.some((node) => offchip.has(node))) return "dram";
   return nodes.includes(answer.target.array) ? "array" : nodes.length ? "vector" : "other";
-}
-
-function bars(label, rows) {
-  return make("div", { className: "bars" }, make("h3", { textContent: label }), ...rows.flatMap((row) => [
-    make("span", { textContent: row.name, title: row.title ?? "" }),
-    make("span", { className: "track" }, make("b", { style: `width:${(100 * Math.min(1, row.part)).toFixed(2)}%;--kind:var(--${row.kind})` })),
-    make("span", { className: "value", textContent: row.text }),
-    make("span", { className: "value soft", textContent: row.note ?? (row.bare ? "" : share(row.part)) })]));
 }

@@ -1,4 +1,4 @@
-// The panel of what is selected, keys, themes, and the start.
+// The panel of what is selected, keys, and the start.
 
 let level = "";
 const texts = { ir: null, assembly: null };
@@ -78,35 +78,20 @@ function showCode(number) {
   place.scrollTop = marked ? marked.offsetTop - place.offsetTop - place.clientHeight / 2 : 0;
 }
 
-// --- keys and themes
+// --- keys
 
-const KEYS = [["/", "find a layer"], ["j, k", "next and previous layer"], ["d", "dark or light"], ["Esc", "close, select nothing"],
-  ["arrows, +, -, 0", "in the timeline or the network: pan, zoom, all"], ["n, p", "in the timeline: next and previous instruction of the unit"],
+const step = (by) => { if (layers.length) select(Math.min(layers.length - 1, Math.max(0, selected.layer === null ? 0 : selected.layer + by)), null, "keys"); };
+
+const KEYS = [["/", "find a layer", () => $("search").focus()], ["j, k", "next and previous layer", (key) => step(key === "j" ? 1 : -1)],
+  ["Esc", "close, select nothing"], ["arrows, +, -, 0", "in the timeline or the network: pan, zoom, all"],
+  ["n, p", "in the timeline: next and previous instruction of the unit"],
   ["wheel", "zooms what has the focus, or with Ctrl"], ["double click", "zooms in where it is"]];
 
-function pageKeys(event) {
-  if (event.key === "Escape") { $("tip").hidden = true; select(null); document.activeElement.blur(); return; }
-  if (/INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const step = (by) => select(Math.min(layers.length - 1, Math.max(0, selected.layer === null ? 0 : selected.layer + by)), null, "keys");
-  const act = { "/": () => $("search").focus(), j: () => layers.length && step(1), k: () => layers.length && step(-1),
-    d: () => setTheme(!dark), "?": () => $("keys").showModal() }[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
-}
-
-function setTheme(value) {
-  dark = value;
-  document.documentElement.classList.toggle("dark", dark);
-  $("theme").textContent = dark ? "Light" : "Dark";
-  readPaint();
-  paintTimeline();
-}
-
-function makeKeys() {
-  $("keys").append(make("h2", { textContent: "Keys" }), make("dl", { className: "facts", style: "margin:12px 0" },
-    ...KEYS.flatMap(([key, what]) => [make("dt", {}, make("kbd", { textContent: key })), make("dd", { textContent: what })])),
-  make("form", { method: "dialog" }, make("button", { textContent: "Close" })));
+function escape(event) {
+  if (event.key !== "Escape") return;
+  $("tip").hidden = true;
+  select(null);
+  document.activeElement.blur();
 }
 
 function onSelect(from) {
@@ -130,7 +115,7 @@ function openAddressed() {
 
 async function start() {
   $("title").append(answer.name, make("span", { textContent: ` on ${answer.target.name}` }));
-  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  startPage(KEYS, paintTimeline);
   makeCards();
   makeAdvice();
   makeLevers();
@@ -138,7 +123,6 @@ async function start() {
   makeTable();
   makeRoofline();
   makeBars();
-  makeKeys();
   wireGraph();
   fitGraph(false);
   await loadTimeline();
@@ -154,12 +138,10 @@ async function start() {
     textContent: `Control model ${answer.target.control} keeps no time of each instruction.` }));
   }
   listeners.push(onSelect);
-  document.addEventListener("keydown", pageKeys);
-  $("theme").addEventListener("click", () => setTheme(!dark));
-  $("help").addEventListener("click", () => $("keys").showModal());
+  document.addEventListener("keydown", escape);
   new ResizeObserver(() => { paintTimeline(); makeRoofline(); markRoofline(); }).observe($("timeline-body"));
   openAddressed();
-  document.documentElement.dataset.ready = "true";
+  finish();
 }
 
 start();

@@ -79,23 +79,15 @@ function drawMap() {
 
 function drawTable() {
   const keys = [...attributes, ...figures], sorted = [...machines].sort((a, b) => isBest(b) - isBest(a) || a[answer.objectives[0]] - b[answer.objectives[0]]);
-  $("table").replaceChildren(make("thead", {}, make("tr", {}, make("th", { className: "left", textContent: "front" }), ...keys.map((key) => make("th", { textContent: key })))),
-    make("tbody", {}, ...sorted.map((one) => make("tr", {}, make("td", { className: "left", textContent: isBest(one) ? "\u25a0" : "" }),
-      ...keys.map((key) => make("td", { textContent: textOf(key, valueOf(one, key)) }))))));
+  $("table").replaceChildren(...tableRows(["front", ...keys],
+    sorted.map((one) => [isBest(one) ? "\u25a0" : "", ...keys.map((key) => textOf(key, valueOf(one, key)))])));
   $("shown").textContent = `${machines.length} machines, figures are geometric means over networks and batches`;
 }
 
-function theme(value) {
-  dark = value;
-  document.documentElement.classList.toggle("dark", dark);
-  $("theme").textContent = dark ? "Light" : "Dark";
-}
-
 $("title").append(answer.name);
-theme(matchMedia("(prefers-color-scheme: dark)").matches);
-$("theme").addEventListener("click", () => theme(!dark));
+startPage();
 $("cards").append(...[["points", answer.points], ["done", answer.done], ["without a program", answer.failed], ["on the front", front.length]]
-  .map(([label, value]) => make("div", { className: "card" }, make("h3", { textContent: label }), make("div", { className: "value", textContent: exact(value) }))));
+  .map(([label, value]) => card(label, exact(value))));
 if (machines.length) {
   const [first, second = FIGURES[0]] = answer.objectives;
   choose("across", [...figures, ...attributes], second, drawPicture);
@@ -111,4 +103,4 @@ if (machines.length) {
   drawTable();
   new ResizeObserver(drawPicture).observe($("picture"));
 } else for (const section of document.querySelectorAll("section:not(#summary)")) section.hidden = true;
-document.documentElement.dataset.ready = "true";
+finish();

@@ -13,18 +13,31 @@ HERE = Path(__file__).parent
 
 
 def filled(
-    template: str, title: str, answer: Mapping[str, Any], scripts: Sequence[str], packs: Mapping[str, str] | None = None
+    body: str,
+    title: str,
+    answer: Mapping[str, Any],
+    scripts: Sequence[str],
+    packs: Mapping[str, str] | None = None,
+    *,
+    picture: str = "",
 ) -> str:
-    """A page that needs nothing else: its answer as JSON, and `packs`, which it unpacks when they are first needed."""
+    """A page that needs nothing else: the frame of all pages around a `body`, with a link to each of its sections.
+
+    The answer is in it as JSON, and `packs`, which it unpacks when they are first needed;
+    a `picture` is SVG text.
+    """
+    sections = re.findall(r'<section id="([\w-]+)" aria-label="([^"]+)"', main := _part(body))
     data = json.dumps(answer, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {
         "TITLE": escape(title),
+        "BODY": main.rstrip().replace("{{PICTURE}}", picture),
+        "LINKS": "".join(f'<a href="#{name}">{label}</a>' for name, label in sections),
         "STYLE": _part("page.css"),
         "ANSWER": data,
         "PACKS": "\n".join(_pack(name, text) for name, text in (packs or {}).items()),
         "SCRIPT": "\n".join(_part(name) for name in scripts),
     }
-    return re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], _part(template))
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda match: parts[match[1]], _part("shell.html"))
 
 
 def _part(name: str) -> str:

@@ -10,8 +10,12 @@ import pytest
 from tilewright.backends.report.difference import difference
 from tilewright.backends.report.page.changes import write_changes
 from tilewright.backends.report.page.study import write_study
+from tilewright.driver import RunOptions
+from tilewright.mapping import MapOptions, MappedRun, run_mapped
 
 from .conftest import Report
+
+KERNEL = "O[n,k,p] += I[n,c,p+r] * W[k,c,r]; n=1 k=4 c=4 p=6 r=3"
 
 
 def opened(browser: Any, page: Path, width: int) -> Any:
@@ -22,6 +26,37 @@ def opened(browser: Any, page: Path, width: int) -> Any:
     found.wait_for_selector("html[data-ready]", state="attached")
     assert found.evaluate("document.documentElement.scrollWidth <= innerWidth")
     return found
+
+
+@pytest.fixture(scope="module")
+def mapped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MappedRun]:
+    """The page of a mapping that ran, and the run."""
+    folder = tmp_path_factory.mktemp("mapped")
+    options = RunOptions(report=folder / "page.html")
+    how = MapOptions(mapper="sunstone")
+    found = run_mapped(KERNEL, "eyeriss_like", folder=folder, map_options=how, options=options)
+    return folder / "page.html", found
+
+
+@pytest.mark.parametrize("width", [1600, 1000, 600])
+def test_a_mapping(browser: Any, mapped: tuple[Path, MappedRun], width: int):
+    path, run = mapped
+    page = opened(browser, path, width)
+    assert page.locator(".card .value").first.inner_text() == f"{run.cycles:,} cycles"
+    bars = page.locator(".bars").first.locator(".value").all_inner_texts()
+    assert len(bars) == 2 * sum(pj > 0 for pj in run.simulation.prices.energy_by_component_pj.values())
+    words = [tuple(row.locator("td").all_inner_texts()[:3]) for row in page.locator("#table tbody tr").all()]
+    assert words == [
+        (memory, tensor, f"{found['reads']:,}")
+        for memory, one in reversed(run.counted.items())
+        for tensor, found in one["tensors"].items()
+    ]
+    page.keyboard.press("/")
+    page.keyboard.type("dram")
+    assert {row[0] for row in words if row[0] == "DRAM"} == {page.locator("#table tbody td").first.inner_text()}
+    page.locator("#filter").blur()
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
 
 
 @pytest.mark.parametrize("width", [1600, 1000, 600])
