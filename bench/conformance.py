@@ -151,7 +151,7 @@ def interpreted(model: ModelProto, inputs: Sequence[Any]) -> list[Array]:
     """The outputs of a model by the meaning of its graph."""
     named = onnx_backend.named_inputs(model, inputs)
     needed = constant_inputs(model)
-    module = import_onnx(model, constants={name: named[name] for name in needed})
+    module = import_onnx(model, constants={name: named[name] for name in needed}, doubles="f32")
     results = run_graph(module, {name: array for name, array in named.items() if name not in needed})
     truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
     return [results[o.name].astype(bool) if o.name in truths else results[o.name] for o in model.graph.output]
@@ -167,7 +167,7 @@ def run_case(name: str, interpret: bool = False) -> Outcome:
     try:
         for inputs, expected in data_sets(case):
             model = model_of(case)
-            outputs = interpreted(model, inputs) if interpret else onnx_backend.run_model(model, inputs)
+            outputs = interpreted(model, inputs) if interpret else onnx_backend.run_model(model, inputs, doubles="f32")
             Runner.assert_similar_outputs(expected, list(outputs), rtol=case.rtol, atol=case.atol)
     except TilewrightError as error:
         kind, reason = REFUSED, f"{error.kind}: {error.subject}: expected {error.expected}, found {error.found}"

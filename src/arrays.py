@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .algebra.element import is_float, limits, plain
 from .errors import TilewrightError
 from .files import file_error, replacing
 
@@ -144,12 +145,12 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
             if "\0" in name:
                 raise TilewrightError("file", str(path), "names without zero bytes", repr(name), "rename the array")
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
+                np.lib.format.write_array(stream, plain(np.asarray(array)), allow_pickle=False)
 
 
 def undefined(dtype: np.dtype[Any]) -> float | int:
     """What stands where nothing was written: NaN, or the largest integer."""
-    return np.nan if dtype.kind == "f" else np.iinfo(dtype).max
+    return np.nan if is_float(dtype) else limits(dtype)[1]
 
 
 def make_inputs(signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], seed: int = 0) -> dict[str, Array]:
@@ -159,11 +160,10 @@ def make_inputs(signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], 
 
 
 def _make_input(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    if dtype.kind == "f":
+    if is_float(dtype):
         return random.standard_normal(shape).astype(dtype)
-    if dtype.kind in "iu" and dtype.itemsize == 1:
-        info = np.iinfo(dtype)
-        return random.integers(info.min, info.max, shape, dtype, endpoint=True)
+    if dtype.kind != "b" and dtype.itemsize == 1:
+        return random.integers(*limits(dtype), shape, np.int64, endpoint=True).astype(dtype)
     return random.integers(0, 2 if dtype.kind == "b" else 8, shape).astype(dtype)
 
 
@@ -219,7 +219,7 @@ def _compare_one(name: str, array: Array, expected: Array, tolerance: float | No
             error, at = float(differences[place]), start + place
         same = False
     relative = error / scale if scale else error
-    own = TOLERANCES.get(array.itemsize, 0.0) if array.dtype.kind == "f" else 0.0
+    own = TOLERANCES.get(array.itemsize, 0.0) if is_float(array.dtype) else 0.0
     bound = own if tolerance is None else tolerance
     worst = None
     if not same:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from .algebra.element import of_type, plain
 from .arrays import load_arrays
 from .errors import TilewrightError
 from .files import replacing
@@ -88,7 +89,7 @@ class Resources(MutableMapping[str, Array]):
                 entry = zipfile.ZipInfo(f"{_escape(name)}.npy", _DATE)
                 entry.external_attr = 0o600 << 16
                 with archive.open(entry, "w", force_zip64=array.nbytes >= _ZIP64_BYTES) as stream:
-                    np.lib.format.write_array(stream, array, allow_pickle=False)
+                    np.lib.format.write_array(stream, plain(array), allow_pickle=False)
 
     @staticmethod
     def load(path: str | Path) -> Resources:
@@ -154,8 +155,8 @@ def weight_array(op: WeightOp, resources: Resources) -> Array | None:
 
     if op.value is not None:
         return dense_array(op.value)
-    array = resources.get(op.resource)
-    expected = op.result.type
+    array, expected = resources.get(op.resource), op.result.type
+    array = array if array is None else of_type(array, dtype_of(expected.element_type))
     if array is not None and (array.shape != expected.get_shape() or array.dtype != dtype_of(expected.element_type)):
         found = f"{array.dtype} of shape {list(array.shape)}"
         raise TilewrightError("weights", f"graph.weight @{op.resource}", f"an array of type {expected}", found)

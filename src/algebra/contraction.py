@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .element import WITHOUT_SUMS, is_float, limits
 from .functions import to_int64
 from .layout import Array, Layout, restrict, split
 
@@ -56,7 +57,7 @@ def work_dtype(left: np.dtype[Any], right: np.dtype[Any], depth: int) -> np.dtyp
 
     Floats sum in float64: equal sums in tiles of different shape are equal then, whichever order BLAS takes for them.
     """
-    if left.kind == "f" or right.kind == "f":
+    if is_float(left) or is_float(right):
         return np.dtype(np.float64)
     largest = _magnitude(left) * _magnitude(right)
     if largest * min(depth, 256) <= 1 << 24:
@@ -65,8 +66,8 @@ def work_dtype(left: np.dtype[Any], right: np.dtype[Any], depth: int) -> np.dtyp
 
 
 def _magnitude(dtype: np.dtype[Any]) -> int:
-    info = np.iinfo(dtype)
-    return max(-int(info.min), int(info.max))
+    low, high = limits(dtype)
+    return max(-low, high)
 
 
 def _assign_roles(shape: tuple[int, ...], target: Layout, left: Layout, right: Layout) -> _Roles | None:
@@ -103,7 +104,7 @@ def _collapses(shape: tuple[int, ...], axes: Sequence[int], layout: Layout) -> b
 def _matmul(shape: tuple[int, ...], roles: _Roles, target: Layout, left: Layout, right: Layout, depth: int) -> Product:
     work = work_dtype(left.dtype, right.dtype, depth)
     part = depth
-    if work == np.float32 and left.dtype.kind != "f" and right.dtype.kind != "f":
+    if work == np.float32 and not is_float(left.dtype) and not is_float(right.dtype):
         part = (1 << 24) // (_magnitude(left.dtype) * _magnitude(right.dtype))
 
     def cost(sizes: Sequence[int]) -> int:
@@ -163,8 +164,8 @@ def _matrix(view: Array, order: Sequence[int], shape: tuple[int, ...], work: np.
 
 def add_to(target: Array, value: Array) -> None:
     """`target += value` with the language's conversions: exact and wrapping for integer targets."""
-    if target.dtype.kind == "f":
-        if target.dtype == np.float16:
+    if is_float(target.dtype):
+        if target.dtype in WITHOUT_SUMS:
             np.copyto(target, target.astype(np.float32) + value, casting="unsafe")
         else:
             np.add(target, value, out=target, casting="unsafe")
@@ -177,7 +178,7 @@ def add_to(target: Array, value: Array) -> None:
 def _direct(shape: tuple[int, ...], roles: _Roles, target: Layout, left: Layout, right: Layout, depth: int) -> Product:
     """One multiply and one add of whole arrays per summed point: for depthwise convolutions and the like."""
     work = work_dtype(left.dtype, right.dtype, depth)
-    integers = left.dtype.kind != "f" and right.dtype.kind != "f"
+    integers = not is_float(left.dtype) and not is_float(right.dtype)
     if integers and work != np.int64:
         fits = _magnitude(left.dtype) * _magnitude(right.dtype) * depth < 1 << 31
         work = np.dtype(np.int32 if fits else np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TilewrightError
-from .element import ELEMENT_TYPES
+from .element import ELEMENT_TYPES, is_float, limits
 
 Array = NDArray[Any]
 
@@ -60,14 +60,14 @@ def common_dtype(args: Sequence[Array]) -> np.dtype[Any]:
     kinds = [arg.dtype for arg in args]
     if any(dtype == np.float64 for dtype in kinds):
         return np.dtype(np.float64)
-    if any(dtype.kind == "f" for dtype in kinds):
+    if any(is_float(dtype) for dtype in kinds):
         return np.dtype(np.float32)
     return np.dtype(np.int64)
 
 
 def to_int64(value: Array) -> Array:
     """Integers as int64; floats truncated toward zero, NaN as 0, clamped to what int64 holds."""
-    if value.dtype.kind != "f":
+    if not is_float(value.dtype):
         return value.astype(np.int64, copy=False)
     clamped = np.clip(
         np.nan_to_num(value.astype(np.float64), nan=0.0, posinf=_I64_HIGH, neginf=_I64_LOW), _I64_LOW, _I64_HIGH
@@ -77,21 +77,19 @@ def to_int64(value: Array) -> Array:
 
 def cast(value: Array, dtype: np.dtype[Any]) -> Array:
     """`value` in another element type: integers wrap, floats truncate toward zero on the way to integers."""
-    if dtype.kind == "f":
-        return value.astype(dtype, copy=False)
-    if value.dtype.kind == "f":
+    if not is_float(dtype) and is_float(value.dtype):
         value = to_int64(value)
     return value.astype(dtype, copy=False)
 
 
 def _cast_function(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
-    wide = np.dtype(np.float64 if dtype == np.float64 else np.float32 if dtype.kind == "f" else np.int64)
+    wide = np.dtype(np.float64 if dtype == np.float64 else np.float32 if is_float(dtype) else np.int64)
     return lambda x: cast(x, dtype).astype(wide, copy=False)
 
 
 def _saturate(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
-    info = np.iinfo(dtype)
-    return lambda x: np.clip(to_int64(x), info.min, info.max)
+    low, high = limits(dtype)
+    return lambda x: np.clip(to_int64(x), low, high)
 
 
 def _div(a: Array, b: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import TilewrightError
 from .contraction import add_to, make_contraction
+from .element import WITHOUT_SUMS, is_float, limits
 from .expr import Access, Call, Expr, Name, Num, Statement, Strided
 from .functions import call_function, cast, common_dtype, to_int64
 from .layout import Array, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
@@ -184,7 +185,7 @@ _UFUNCS: dict[str, np.ufunc] = {
 
 def _assignment(value: Expr, compiled: Value, target: Layout, sources: Sequence[Layout]) -> Body:
     """`=`; operations whose operands and target have one type run straight into the target."""
-    same = all(source.dtype == target.dtype for source in sources) and target.dtype != np.float16
+    same = all(source.dtype == target.dtype for source in sources) and target.dtype not in WITHOUT_SUMS
 
     def copy(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
         np.copyto(t, s[0], casting="unsafe")
@@ -193,7 +194,7 @@ def _assignment(value: Expr, compiled: Value, target: Layout, sources: Sequence[
         store(t, compiled(s, scalars))
 
     if isinstance(value, Access | Strided) or _is_call(value, "identity"):
-        return copy if target.dtype.kind == "f" or sources[0].dtype.kind != "f" else general
+        return copy if is_float(target.dtype) or not is_float(sources[0].dtype) else general
     if same and isinstance(value, Call) and value.fn in _UFUNCS and _all_accesses(value):
         return _into_target(_UFUNCS[value.fn])
     if same and _is_call(value, "relu"):
@@ -264,9 +265,9 @@ def _reduction(reduce: str, compiled: Value, shape: tuple[int, ...], reduced: tu
 
     def body(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
         value = np.asarray(compiled(s, scalars))
-        if value.dtype.kind != "f":
+        if not is_float(value.dtype):
             value = value.astype(np.int64, copy=False)
-        elif value.dtype == np.float16:
+        elif value.dtype in WITHOUT_SUMS:
             value = value.astype(np.float32)
         sizes = [max((a.shape[axis] for a in s), default=1) for axis in range(len(shape))]
         full = [n if a in reduced else 1 for a, n in enumerate(sizes)]
@@ -285,7 +286,7 @@ def combine(reduce: str, target: Array, value: Array) -> None:
     if value.dtype == target.dtype:
         ufunc(target, value, out=target)
         return
-    value = to_int64(value) if target.dtype.kind != "f" else value
+    value = value if is_float(target.dtype) else to_int64(value)
     dtype = common_dtype([target, value])
     store(target, ufunc(target.astype(dtype, copy=False), value.astype(dtype, copy=False)))
 
@@ -330,7 +331,6 @@ def identity_of(reduce: str, dtype: np.dtype[Any]) -> Any:
     """What a reduction starts from: 0, or the least (`max=`) or greatest (`min=`) value of the type."""
     if reduce == "+=":
         return dtype.type(0)
-    if dtype.kind == "f":
+    if is_float(dtype):
         return dtype.type(-np.inf if reduce == "max=" else np.inf)
-    info = np.iinfo(dtype)
-    return dtype.type(info.min if reduce == "max=" else info.max)
+    return dtype.type(limits(dtype)[reduce == "min="])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from onnx.backend.base import Backend, BackendRep
 
 from ..driver import compile
@@ -30,38 +30,44 @@ NODE_OPSET = 21
 class SimulatedModel(BackendRep):
     """A model ready to run.
 
-    Inputs that decide shapes (of Reshape, axes, indices, ...) are constants to the compiler: a model that has such
-    inputs is compiled when it is run, again whenever their values change.
+    Inputs that decide shapes (of Reshape, axes, indices, ...) are constants to the compiler, and so are those without
+    elements: a model that has such inputs is compiled when it is run, again whenever their values change.
     """
 
-    def __init__(self, model: ModelProto, target: str | None) -> None:
+    def __init__(self, model: ModelProto, target: str | None, doubles: str = "") -> None:
         self.model = model
         self.target = target
+        self.doubles = doubles
         self.outputs = [o.name for o in model.graph.output]
         self.truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
         self.constants = set(constant_inputs(model))
         self.program: Program | None = None
         self.compiled_for: dict[str, Array] = {}
-        if not self.constants:
+        if not self.constants and not any(map(_may_be_empty, model.graph.input)):
             self.program = self._compile({})
 
     def _compile(self, constants: Mapping[str, Array]) -> Program:
-        module = import_onnx(self.model, constants=constants)
+        module = import_onnx(self.model, constants=constants, doubles=self.doubles)
         return compile(module) if self.target is None else compile(module, self.target)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
         """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
         named = named_inputs(self.model, inputs)
-        constants = {name: array for name, array in named.items() if name in self.constants}
+        constants = {name: array for name, array in named.items() if name in self.constants or not array.size}
         if self.program is None or not _same(constants, self.compiled_for):
             self.program, self.compiled_for = self._compile(constants), constants
-        tensors = {name: array for name, array in named.items() if name not in self.constants}
+        tensors = {name: array for name, array in named.items() if name not in constants}
         result = simulate(self.program, tensors, timing=False)
         return tuple(self._typed(name, result.outputs[name]) for name in self.outputs)
 
     def _typed(self, name: str, output: Array) -> Array:
         """An output as ONNX has it: the machine's bytes of 0 and 1 are bool."""
         return output.astype(np.bool_) if name in self.truths else output
+
+
+def _may_be_empty(value: ValueInfoProto) -> bool:
+    """Whether an extent is 0, or left open."""
+    return any(dim.dim_value < 1 for dim in value.type.tensor_type.shape.dim)
 
 
 def named_inputs(model: ModelProto, inputs: Any) -> dict[str, Array]:
@@ -92,11 +98,13 @@ class TilewrightBackend(Backend):
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SimulatedModel:
-        """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`."""
+        """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`, and
+        `doubles` "f32" lets float64 be computed as f32.
+        """
         if not cls.supports_device(device):
             raise TilewrightError("usage", "device", "one of " + ", ".join(["CPU", *target_files()]), device)
         target = kwargs.get("target") or (None if device == "CPU" else device)
-        return SimulatedModel(model, target)
+        return SimulatedModel(model, target, str(kwargs.get("doubles", "")))
 
     @classmethod
     def run_model(cls, model: ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Array, ...]:

@@ -8,12 +8,20 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
     IntegerType,
     Signedness,
     TensorType,
+    bf16,
     f16,
     f32,
     f64,
@@ -23,7 +31,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.element import ELEMENT_TYPES
+from ..algebra.element import ELEMENT_TYPES, is_float, is_foreign
 
 si8 = IntegerType(8, Signedness.SIGNED)
 ui8 = IntegerType(8, Signedness.UNSIGNED)
@@ -32,7 +40,16 @@ ui16 = IntegerType(16, Signedness.UNSIGNED)
 ui32 = IntegerType(32, Signedness.UNSIGNED)
 ui64 = IntegerType(64, Signedness.UNSIGNED)
 
-ElementType = IntegerType | Float16Type | Float32Type | Float64Type
+Foreign = (
+    BFloat16Type
+    | Float8E4M3FNType
+    | Float8E4M3FNUZType
+    | Float8E5M2Type
+    | Float8E5M2FNUZType
+    | Float8E8M0FNUType
+    | Float4E2M1FNType
+)
+ElementType = IntegerType | Float16Type | Float32Type | Float64Type | Foreign
 Tensor = TensorType[Attribute]
 
 _TYPES: dict[str, ElementType] = {
@@ -47,6 +64,17 @@ _TYPES: dict[str, ElementType] = {
     "f16": f16,
     "f32": f32,
     "f64": f64,
+    "bf16": bf16,
+    "f8e4m3fn": Float8E4M3FNType(),
+    "f8e4m3fnuz": Float8E4M3FNUZType(),
+    "f8e5m2": Float8E5M2Type(),
+    "f8e5m2fnuz": Float8E5M2FNUZType(),
+    "f8e8m0fnu": Float8E8M0FNUType(),
+    "f4e2m1fn": Float4E2M1FNType(),
+    "i4": IntegerType(4, Signedness.SIGNED),
+    "u4": IntegerType(4, Signedness.UNSIGNED),
+    "i2": IntegerType(2, Signedness.SIGNED),
+    "u2": IntegerType(2, Signedness.UNSIGNED),
 }
 _NAMES = {element: name for name, element in _TYPES.items()}
 _FROM_DTYPE = {ELEMENT_TYPES[name]: element for name, element in _TYPES.items()}
@@ -82,13 +110,14 @@ WIDER: Mapping[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(np.int16): np.dtype(np.int32),
     np.dtype(np.uint16): np.dtype(np.int32),
     np.dtype(np.uint32): np.dtype(np.int64),
+    **{t: np.dtype(np.float32 if is_float(t) else np.int32) for t in ELEMENT_TYPES.values() if is_foreign(t)},
 }
 """Types without arithmetic of their own -> the type that holds all their values; integers wrap on the way back."""
 
 
 def element_type_of(dtype: np.dtype[Any]) -> ElementType:
     """The element type of a NumPy type (any byte order)."""
-    element = _FROM_DTYPE.get(np.dtype(dtype).newbyteorder("="))
+    element = _FROM_DTYPE.get(dtype if is_foreign(np.dtype(dtype)) else np.dtype(dtype).newbyteorder("="))
     if element is None:
         raise VerifyException(f"expected a NumPy type among {', '.join(map(str, _FROM_DTYPE))}, found {dtype}")
     return element

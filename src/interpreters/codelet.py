@@ -20,6 +20,7 @@ from ..algebra.evaluate import run_strided
 from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
 from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
 from ..algebra.window import Axis, Range, narrowed
+from ..arrays import undefined
 from ..dialects import codelet
 from ..dialects.codelet_rules import access_axes, local_axes, surrogate
 from ..dialects.codelet_schedule import leading, share_of
@@ -81,7 +82,7 @@ def _poison(value: SSAValue, ring: tuple[int, ...] = ()) -> Array:
     type_ = surrogate(value)
     dtype = dtype_of(type_.element)
     sizes = [held or size for held, size in zip(ring, type_.sizes, strict=True)] if ring else type_.sizes
-    return np.full(sizes, np.nan if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
+    return np.full(sizes, undefined(dtype), dtype)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algebra.element import is_float, limits
 from ..algebra.functions import call_function
 
 Array = NDArray[Any]
@@ -239,14 +240,14 @@ def clip(x: Array, low: float | None, high: float | None) -> Array:
 
 def cast(x: Array, dtype: np.dtype[Any]) -> Array:
     """Floats to integers toward zero and saturating (NaN to 0), integers to integers by wrapping."""
-    if x.dtype.kind != "f" or dtype.kind == "f":
+    if not is_float(x.dtype) or is_float(dtype):
         return x.astype(dtype)
-    info = np.iinfo(dtype)
+    low, high = limits(dtype)
     whole = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
-    inside = np.clip(whole, info.min, info.max)
+    inside = np.clip(whole, low, high)
     if dtype.itemsize < 8:
         return inside.astype(dtype)
-    return np.where(whole >= 2.0**63, info.max, np.minimum(inside, 2.0**63 - 1024).astype(dtype))
+    return np.where(whole >= 2.0**63, high, np.minimum(inside, 2.0**63 - 1024).astype(dtype))
 
 
 def _per_axis(parameter: Array, x: Array, axis: int) -> Array:

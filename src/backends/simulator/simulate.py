@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.element import of_type
 from ...errors import TilewrightError, check_type
 from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
@@ -191,8 +192,8 @@ def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray
     values: Mapping[str, Any] = inputs if tensor.role == "input" else program.constants
     if tensor.name not in values:
         raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
-    array = np.asarray(values[tensor.name])
     dtype = np.dtype(tensor.dtype)
+    array = of_type(np.asarray(values[tensor.name]), dtype)
     if array.dtype == np.bool_ and dtype == np.uint8:
         array = array.astype(np.uint8)
     if array.shape != tuple(tensor.shape) or array.dtype != dtype:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import isinf, isnan
 from typing import cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
@@ -35,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ...algebra.element import is_float, limits
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
 
 
@@ -236,11 +236,11 @@ def require_shape(what: str, value: SSAValue | None, shape: Sequence[int]) -> No
 def check_constant(what: str, number: float, element: Attribute) -> None:
     """Check that a number is one of an element type: an integer in its range, where it is an integer type."""
     dtype = dtype_of(element)
-    if dtype.kind == "f":
+    if is_float(dtype):
         return
-    info = np.iinfo(dtype)
-    if not (number.is_integer() and info.min <= number <= info.max):
-        raise VerifyException(f"expected a {what} in [{info.min}, {info.max}], an integer, found {number}")
+    low, high = limits(dtype)
+    if not (number.is_integer() and low <= number <= high):
+        raise VerifyException(f"expected a {what} in [{low}, {high}], an integer, found {number}")
 
 
 class LayerOp(IRDLOperation, ABC):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType, UnitAttr, f16, f32, i32
+from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, TensorType, UnitAttr, bf16, f16, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -37,19 +37,24 @@ from .base import (
     unit,
 )
 
+WEIGHTS = (f32, f16, bf16, Float8E4M3FNType(), Float8E5M2Type(), si8)
+"""What values of f32 are multiplied by."""
+
 
 def product_type(a: SSAValue, b: SSAValue, bias: SSAValue | None = None) -> Attribute:
-    """Element type of a sum of products: f32 of f32 by f32, f16 or si8; i32 of 8-bit integers by signed 8-bit integers.
+    """Element type of a sum of products: f32 of f32 by `WEIGHTS`; i32 of 8-bit integers by signed 8-bit ones.
 
     The bias has the type of the result.
     """
     types = (element_of(a), element_of(b))
-    if types[0] == f32 and types[1] in (f32, f16, si8):
+    if types[0] == f32 and types[1] in WEIGHTS:
         result: Attribute = f32
     elif types[0] in (si8, ui8) and types[1] == si8:
         result = i32
     else:
-        raise VerifyException(f"expected f32 by f32, f16 or si8, or si8 or ui8 by si8, found {types[0]} by {types[1]}")
+        raise VerifyException(
+            f"expected f32 by {', '.join(map(str, WEIGHTS))}, or si8 or ui8 by si8, found {types[0]} by {types[1]}"
+        )
     if bias is not None and element_of(bias) != result:
         raise VerifyException(f"expected a bias of {result}, found {element_of(bias)}")
     return result

@@ -15,6 +15,7 @@ from .formulas import Formulas
 from .load import Array, check_size
 from .node import Node
 from .scope import Scope, Value
+from .values import unpacked
 
 DOMAIN = "com.microsoft"
 
@@ -88,22 +89,16 @@ def _unpacked(scope: Scope, node: Node, rows: int, columns: int, block: int) -> 
     zeros = scope.optional_constant(node, 3)
     zero: Array = np.full((columns, count), 1 << (bits - 1), np.float32)
     if zeros is not None and zeros.dtype == np.uint8:
-        zero = _numbers(zeros.reshape(columns, -1), bits)[:, :count]
+        zero = unpacked(zeros.reshape(columns, -1), bits)[:, :count]
     elif zeros is not None:
         zero = zeros.reshape(columns, count)
-    steps = _numbers(packed.reshape(columns, count, -1), bits)[:, :, :block].astype(np.float32)
+    steps = unpacked(packed.reshape(columns, count, -1), bits)[:, :, :block].astype(np.float32)
     if steps.shape[2] != block:
         raise node.error(f"blocks of {block}", str(steps.shape[2]), kind="shape")
     steps = steps - zero.astype(np.float32)[:, :, None]
     if rows % block:
         steps[:, -1, rows % block :] = 0
     return steps, scales.reshape(columns, count)
-
-
-def _numbers(packed: Array, bits: int) -> Array:
-    """The numbers in bytes along the last axis, the lowest bits first."""
-    parts = [(packed >> shift) & ((1 << bits) - 1) for shift in range(0, 8, bits)]
-    return np.stack(parts, -1).reshape(*packed.shape[:-1], -1)
 
 
 MAKERS: Mapping[str, Callable[[Scope, Node], Sequence[Value]]] = {"MatMulNBits": matmul_in_bits}

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import ELEMENT_TYPES, float_limits, is_float, is_foreign
 from ...dialects import graph
-from .folder import cast_type
+from .folder import cast_array, cast_type
 from .formulas import Formulas
 from .node import Node
 from .scope import Scope, Value, element_type, shape_of
@@ -175,9 +176,9 @@ def prelu(scope: Scope, node: Node) -> Sequence[Value]:
 def cast(scope: Scope, node: Node) -> Sequence[Value]:
     """Cast and CastLike between the element types that tensors may have."""
     dtype = scope.dtype(node, 1) if node.op == "CastLike" else cast_type(node)
-    element = element_type(node.label, dtype.name)
+    element_type(node.label, dtype.name)
     if scope.is_constant(node, 0):
-        return (scope.constant(node, 0).astype(dtype),)
+        return (cast_array(node, scope.constant(node, 0), dtype),)
     x = scope.tensor(node, 0)
     if dtype == np.bool_:
         if x in scope.truths:
@@ -189,4 +190,21 @@ def cast(scope: Scope, node: Node) -> Sequence[Value]:
         return (x,)
     if dtype == np.uint8 and x in scope.truths:
         return (scope.emit(graph.UnaryOp("identity", x)),)
-    return (scope.emit(graph.CastOp(x, element)),)
+    return (scope.cast(_representable(Formulas(scope, node), x, dtype), dtype),)
+
+
+def _representable(make: Formulas, x: SSAValue, dtype: np.dtype[np.generic]) -> SSAValue:
+    """x within what a type below 16 bits holds, where the cast saturates; for powers of two rounded to one."""
+    if not is_foreign(dtype) or not is_float(dtype) or dtype.itemsize > 1:
+        return x
+    x = make.cast(x, np.float32)
+    if make.node.integer("saturate", 1):
+        low, high = float_limits(dtype)
+        x = make.scope.emit(graph.ClipOp(x, min=low, max=high))
+    mode = make.node.text("round_mode", "up")
+    if dtype != ELEMENT_TYPES["f8e8m0fnu"] or mode == "nearest":
+        return x
+    near = make.cast(make.cast(x, dtype), np.float32)
+    if mode == "up":
+        return make.select(make.binary("lt", near, x), make.mul(near, 2.0), near)
+    return make.select(make.binary("gt", near, x), make.mul(near, 0.5), near)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from ...algebra.element import ELEMENT_TYPES, float_limits, is_float, is_foreign, limits
 from . import arguments
 from .load import NUMPY_TYPES, Array, check_size
 from .node import Node
@@ -156,8 +158,20 @@ def cast_type(node: Node) -> np.dtype[np.generic]:
     return NUMPY_TYPES[to]
 
 
+def cast_array(node: Node, array: Array, dtype: np.dtype[Any]) -> Array:
+    """A constant in another type: floats below 16 bits saturate, where the node does not say otherwise."""
+    if not is_foreign(dtype) or dtype.itemsize > 1:
+        return array.astype(dtype)
+    if not is_float(dtype):
+        return array.astype(np.int64).astype(dtype)
+    if dtype == ELEMENT_TYPES["f8e8m0fnu"]:
+        raise node.error("a cast to FLOAT8E8M0 of what is known at run time only", "a constant")
+    real = array.astype(np.float32)
+    return (np.clip(real, *float_limits(dtype)) if node.integer("saturate", 1) else real).astype(dtype)
+
+
 def _cast(node: Node, inputs: Arrays) -> Sequence[Array]:
-    return (_given(node, inputs, 0).astype(cast_type(node)),)
+    return (cast_array(node, _given(node, inputs, 0), cast_type(node)),)
 
 
 def _range(node: Node, inputs: Arrays) -> Sequence[Array]:
@@ -194,8 +208,8 @@ def _quantize(node: Node, inputs: Arrays) -> Sequence[Array]:
         axis = arguments.axis_of(node, node.integer("axis", 1), x.ndim)
         along = tuple(-1 if i == axis else 1 for i in range(x.ndim))
         scale, zero = scale.reshape(along), zero.reshape(along)
-    limits = np.iinfo(zero.dtype)
-    return (np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype).reshape(x.shape),)
+    low, high = limits(zero.dtype)
+    return (np.clip(np.rint(x / scale) + zero, low, high).astype(zero.dtype).reshape(x.shape),)
 
 
 def _divide(left: Array, right: Array) -> Array:
@@ -235,15 +249,27 @@ def _same_type(function: Callable[..., Array]) -> Rule:
     return typed
 
 
+def _bound(dtype: np.dtype[Any], greatest: bool) -> Any:
+    """The greatest value of a type, or the least."""
+    if dtype.kind == "b":
+        return greatest
+    if is_float(dtype):
+        return dtype.type(np.inf if greatest else -np.inf)
+    return limits(dtype)[greatest]
+
+
 def _reduction(function: Callable[..., Array], input_since: int) -> Rule:
     def rule(node: Node, inputs: Arrays) -> Sequence[Array]:
         array = _given(node, inputs, 0)
         axes = arguments.axes_of(node, _reader(node, inputs), array.ndim, input_since)
         if not axes:
             axes = () if node.integer("noop_with_empty_axes", 0) else tuple(range(array.ndim))
-        if array.size == 0 and node.op != "ReduceProd":
+        if array.size == 0 and node.op == "ReduceMean":
             raise ValueError("a tensor without elements")
-        result = function(array, axis=axes, keepdims=bool(node.integer("keepdims", 1)))
+        start = (
+            {"initial": _bound(array.dtype, node.op == "ReduceMin")} if node.op in ("ReduceMax", "ReduceMin") else {}
+        )
+        result = function(array, axis=axes, keepdims=bool(node.integer("keepdims", 1)), **start)
         return (np.asarray(result).astype(array.dtype),)
 
     return rule

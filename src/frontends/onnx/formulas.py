@@ -100,7 +100,7 @@ class Formulas:
     def cast(self, x: SSAValue, dtype: type[np.generic] | np.dtype[np.generic]) -> SSAValue:
         """x in another element type."""
         element = element_type_of(np.dtype(dtype))
-        return x if element_of(x) == element else self.scope.emit(graph.CastOp(x, element))
+        return x if element_of(x) == element else self.scope.cast(x, np.dtype(dtype))
 
     def reduce(self, kind: str, x: SSAValue, axes: Sequence[int], keepdims: bool = True) -> SSAValue:
         """`kind` along axes; none of them is x itself."""

@@ -38,16 +38,22 @@ def import_onnx(
     *,
     constants: Mapping[str, Array] | None = None,
     shapes: InputShapes | None = None,
+    doubles: str = "",
 ) -> ModuleOp:
     """The function `@main` in the graph dialect that computes what `model` computes; weights are its resources.
 
     `constants` fixes graph inputs to values (shapes, axes, indices that the model leaves to its caller), and
-    `shapes` gives the extents that the model leaves open (an open batch that nobody gives is 1).  Everything that
+    `shapes` gives the extents that the model leaves open (an open batch that nobody gives is 1).  With `doubles` "f32"
+    float64 is computed as f32, else it is only moved and cast.  Everything that
     depends on constants only is computed here.  Raises `TilewrightError` for what cannot be imported, naming node,
     operator or tensor.
     """
     proto = read_model(model)
-    return _Import(proto, _values_of(model), dict(constants or {}), shapes or InputShapes()).run()
+    if doubles not in ("", "f32"):
+        raise TilewrightError("usage", "doubles", "'f32', or nothing", repr(doubles))
+    imported = _Import(proto, _values_of(model), dict(constants or {}), shapes or InputShapes())
+    imported.scope.doubles = doubles == "f32"
+    return imported.run()
 
 
 def _values_of(model: Model) -> Values:

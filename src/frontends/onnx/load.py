@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 
+from ...algebra.element import ELEMENT_TYPES
 from ...errors import TilewrightError, check_type
 from ...files import file_error
 from .bulk import BULK_BYTES, without_bulk
@@ -27,6 +28,12 @@ MAX_TENSOR_BYTES = 1 << 32
 
 OPSETS = (1, 28)
 """The range of versions of the default operator set that the importer knows."""
+
+_YOUNG = (
+    *(("INT4", "i4"), ("UINT4", "u4"), ("INT2", "i2"), ("UINT2", "u2")),
+    *(("FLOAT4E2M1", "f4e2m1fn"), ("FLOAT8E8M0", "f8e8m0fnu")),
+)
+"""Types that not all versions of the wheel have, and their names here."""
 
 NUMPY_TYPES: dict[int, np.dtype[Any]] = {
     TensorProto.FLOAT: np.dtype(np.float32),
@@ -41,8 +48,17 @@ NUMPY_TYPES: dict[int, np.dtype[Any]] = {
     TensorProto.INT64: np.dtype(np.int64),
     TensorProto.UINT64: np.dtype(np.uint64),
     TensorProto.BOOL: np.dtype(np.bool_),
+    TensorProto.BFLOAT16: ELEMENT_TYPES["bf16"],
+    TensorProto.FLOAT8E4M3FN: ELEMENT_TYPES["f8e4m3fn"],
+    TensorProto.FLOAT8E4M3FNUZ: ELEMENT_TYPES["f8e4m3fnuz"],
+    TensorProto.FLOAT8E5M2: ELEMENT_TYPES["f8e5m2"],
+    TensorProto.FLOAT8E5M2FNUZ: ELEMENT_TYPES["f8e5m2fnuz"],
+    **{getattr(TensorProto, name): ELEMENT_TYPES[short] for name, short in _YOUNG if hasattr(TensorProto, name)},
 }
 """Element types that constants may have on their way to being folded."""
+
+BITS = {t: int(n.strip("UINTFLOA")[0]) for n, t in TensorProto.DataType.items() if n in dict(_YOUNG[:5])}
+"""Types of which a byte of a file holds several elements, and their bits."""
 
 
 TYPE_LEVER = "export the model in float32, or quantised to 8 bits"

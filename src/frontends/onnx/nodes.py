@@ -24,8 +24,8 @@ from .load import Array
 from .node import Node, decode, node_label
 from .operators import OPERATORS
 from .order import ordered
-from .scope import Scope, Value, element_type
-from .types import BOOL, DType, output_types, schema_of, wider
+from .scope import Scope, Value
+from .types import BOOL, ORDERING, DType, output_types, schema_of, wider
 from .values import Values
 
 KNOWN = "one of the operators that docs/onnx.md lists"
@@ -175,23 +175,28 @@ class Nodes:
         assert operator.make is not None
         inputs = [self.scope.dtype(node, i) if node.has_input(i) else None for i in range(len(node.inputs))]
         types = output_types(node, inputs)
-        results = operator.make(self.scope, node if operator.moves else self._widened(node))
+        results = list(operator.make(self.scope, node if operator.moves else self._widened(node)))
+        if node.op in ORDERING and np.dtype(np.uint64) in inputs:
+            results = [self._shifted(r, node) if t == np.uint64 else r for r, t in zip(results, types, strict=False)]
         return [self._typed(r, types[i] if i < len(types) else None) for i, r in enumerate(results)]
+
+    def _shifted(self, value: Value, node: Node) -> SSAValue:
+        """64 bits as int64, less 2^63: in the order of uint64; and back."""
+        x = value if isinstance(value, SSAValue) else self.scope.literal(node, value)
+        return self.scope.emit(graph.BinaryOp("add", x, self.scope.weight("least", np.array(-(2**63), np.int64))))
 
     def _widened(self, node: Node) -> Node:
         names = list(node.inputs)
         for index, name in enumerate(node.inputs):
-            wide = wider(self.scope.dtype(node, index), node.op) if name else None
+            wide = wider(self.scope.dtype(node, index), node.op, self.scope.doubles) if name else None
             if wide is None:
                 continue
-            names[index] = f"{name}::{wide.name}"
+            ordered = node.op in ORDERING and self.scope.dtype(node, index) == np.uint64
+            names[index] = f"{name}::{wide.name}{' ordered' * ordered}"
             if names[index] not in self.scope.values:
                 value = self.scope.value(node, index)
-                self.scope.values[names[index]] = (
-                    self.scope.emit(graph.CastOp(value, element_type(node.label, wide.name)))
-                    if isinstance(value, SSAValue)
-                    else value.astype(wide)
-                )
+                wide_value = self.scope.cast(value, wide) if isinstance(value, SSAValue) else value.astype(wide)
+                self.scope.values[names[index]] = self._shifted(wide_value, node) if ordered else wide_value
         return replace(node, inputs=tuple(names))
 
     def _typed(self, value: Value, dtype: DType | None) -> Value:
@@ -206,7 +211,7 @@ class Nodes:
         name = graph.name_of(owner) if isinstance(owner, Operation) else None
         if isinstance(owner, Operation):
             set_name(owner, None)
-        return self.scope.emit(graph.CastOp(value, element_type("result", dtype.name)), name or "")
+        return self.scope.cast(value, dtype, name or "")
 
 
 def _check_count(node: Node) -> None:

@@ -8,29 +8,32 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import float_limits, is_float, limits
 from ...dialects import graph
-from .arguments import axis_of
+from .arguments import axis_of, numpy_type
 from .formulas import Formulas
 from .load import NUMPY_TYPES, type_name
 from .node import Node
-from .scope import Scope, Value, element_type, shape_of
+from .scope import RUNTIME_TYPES, Scope, Value, element_type, shape_of
 
 QUANTIZED = ("int8", "uint8")
 """Element types that values are quantised to."""
 
 
 def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
-    """QuantizeLinear of f32 to int8 or uint8; to 16 bits, and in blocks, written out."""
+    """QuantizeLinear of f32 to int8 or uint8; to other types, and in blocks, written out."""
     scope.require_type(node, 0, ("float32",))
     dtype = _output_type(scope, node)
     if dtype.name not in QUANTIZED or node.integer("block_size", 0):
-        make = Formulas(scope, node)
-        steps = make.unary("rint", make.div(scope.tensor(node, 0), _spread(make, 1)))
+        make, real = Formulas(scope, node), is_float(dtype)
+        steps = make.div(scope.tensor(node, 0), _spread(make, 1))
+        steps = steps if real else make.unary("rint", steps)
         if node.has_input(2):
             steps = make.add(steps, make.cast(_spread(make, 2), np.float32))
-        limits = np.iinfo(dtype)
-        whole = scope.emit(graph.ClipOp(steps, min=float(limits.min), max=float(limits.max)))
-        return (make.cast(whole, dtype),)
+        if not real or node.integer("saturate", 1):
+            low, high = map(float, (float_limits if real else limits)(dtype))
+            steps = scope.emit(graph.ClipOp(steps, min=low, max=high))
+        return (make.cast(steps, dtype),)
     x, axis = scope.tensor(node, 0), _axis(scope, node)
     scale, zero = _scale(scope, node), _zero_point(scope, node, dtype)
     op = graph.QuantizeOp(x, scale, zero, axis=axis, element=element_type(node.label, dtype.name))
@@ -38,17 +41,25 @@ def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
 
 
 def dequantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
-    """DequantizeLinear of int8, uint8 or int32 to f32."""
-    scope.require_type(node, 0, (*QUANTIZED, "int32"))
-    if node.integer("block_size", 0):
+    """DequantizeLinear of integers to 32 bits, or of narrow floats as f32, to f32."""
+    scope.require_type(node, 0, (*QUANTIZED, "int32", "float32"))
+    real = scope.dtype(node, 0) == np.float32
+    if node.integer("block_size", 0) or real:
         make = Formulas(scope, node)
-        x = make.cast(scope.tensor(node, 0), np.int32)
+        exact = np.float32 if real else np.int32
+        x = make.cast(scope.tensor(node, 0), exact)
         if node.has_input(2):
-            x = make.sub(x, make.cast(_spread(make, 2), np.int32))
-        return (make.mul(make.cast(x, np.float32), _spread(make, 1)),)
+            x = make.sub(x, make.cast(_spread(make, 2), exact))
+        return (make.cast(make.mul(make.cast(x, np.float32), _spread(make, 1)), _real_type(scope, node)),)
     x, axis = scope.tensor(node, 0), _axis(scope, node)
     scale, zero = _scale(scope, node), _zero_point(scope, node, scope.dtype(node, 0))
     return (scope.emit(graph.DequantizeOp(x, scale, zero, axis=axis), node.outputs[0]),)
+
+
+def _real_type(scope: Scope, node: Node) -> np.dtype[Any]:
+    """The type of a dequantised value: what the node says, else that of its scale."""
+    own = numpy_type(node, "output_dtype") if node.integer("output_dtype", 0) else None
+    return own or scope.dtype_of(scope.values[node.proto.input[1]])
 
 
 def _output_type(scope: Scope, node: Node) -> np.dtype[Any]:
@@ -57,9 +68,10 @@ def _output_type(scope: Scope, node: Node) -> np.dtype[Any]:
         name = scope.dtype_of(scope.values[node.proto.input[2]]).name
     else:
         name = NUMPY_TYPES[wanted].name if wanted in NUMPY_TYPES else type_name(wanted) if wanted else "uint8"
-    if name not in (*QUANTIZED, "int16", "uint16"):
-        raise node.error("a result of int8, uint8, int16 or uint16", name)
-    return np.dtype(name)
+    dtype = np.dtype(name) if name in RUNTIME_TYPES else np.dtype(np.float32)
+    if dtype.itemsize > 2 or dtype.name in ("float16", "bfloat16", "float8_e8m0fnu"):
+        raise node.error("a result of integers to 16 bits or floats to 8", name)
+    return dtype
 
 
 def _spread(make: Formulas, index: int) -> SSAValue:

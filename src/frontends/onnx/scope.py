@@ -9,9 +9,10 @@ import numpy as np
 from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
 
+from ...algebra.element import ELEMENT_TYPES, WITHOUT_SUMS, is_float, is_foreign
 from ...dialects import graph
 from ...dialects.graph.base import set_name
-from ...dialects.types import ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
+from ...dialects.types import WIDER, ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
 from ...errors import TilewrightError
 from ...resources import CHUNK, Resources
 from .load import TYPE_LEVER, Array
@@ -35,6 +36,7 @@ MAX_OPERATIONS = 100_000
 RUNTIME_TYPES = (
     *("float32", "float16", "float64"),
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"),
+    *(dtype.name for dtype in ELEMENT_TYPES.values() if is_foreign(dtype)),
 )
 """Element types that tensors may have when the network runs, as NumPy calls them; bool is uint8 of 0 and 1."""
 
@@ -49,6 +51,8 @@ class Scope:
         self.builder = builder
         self.resources = resources
         self.values: dict[str, Value] = {}
+        self.doubles = False
+        """Whether f64 may be computed as f32."""
         self.batch = 0
         """The leading extent of inputs that the file leaves open; 0 where it leaves none."""
         self.single: list[str] = []
@@ -177,6 +181,16 @@ class Scope:
             lever = "shorter sequences, or fewer nodes that are unrolled"
             raise TilewrightError("limit", subject, f"at most {MAX_OPERATIONS} operations", f"{total} or more", lever)
 
+    def cast(self, x: SSAValue, dtype: np.dtype[np.generic], name: str = "") -> SSAValue:
+        """x in another element type, the last step called `name`; narrow types by way of what all machines convert."""
+        source = dtype_of(element_of(x))
+        foreign = is_foreign(source) or is_foreign(dtype)
+        between = [WIDER[t] for t in (source, dtype) if t in WITHOUT_SUMS] if foreign else []
+        for step in dict.fromkeys(between):
+            if step not in (dtype_of(element_of(x)), dtype):
+                x = self.emit(graph.CastOp(x, element_type_of(step)))
+        return self.emit(graph.CastOp(x, element_type_of(dtype)), name)
+
     def require_type(self, node: Node, index: int, accepted: Sequence[str]) -> None:
         """Refuse input `index` unless its element type is one of `accepted` (NumPy's names)."""
         found = self.dtype(node, index).name
@@ -189,7 +203,7 @@ EMPTY_LEVER = "simplify the model first: what computes with no elements can be l
 
 def check_numbers(name: str, array: Array) -> None:
     """Refuse a weight that has a NaN; infinities are masks."""
-    if array.dtype.kind != "f" or array.size == 0:
+    if not is_float(array.dtype) or array.size == 0:
         return
     flat = array[(0,) * array.ndim].reshape(1) if not any(array.strides) else array.reshape(-1)
     for start in range(0, flat.size, CHUNK):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import defs
 
+from ...algebra.element import ELEMENT_TYPES
 from ...dialects.types import WIDER
 from .node import Node
 
@@ -20,9 +21,15 @@ WRAPPING = ("Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Equal
 """Operators that are the same on uint64 and, modulo its size, on int64."""
 
 
-def wider(dtype: DType, op: str) -> DType | None:
-    """The type in which an operator computes with a narrow one, if there is one."""
-    wrapped = np.dtype(np.int64) if dtype == np.uint64 and op in WRAPPING else None
+ORDERING = ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "TopK")
+"""Operators that are the same on uint64 and, less 2^63, on int64."""
+
+
+def wider(dtype: DType, op: str, doubles: bool = False) -> DType | None:
+    """The type in which an operator computes with a narrow one, if there is one; with `doubles` f64 in f32."""
+    if dtype == np.float64 and doubles:
+        return np.dtype(np.float32)
+    wrapped = np.dtype(np.int64) if dtype == np.uint64 and op in (*WRAPPING, *ORDERING) else None
     return WIDER.get(dtype, wrapped)
 
 
@@ -32,7 +39,13 @@ _TENSORS: Mapping[str, DType] = {
     "tensor(float16)": np.dtype(np.float16),
     "tensor(double)": np.dtype(np.float64),
     **{f"tensor({name})": np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
-    **{f"tensor({name})": np.dtype(name) for name in ("int64", "uint64")},
+    **{f"tensor({name})": np.dtype(name) for name in ("int64", "uint64", "bfloat16", "int4", "uint4", "int2", "uint2")},
+    "tensor(float8e4m3fn)": ELEMENT_TYPES["f8e4m3fn"],
+    "tensor(float8e4m3fnuz)": ELEMENT_TYPES["f8e4m3fnuz"],
+    "tensor(float8e5m2)": ELEMENT_TYPES["f8e5m2"],
+    "tensor(float8e5m2fnuz)": ELEMENT_TYPES["f8e5m2fnuz"],
+    "tensor(float8e8m0)": ELEMENT_TYPES["f8e8m0fnu"],
+    "tensor(float4e2m1)": ELEMENT_TYPES["f4e2m1fn"],
 }
 
 

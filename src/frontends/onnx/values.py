@@ -12,7 +12,7 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from ...errors import TilewrightError
-from .load import NUMPY_TYPES, TYPE_LEVER, Array, check_size, type_name
+from .load import BITS, NUMPY_TYPES, TYPE_LEVER, Array, check_size, type_name
 
 MAPPED_BYTES = 1 << 16
 """Values of this size and more are mapped into memory where they lie, smaller ones are read."""
@@ -49,9 +49,16 @@ class Values:
         return _read_only(array)
 
     def _elsewhere(self, tensor: TensorProto, subject: str, dtype: np.dtype[np.generic]) -> Array:
+        bits, count = BITS.get(tensor.data_type, 0), prod(tensor.dims)
+        if not bits:
+            return self._read(tensor, subject, tuple(tensor.dims), dtype)
+        packed = self._read(tensor, subject, (-(-count * bits // 8),), np.dtype(np.uint8))
+        return _read_only(unpacked(packed, bits)[:count].view(dtype).reshape(tuple(tensor.dims)))
+
+    def _read(self, tensor: TensorProto, subject: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
         entries = {entry.key: entry.value for entry in tensor.external_data}
         offset, length = _bytes_at(entries, "offset", subject), _bytes_at(entries, "length", subject)
-        shape, size_bytes = tuple(tensor.dims), prod(tensor.dims) * dtype.itemsize
+        size_bytes = prod(shape) * dtype.itemsize
         if length is not None and length != size_bytes:
             expected = f"{size_bytes} bytes for shape {list(shape)} of {dtype.name}"
             raise TilewrightError("parse", subject, expected, f"{length} bytes", DAMAGED)
@@ -90,6 +97,12 @@ class Values:
         if not regular:
             raise TilewrightError("file", subject, what, "something that is no file", lever)
         return Path(path)
+
+
+def unpacked(packed: Array, bits: int) -> Array:
+    """The numbers of `bits` bits in bytes along the last axis, the lowest bits first."""
+    parts = [(packed >> shift) & ((1 << bits) - 1) for shift in range(0, 8, bits)]
+    return np.stack(parts, -1).reshape(*packed.shape[:-1], -1)
 
 
 def _stays_inside(location: str) -> bool:

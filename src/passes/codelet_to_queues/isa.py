@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...algebra.element import element_dtype, value_to_bits
+from ...algebra.element import element_dtype, is_float, limits, value_to_bits
 from ...algebra.expr import Name
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
@@ -129,10 +127,10 @@ class Binding:
 def represents(type_name: str, value: float) -> bool:
     """Whether an element type has the value (rounded, for floats)."""
     dtype = element_dtype(type_name)
-    if dtype.kind == "f":
+    if is_float(dtype):
         return True
-    limits = np.iinfo(dtype)
-    return isfinite(value) and value == int(value) and limits.min <= value <= limits.max
+    low, high = limits(dtype)
+    return isfinite(value) and value == int(value) and low <= value <= high
 
 
 @dataclass(frozen=True)

@@ -135,9 +135,9 @@ class GraphQuantizePass(ModulePass):
 
     Scales, zero points and weights must be constants with bytes at hand; what has others stays.  Weights with a zero
     point are centred, and stay in f32 where the centred ones leave 8 bits.  Where the target in the module multiplies
-    f32 by si8 or f16, weights of such products are kept so: dequantised ones with their scale applied to the product,
-    and those that f16 holds exactly.  Run `graph-normalize` before.  At the end
-    no constant is dequantised at run time.
+    f32 by si8 or narrower floats, weights of such products are kept so: dequantised ones with their scale applied
+    to the product, and others in the narrowest float that holds them exactly.  Run `graph-normalize` before.  At the
+    end no constant is dequantised at run time.
     """
 
     name = "graph-quantize"

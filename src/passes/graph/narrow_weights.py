@@ -1,4 +1,4 @@
-"""Weights of f32 products in fewer bytes: si8 with a scale, or f16 where that holds them exactly.
+"""Weights of f32 products in fewer bytes: si8 with a scale, or a narrower float that holds them exactly.
 
 A machine that multiplies f32 by such weights loads half or a quarter of the bytes.
 """
@@ -6,12 +6,14 @@ A machine that multiplies f32 by such weights loads half or a quarter of the byt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...algebra.element import ELEMENT_TYPES
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of
 from ...interpreters.constants import Array, Constants
@@ -19,6 +21,9 @@ from ...machine import Machine
 from .identities import renamed
 from .quantized_products import Product, signed_weights
 from .quantized_values import Builder
+
+NARROW = ("f8e4m3fn", "f8e5m2", "f16", "bf16")
+"""Floats that weights may have, the narrowest first."""
 
 SAMPLE = 1 << 12
 """So many elements are looked at before all are."""
@@ -34,11 +39,10 @@ def narrow_weights(products: Sequence[Product], machine: Machine, constants: Con
     """Give products the narrowest weights that the machine multiplies f32 by."""
     if multiplies(machine, "i8"):
         products = [op for op in products if not _scale_after(op, constants)]
-    if multiplies(machine, "f16"):
-        weights = {op.operands[1].owner: None for op in products}
-        for weight in weights:
-            if isinstance(weight, graph.WeightOp):
-                _halve(weight, constants)
+    types = [name for name in NARROW if multiplies(machine, name)]
+    for weight in {op.operands[1].owner: None for op in products} if types else ():
+        if isinstance(weight, graph.WeightOp):
+            _narrow(weight, types, constants)
 
 
 def _scale_after(op: Product, constants: Constants) -> bool:
@@ -90,27 +94,30 @@ def _product(op: Product, operands: Sequence[SSAValue]) -> Operation:
             return graph.MatmulOp(a, b)
 
 
-def _halve(weight: graph.WeightOp, constants: Constants) -> None:
-    """A weight that products alone read as such, in f16 if that changes no number."""
+def _narrow(weight: graph.WeightOp, types: Sequence[str], constants: Constants) -> None:
+    """A weight that products alone read as such, in the first of `types` that changes no number."""
     products = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
     array = constants.array(weight.result) if element_of(weight.result) == f32 else None
     if array is None or any(use.index != 1 or not isinstance(use.operation, products) for use in weight.result.uses):
         return
     if any(element_of(use.operation.operands[0]) != f32 for use in weight.result.uses):
         return
-    half = _as_f16(array)
-    if half is not None:
-        made = constants.weight(f"{weight.resource}.f16", half)
-        Rewriter.insert_op(made, InsertPoint.before(weight))
-        weight.result.replace_all_uses_with(made.result)
-        Rewriter.erase_op(weight)
+    for name in types:
+        held = _held(array, ELEMENT_TYPES[name])
+        if held is not None:
+            made = constants.weight(f"{weight.resource}.{name}", held)
+            Rewriter.insert_op(made, InsertPoint.before(weight))
+            weight.result.replace_all_uses_with(made.result)
+            Rewriter.erase_op(weight)
+            return
 
 
-def _as_f16(array: Array) -> Array | None:
+def _held(array: Array, dtype: np.dtype[Any]) -> Array | None:
+    """The array in a narrower type, if that holds all its numbers."""
     sample = array[(slice(0, 1),) * (array.ndim - 1)].reshape(-1)[:SAMPLE]
     for part in (sample, array):
         with np.errstate(over="ignore"):
-            half = part.astype(np.float16)
-        if not np.array_equal(half.astype(np.float32), part):
+            narrow = part.astype(dtype)
+        if not np.array_equal(narrow.astype(np.float32), part):
             return None
-    return array.astype(np.float16)
+    return array.astype(dtype)

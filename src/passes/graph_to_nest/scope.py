@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from ...algebra.element import is_float
 from ...dialects import graph, nest
 from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
 from ...resources import Resources, weight_array
@@ -58,4 +59,4 @@ class Scope:
     @staticmethod
     def number(value: float, like: SSAValue) -> int | float:
         """A number as an element of `like`'s type: an integer for integers."""
-        return float(value) if dtype_of(element_of(like)).kind == "f" else int(value)
+        return float(value) if is_float(dtype_of(element_of(like))) else int(value)

@@ -156,7 +156,7 @@ def test_figures_of_several_networks_are_geometric_means():
         ("networks = ['a']\n[attributes]\n'GBUF.depth' = [true]", "a list of numbers"),
         ("networks = ['a']\nobjectives = ['area']", "'area'"),
         ("target = 'tiny'\nnetworks = ['a']\nobjectives = ['area_mm2']", "'area_mm2'"),
-        ("networks = ['a']\nsearch = 3\nsamples = 3", "leave one out"),
+        ("networks = ['a']\nsearch = 3\nsamples = 3", "leave some out"),
         ("networks = ['a']\n[formulas]\nroom = 'GBUF.depth *'", "room"),
         ("networks = ['a']\n[options]\nspeed = 1", "no such option"),
         ("networks = ['a']\nsamples = 'all'", "a whole number"),

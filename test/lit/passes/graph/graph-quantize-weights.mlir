@@ -19,13 +19,13 @@ func.func @eight_bits(%x : tensor<2x2xf32>, %c : tensor<2xf32>) -> tensor<2x2xf3
   func.return %y : tensor<2x2xf32>
 }
 
-// Weights that f16 holds exactly are kept in it; 0.1 is not such a number, and what others read stays as it is.
+// Weights that a narrow float holds exactly are kept in it; 0.1 is no such number, and what others read stays as it is.
 // CHECK-LABEL: func.func @halves(
 func.func @halves(%x : tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
-  // CHECK-DAG: graph.weight @exact.f16 = dense<{{.*}}> : tensor<2x2xf16>
+  // CHECK-DAG: graph.weight @exact.f8e4m3fn = dense<{{.*}}> : tensor<2x2xf8E4M3FN>
   // CHECK-DAG: graph.weight @not_exact = dense<{{.*}}> : tensor<2x2xf32>
   // CHECK-DAG: graph.weight @read = dense<{{.*}}> : tensor<2x2xf32>
-  // CHECK: graph.matmul %x, %{{.*}} : (tensor<2x2xf32>, tensor<2x2xf16>) -> tensor<2x2xf32>
+  // CHECK: graph.matmul %x, %{{.*}} : (tensor<2x2xf32>, tensor<2x2xf8E4M3FN>) -> tensor<2x2xf32>
   // CHECK: graph.matmul %x, %{{.*}} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: graph.matmul %x, %{{.*}} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %exact = graph.weight @exact = dense<[[1.0, 0.5], [-0.25, 3.0]]> : tensor<2x2xf32> : tensor<2x2xf32>

@@ -123,7 +123,7 @@ def test_output_nobody_computes() -> None:
 
 
 def test_element_type() -> None:
-    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], element=TensorProto.BFLOAT16), "input 'x'", "BFLOAT16")
+    refused(model([node("Relu", ["x"])], {"x": (2,)}, ["y"], element=TensorProto.COMPLEX64), "input 'x'", "COMPLEX64")
 
 
 def test_arithmetic_on_float64() -> None:
@@ -224,7 +224,7 @@ def test_declared_shape_that_differs_is_a_warning(caplog: pytest.LogCaptureFixtu
         (node("Split", ["x"], num_outputs=1 << 40), "pieces"),
         (node("MatMul", ["x", "x"]), "inner"),
         (node("BatchNormalization", ["x"] * 5, training_mode=1), "BatchNormalization node"),
-        (node("QuantizeLinear", ["x", "x"], output_dtype=TensorProto.INT4), "int8"),
+        (node("QuantizeLinear", ["x", "x"], output_dtype=TensorProto.FLOAT16), "float16"),
     ],
 )
 def test_misused_operators(nodes: NodeProto, words: str) -> None:
@@ -335,7 +335,7 @@ def test_huge_inputs(extent: int) -> None:
     assert refused(model([node("Relu", ["x"])], {"x": (extent, 3)}, ["y"]), "input 'x'", str(extent)).lever
 
 
-@pytest.mark.parametrize("element", [TensorProto.BFLOAT16, TensorProto.STRING, TensorProto.COMPLEX64])
+@pytest.mark.parametrize("element", [TensorProto.STRING, TensorProto.COMPLEX64])
 def test_element_types_that_no_machine_has(element: int) -> None:
     proto = model([node("Relu", ["x"])], {"x": (2, 3)}, ["y"], element=element)
     assert "float32" in refused(proto, "input 'x'", "an element type").lever
