@@ -154,7 +154,7 @@ func.func @f(%x : tensor<1x4x8x8xf32>, %w : tensor<6x4x3x3xf32>, %b : tensor<5xf
 // -----
 
 // conv: types that can be multiplied
-// CHECK: expected f32 by f32, f16 or si8, or si8 or ui8 by si8, found f32 by ui8
+// CHECK: expected f32 by f32, f16, bf16, f8E4M3FN, f8E5M2, si8, or si8 or ui8 by si8, found f32 by ui8
 func.func @f(%x : tensor<1x4x8x8xf32>, %w : tensor<6x4x3x3xui8>) {
   %0 = graph.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : (tensor<1x4x8x8xf32>, tensor<6x4x3x3xui8>) -> tensor<1x6x6x6xf32>
   func.return

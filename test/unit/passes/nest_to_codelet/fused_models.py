@@ -26,7 +26,9 @@ class Net:
         groups = more.pop("group", 1)
         pad = more.pop("pad", kernel // 2)
         shape = (channels, self.channels[x] // groups, kernel, kernel)
-        self.weights.append(numpy_helper.from_array(self.rng.integers(-2, 3, shape).astype(np.float32), f"{y}.w"))
+        weights = self.rng.integers(-2, 3, shape).astype(np.float32)
+        weights.flat[0] = 17  # f16 holds it, floats of 8 bits do not
+        self.weights.append(numpy_helper.from_array(weights, f"{y}.w"))
         self.weights.append(numpy_helper.from_array(self.rng.integers(-9, 9, channels).astype(np.float32), f"{y}.b"))
         window = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "group": groups}
         self.add("Conv", [x, f"{y}.w", f"{y}.b"], y, channels, **window, **more)
