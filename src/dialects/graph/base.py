@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import isinf, isnan
@@ -241,6 +242,12 @@ def check_constant(what: str, number: float, element: Attribute) -> None:
     low, high = limits(dtype)
     if not (number.is_integer() and low <= number <= high):
         raise VerifyException(f"expected a {what} in [{low}, {high}], an integer, found {number}")
+
+
+def ssa_name(text: str) -> str:
+    """`text` as a name of a value in IR: dots for what no such name has."""
+    plain = re.sub(r"[^A-Za-z0-9_$.-]+", ".", text).strip(".")
+    return plain if plain[:1].isalpha() else f"_{plain}"
 
 
 class LayerOp(IRDLOperation, ABC):

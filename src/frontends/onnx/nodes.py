@@ -81,11 +81,17 @@ class Nodes:
         return decode(proto, position, version, self.values)
 
     def _import(self, node: Node, read: set[str]) -> None:
+        outermost = not self.scope.part_of
+        if outermost:
+            self.scope.part_of = node.proto.name or next(filter(None, node.outputs), "")
         try:
             results = self._results(node)
         except MISFITS as error:
             found = f"{error}" or type(error).__name__
             raise node.error("inputs and attributes that fit the operator", found[:300], kind="shape") from error
+        finally:
+            if outermost:
+                self.scope.part_of = ""
         for name, value in zip(node.outputs, results, strict=False):
             if name and value is not None:
                 self.scope.define(node, name, value)

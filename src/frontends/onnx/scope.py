@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...algebra.element import ELEMENT_TYPES, WITHOUT_SUMS, is_float, is_foreign
 from ...dialects import graph
-from ...dialects.graph.base import set_name
+from ...dialects.graph.base import set_name, ssa_name
 from ...dialects.types import WIDER, ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
 from ...errors import TilewrightError
 from ...resources import CHUNK, Resources
@@ -51,6 +51,8 @@ class Scope:
         self.builder = builder
         self.resources = resources
         self.values: dict[str, Value] = {}
+        self.part_of = ""
+        """The node of the model that operations without a name are part of."""
         self.doubles = False
         """Whether f64 may be computed as f32."""
         self.batch = 0
@@ -168,6 +170,8 @@ class Scope:
         self.builder.insert(op)
         op.verify_()
         (result,) = op.results
+        if not name and self.part_of:
+            result.name_hint = ssa_name(f"{self.part_of}.{op.name.removeprefix('graph.')}")
         if prod(shape_of(result)) > MAX_ELEMENTS:
             found = f"shape {list(shape_of(result))}"
             subject = f"tensor {name!r}" if name else op.name

@@ -299,7 +299,7 @@ class _Conversion:
 
     @staticmethod
     def _name(layer: graph.LayerOp) -> str:
-        return graph.name_of(layer) or layer.name.removeprefix("graph.")
+        return graph.name_of(layer) or layer.results[0].name_hint or layer.name.removeprefix("graph.")
 
 
 def _anchor_first(layers: Sequence[Operation]) -> list[Operation]:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from tilewright.driver import compile
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import constant_inputs, import_onnx
 from tilewright.interpreters.graph import run_graph
@@ -55,6 +56,15 @@ def test_names_of_inputs_outputs_and_values() -> None:
     assert 'graph.inputs = ["x"]' in text
     assert 'graph.outputs = ["y"]' in text
     assert 'name = "y"' in text
+
+
+def test_operations_without_a_name_are_called_after_their_node() -> None:
+    resize = helper.make_node("Resize", ["x", "", "scales"], ["y"], name="/up/Resize", mode="linear")
+    weights = {"scales": np.array([1, 1, 2, 2], np.float32)}
+    module = import_onnx(model([resize], {"x": (1, 2, 4, 4)}, ["y"], weights))
+    assert "%up.Resize.matmul = graph.matmul" in str(module)
+    layers = [layer.name for layer in compile(module, "tiny").layers]
+    assert any(name.startswith("up.Resize.") for name in layers), layers
 
 
 def test_unknown_operator() -> None:
