@@ -67,8 +67,8 @@ def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
     """
     network, _, given = name.partition(":")
     if given == SUFFIX and network in NETWORKS_SHIFTED:
-        shapes.refuse(name)
-        return shifted_network(network)
+        shapes.refuse_names(name)
+        return shifted_network(network, samples=shapes.samples)
     if network not in NAMES or given not in ("", *PRECISIONS):
         return None
     precision = "f32" if given == "f32" else "i8"

@@ -80,7 +80,7 @@ class _Shifted:
 
     def dense(self, x: SSAValue, columns: int) -> SSAValue:
         layers, name, depth = self.layers, self.name("fc"), shape_of(x)[1]
-        flat = layers.add(graph.ReshapeOp(x, (1, depth)), f"{name}.flat")
+        flat = layers.add(graph.ReshapeOp(x, (shape_of(x)[0], depth)), f"{name}.flat")
         w = layers.weight(f"{name}.weight", self.random.integers(-127, 128, (depth, columns)).astype(np.int8))
         bits = round(log2(WEIGHT_RMS * sqrt(depth)))
         return self.shifted(layers.add(graph.GemmOp(flat, w), f"{name}.sums"), name, bits, False)
@@ -121,9 +121,9 @@ def _squeezenet(net: _Shifted, x: SSAValue) -> SSAValue:
 NETWORKS = {"resnet18": _resnet18, "mobilenet_v1": _mobilenet, "squeezenet": _squeezenet}
 
 
-def shifted_network(name: str, size: int = 224, seed: int = 0) -> ModuleOp:
-    """The network (one of `NETWORKS`) on an image of `size` by `size`: 8-bit integers to 8-bit integers."""
-    layers = IntegerLayers.of([tensor((1, 3, size, size), si8)])
+def shifted_network(name: str, size: int = 224, seed: int = 0, samples: int = 1) -> ModuleOp:
+    """The network (one of `NETWORKS`) on images of `size` by `size`: 8-bit integers to 8-bit integers."""
+    layers = IntegerLayers.of([tensor((samples, 3, size, size), si8)])
     net = _Shifted(layers, np.random.default_rng(seed))
     result = NETWORKS[name](net, layers.block.args[0])
     return layers.module(["image"], ["scores"], [result])

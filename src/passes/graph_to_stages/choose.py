@@ -94,10 +94,10 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     All tiles count as whole ones; those of the border are smaller in the machine.
     """
     result, window = work.result, work.window
-    maps = ceil(result.height / tiles.rows) * ceil(result.width / tiles.columns)
+    maps = tiles.maps(result)
     blocks = ceil(result.blocks / tiles.blocks)
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
-    sums = result.blocks * result.height * result.width
+    sums = result.elements
     passes = 3 + 2 * work.vectors + (not work.vectors)
     if work.maximum:
         passes = 2 + 2 * window.taps + 2 * window.row_step * window.column_step

@@ -133,7 +133,7 @@ class StagesProgram:
 
     def _alias(self, op: graph.ReshapeOp) -> None:
         before, after = shape_of(op.x), shape_of(op.result)
-        if before[:2] != after[:2] or any(n != 1 for n in (*before[2:], *after[2:])) or before[0] != 1:
+        if before[:2] != after[:2] or any(n != 1 for n in (*before[2:], *after[2:])):
             raise refused(op, "a shape that adds or drops extents of 1", f"{list(before)} to {list(after)}")
         plane = self.places.plane(op.result)
         if self.places.planes.setdefault(op.x, plane) != plane:
@@ -169,7 +169,7 @@ class StagesProgram:
                 numbers[scalar] = int(alike[0])
             else:
                 numbers[vector] = places.vector(f"{found.name}.{vector}", values, channels)
-        return replace(made, **numbers)  # pyright: ignore[reportArgumentType]
+        return replace(made, **numbers).of_one_image()  # pyright: ignore[reportArgumentType]
 
     def _write(self, work: Work) -> None:
         """Chooses tiles and writes the layer."""

@@ -25,8 +25,9 @@ SLICE = 256
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile of the result: first and number of blocks, rows and columns."""
+    """A tile of the result: a sample, first and number of blocks, rows and columns."""
 
+    sample: int
     block: int
     blocks: int
     row: int
@@ -35,9 +36,9 @@ class Tile:
     columns: int
 
     @property
-    def place(self) -> tuple[int, int]:
-        """Where it lies among rows and columns."""
-        return self.row, self.column
+    def place(self) -> tuple[int, int, int]:
+        """Where it lies among samples, rows and columns."""
+        return self.sample, self.row, self.column
 
 
 @dataclass
@@ -155,15 +156,15 @@ class LayerWriter:
             below = max(0, top + rows - plane.height)
             after = max(0, left + columns - plane.width)
             inside = {"rows": rows - above - below, "columns": columns - before - after, "stride": plane.width}
-            start = plane.element + first * plane.height * plane.width + (top + above) * plane.width + left + before
+            start = plane.at(tile.sample, first) + (top + above) * plane.width + left + before
             whole = columns == plane.width and not before + after + above + below
-            if whole and (blocks == 1 or rows == plane.height):
+            if whole and (blocks == 1 or rows * columns == plane.block_step):
                 inside = {"rows": 1, "columns": blocks * rows * columns, "stride": 0}
             elif whole:
-                inside = {"rows": blocks, "columns": rows * columns, "stride": plane.height * plane.width}
+                inside = {"rows": blocks, "columns": rows * columns, "stride": plane.block_step}
             pads = {"above": above, "below": below, "left": before, "right": after}
             for block in range(1 if whole else blocks):
-                at = {"chip": chip + block * rows * columns, "offchip": start + block * plane.height * plane.width}
+                at = {"chip": chip + block * rows * columns, "offchip": start + block * plane.block_step}
                 self.writer.copy(mnemonic, at | inside | pads)
             chip += blocks * rows * columns
 
@@ -311,7 +312,7 @@ class LayerWriter:
         self.writer.pop(isa.computing, isa.storing)
         plane, block = work.result, self.tiles.block_elements
         for k in range(first, end):
-            start = plane.element + (tile.block + k) * plane.height * plane.width + tile.row * plane.width + tile.column
+            start = plane.at(tile.sample, tile.block + k) + tile.row * plane.width + tile.column
             sizes = {"chip": base + k * block, "offchip": start}
             if tile.columns == plane.width:
                 sizes |= {"rows": 1, "columns": tile.rows * tile.columns, "stride": 0}
@@ -326,15 +327,16 @@ def tiles_of(work: Work, tiles: Tiles) -> Iterator[Tile]:
     """The tiles of a layer in order."""
     result = work.result
     places = [
-        (row, min(tiles.rows, result.height - row), column, min(tiles.columns, result.width - column))
+        (sample, row, min(tiles.rows, result.height - row), column, min(tiles.columns, result.width - column))
+        for sample in range(result.samples)
         for row in range(0, result.height, tiles.rows)
         for column in range(0, result.width, tiles.columns)
     ]
     blocks = [(first, min(tiles.blocks, result.blocks - first)) for first in range(0, result.blocks, tiles.blocks)]
     if tiles.outer:
-        yield from (Tile(*block, *place) for block in blocks for place in places)
+        yield from (Tile(sample, *block, *place) for block in blocks for sample, *place in places)
     else:
-        yield from (Tile(*block, *place) for place in places for block in blocks)
+        yield from (Tile(sample, *block, *place) for sample, *place in places for block in blocks)
 
 
 def _inside(start: int, count: int, step: int, offset: int, extent: int) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -51,14 +52,13 @@ class Places:
     def plane(self, value: SSAValue, inside: tuple[SSAValue, int] | None = None) -> Plane:
         """The place of a map: one of its own, or the blocks of another from a number on."""
         if value not in self.planes:
-            blocks, height, width = extents(value, self.isa.lanes)
+            plane = plane_of(value, self.isa.lanes)
             if inside is not None:
-                whole = self.planes[inside[0]]
-                element = whole.element + inside[1] * whole.height * whole.width
+                plane = self.planes[inside[0]].part(inside[1], plane.blocks)
             else:
-                size = blocks * height * width * self.isa.element_bytes(self.isa.rows)
-                element = self.bump.take(size) // self.isa.element_bytes(self.isa.rows)
-            self.planes[value] = Plane(element, blocks, height, width)
+                size = self.isa.element_bytes(self.isa.rows)
+                plane = replace(plane, element=self.bump.take(plane.elements * size) // size)
+            self.planes[value] = plane
         return self.planes[value]
 
     def note(self, value: SSAValue, name: str, role: Role) -> None:
@@ -106,19 +106,19 @@ class Places:
         return self.constant(name, full, self.isa.element_bytes(self.isa.sums))
 
 
-def extents(value: SSAValue, lanes: int) -> tuple[int, int, int]:
-    """Blocks of channels, rows and columns of a map; of a matrix the rows are its columns."""
+def plane_of(value: SSAValue, lanes: int) -> Plane:
+    """A map at element 0; rows of a matrix are samples of a single element."""
     shape = shape_of(value)
-    if len(shape) == 2:
-        return -(-shape[1] // lanes), 1, shape[0]
-    if len(shape) != 4 or shape[0] != 1:
-        raise TilewrightError("unsupported", "a tensor", "one image of channels, or a matrix", f"{list(shape)}")
-    return -(-shape[1] // lanes), shape[2], shape[3]
+    if len(shape) not in (2, 4):
+        lever = "give a network of layers in place of a kernel, or its extents of 1, too"
+        raise TilewrightError("unsupported", "a tensor", "images of channels, or a matrix", f"{list(shape)}", lever)
+    height, width = shape[2:] or (1, 1)
+    return Plane.of(0, -(-shape[1] // lanes), height, width, shape[0])
 
 
 def layout_of(shape: tuple[int, ...], lanes: int) -> BlockedLayout:
-    """How a map lies: blocks of channels outermost, lanes innermost."""
+    """How a map lies (`Plane.of`): lanes innermost."""
     rest = len(shape) - 2
     pads = ((0, 0), (0, -shape[1] % lanes), *[(0, 0)] * rest)
-    order = (0, 1, *range(3, 3 + rest), 2) if rest else (1, 0, 2)
-    return BlockedLayout(pads, (0, lanes, *[0] * rest), order)
+    outer = (1, 0) if prod(shape[2:]) == 1 else (0, 1)
+    return BlockedLayout(pads, (0, lanes, *[0] * rest), (*outer, *range(3, 3 + rest), 2))

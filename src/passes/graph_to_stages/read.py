@@ -207,8 +207,8 @@ class Reader:
     def convolution(self, op: graph.ConvOp) -> Found:
         weights, shape = self.constant(op.w, op), shape_of(op.x)
         bias = self.constant(op.bias, op) if op.bias is not None else None
-        if len(shape) != 4 or shape[0] != 1 or op.pad_value.value.data != 0:
-            raise refused(op, "one image of two spatial axes, padded with 0", f"{list(shape)}")
+        if len(shape) != 4 or op.pad_value.value.data != 0:
+            raise refused(op, "images of two spatial axes, padded with 0", f"{list(shape)}")
         kernel = weights.shape[2:]
         window = _window(op, kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
         groups, flat = op.groups.value.data, weights.reshape(*weights.shape[:2], -1)

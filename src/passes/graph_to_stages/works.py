@@ -1,6 +1,7 @@
 """What a machine of stages does for a layer: sums of products or maxima over windows, then shifts and bounds.
 
-Maps lie as [blocks of channels][rows][columns][lanes], weights as [blocks out][blocks in][taps][lanes out][lanes in].
+Maps lie as [samples][blocks of channels][rows][columns][lanes], weights as
+[blocks out][blocks in][taps][lanes out][lanes in].
 """
 
 from __future__ import annotations
@@ -14,12 +15,42 @@ from ...machine.stage_isa import StageIsa
 
 @dataclass(frozen=True)
 class Plane:
-    """A map in memory: its first element (of `lanes` bytes), and extents in blocks of channels, rows and columns."""
+    """A map in memory: its first element (of `lanes` bytes), and extents in blocks of channels, rows and columns.
+
+    Blocks are `block_step` elements apart, samples `sample_step`.
+    """
 
     element: int
     blocks: int
     height: int
     width: int
+    samples: int
+    block_step: int
+    sample_step: int
+
+    @staticmethod
+    def of(element: int, blocks: int, height: int, width: int, samples: int) -> Plane:
+        """A map of its own: sample after sample; where samples have a single element, block after block."""
+        if height * width == 1:
+            return Plane(element, blocks, 1, 1, samples, samples, 1)
+        return Plane(element, blocks, height, width, samples, height * width, blocks * height * width)
+
+    @property
+    def elements(self) -> int:
+        """How many it has."""
+        return self.samples * self.blocks * self.height * self.width
+
+    def part(self, first: int, blocks: int) -> Plane:
+        """Some of its blocks."""
+        return replace(self, element=self.at(0, first), blocks=blocks)
+
+    def at(self, sample: int, block: int) -> int:
+        """The first element of a block."""
+        return self.element + sample * self.sample_step + block * self.block_step
+
+    def one_image(self) -> Plane:
+        """Samples of a single element each as the columns of one."""
+        return Plane(self.element, self.blocks, 1, self.samples, 1, self.block_step, 0)
 
 
 @dataclass(frozen=True)
@@ -86,10 +117,18 @@ class Work:
         """Vectors of each block that lie beside the sums."""
         return (self.bias is not None) + (self.shifts is not None)
 
+    def of_one_image(self) -> Work:
+        """The same layer, where all maps have a single element a sample: samples are columns then."""
+        planes = (*self.sources, self.result)
+        if self.window != Window() or any(plane.height * plane.width > 1 for plane in planes):
+            return self
+        sources = tuple(plane.one_image() for plane in self.sources)
+        return replace(self, sources=sources, result=self.result.one_image())
+
     @property
     def compulsory_bytes(self) -> int:
         """Bytes of inputs, weights and result, each once, in blocks of 16 lanes."""
-        planes = sum(p.blocks * p.height * p.width for p in (*self.sources, self.result))
+        planes = sum(plane.elements for plane in (*self.sources, self.result))
         blocks = (1 if self.shared else self.result.blocks) * self.parts * self.window.taps
         return 16 * planes + 256 * (1 if self.maximum else blocks)
 
@@ -115,6 +154,10 @@ class Tiles:
         """Sums of a block."""
         return self.rows * self.columns
 
+    def maps(self, result: Plane) -> int:
+        """How many tiles cut a block of a result, of all samples."""
+        return result.samples * ceil(result.height / self.rows) * ceil(result.width / self.columns)
+
 
 @dataclass(frozen=True)
 class Rooms:
@@ -133,7 +176,7 @@ def rooms(isa: StageIsa, work: Work, tiles: Tiles) -> Rooms:
     result, window = work.result, work.window
     rows, columns = window.reach(tiles.rows, tiles.columns)
     block_tiles = ceil(result.blocks / tiles.blocks)
-    maps = ceil(result.height / tiles.rows) * ceil(result.width / tiles.columns)
+    maps = tiles.maps(result)
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
     depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts
     row_slots = 1 if maps * chunks * (block_tiles if work.diagonal else 1) == 1 else 2

@@ -42,9 +42,9 @@ def requantized(layers: IntegerLayers, x: SSAValue, shift: int | np.ndarray = 9,
 
 def conv(
     channels: int, height: int, width: int, out: int, kernel: int, step: int = 1, pad: int = 0, groups: int = 1,
-    shift: int | np.ndarray = 9, bias: int = 20000, **known: int,
+    shift: int | np.ndarray = 9, bias: int = 20000, samples: int = 1, **known: int,
 ) -> ModuleOp:  # fmt: skip
-    layers = IntegerLayers.of([tensor((1, channels, height, width), si8)])
+    layers = IntegerLayers.of([tensor((samples, channels, height, width), si8)])
     w = layers.weight("w", numbers(out, channels // groups, kernel, kernel))
     b = layers.weight("b", numbers(out, most=bias), i32) if bias else None
     made = graph.ConvOp(layers.block.args[0], w, b, strides=[step] * 2, pads=[pad] * 4, groups=groups)
@@ -60,29 +60,37 @@ def gemm(rows: int, depth: int, columns: int, transposed: bool = False, shift: i
     return layers.module(["x"], ["y"], [requantized(layers, y, shift)])
 
 
-def pool(channels: int, size: int, kernel: int, step: int, pads: list[int]) -> ModuleOp:
-    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+def pool(channels: int, size: int, kernel: int, step: int, pads: list[int], samples: int = 1) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((samples, channels, size, size), si8)])
     made = graph.PoolOp("max", layers.block.args[0], kernel=[kernel] * 2, strides=[step] * 2, pads=pads)
     return layers.module(["x"], ["y"], [layers.add(made, "pool")])
 
 
-def mean(channels: int, size: int) -> ModuleOp:
-    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+def mean(channels: int, size: int, classes: int = 0, samples: int = 1) -> ModuleOp:
+    """Means of channels, and a product with them where there are classes."""
+    layers = IntegerLayers.of([tensor((samples, channels, size, size), si8)])
     total = layers.add(graph.ReduceOp("sum", layers.wide(layers.block.args[0]), axes=[2, 3], keepdims=True), "total")
     made = graph.RequantizeOp(total, layers.number(21 << 20), layers.number(30), element=si8)
-    return layers.module(["x"], ["y"], [layers.add(made, "mean")])
+    y = layers.add(made, "mean")
+    if classes:
+        flat = layers.add(graph.ReshapeOp(y, (samples, channels)), "flat")
+        w = layers.weight("w", numbers(channels, classes))
+        y = requantized(layers, layers.add(graph.GemmOp(flat, w), "fc"), 7)
+    return layers.module(["x"], ["y"], [y])
 
 
-def added(channels: int, size: int, factors: tuple[int, int], shift: int, low: int = -128) -> ModuleOp:
-    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)] * 2)
+def added(
+    channels: int, size: int, factors: tuple[int, int], shift: int, low: int = -128, samples: int = 1
+) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((samples, channels, size, size), si8)] * 2)
     wide = [layers.binary("mul", layers.wide(x), f) for x, f in zip(layers.block.args, factors, strict=True)]
     y = requantized(layers, layers.binary("add", *wide), shift, low=low)
     return layers.module(["a", "b"], ["y"], [y])
 
 
-def fire(channels: int, size: int) -> ModuleOp:
+def fire(channels: int, size: int, samples: int = 1) -> ModuleOp:
     """A squeeze, two expansions that lie side by side, and a maximum of both."""
-    layers = IntegerLayers.of([tensor((1, channels, size, size), si8)])
+    layers = IntegerLayers.of([tensor((samples, channels, size, size), si8)])
     x = layers.block.args[0]
     for kernel, out in ((1, 16),):
         w = layers.weight("s", numbers(out, channels, kernel, kernel))
@@ -153,6 +161,14 @@ KERNELS: dict[str, Callable[[], ModuleOp]] = {
     "relu": lambda: relu(0, 127),
     "clip": lambda: relu(-7, 99),
     "fire": lambda: fire(32, 13),
+    "3 samples: conv 3x3 by 2": lambda: conv(32, 9, 11, 32, 3, 2, 1, samples=3),
+    "3 samples: conv in parts": lambda: conv(256, 14, 14, 128, 3, 1, 1, shift=12, samples=3),
+    "3 samples: conv of 1x1 padded": lambda: conv(16, 1, 1, 32, 3, 1, 1, samples=3),
+    "3 samples: depthwise": lambda: conv(48, 8, 8, 48, 3, 1, 1, groups=48, shift=7, samples=3),
+    "3 samples: max": lambda: pool(20, 13, 3, 2, [1, 1, 1, 1], samples=3),
+    "3 samples: means and a product": lambda: mean(40, 7, 24, samples=3),
+    "3 samples: add": lambda: added(40, 9, (1, 3), 2, samples=3),
+    "3 samples: fire": lambda: fire(32, 13, samples=3),
 }  # fmt: skip
 
 
@@ -204,18 +220,11 @@ def test_no_interleaving_of_the_stages_blocks(name: str) -> None:
 
 REFUSED: dict[str, tuple[Callable[[], ModuleOp], str]] = {
     "a scale": (lambda: conv(16, 8, 8, 16, 1, bits=0, zero_point=3), "a zero point of 0"),
-    "a batch": (lambda: _images(2), "one image"),
     "gaps": (lambda: _dilated(), "windows over rows and columns without gaps"),
     "words": (lambda: _words(), "results of signed 8 bits"),
     "a multiplier": (lambda: _multiplied(5), "a scale that is a power of two"),
     "a product": (lambda: _squared(), "a sum of 8-bit values times numbers|a sum of products"),
 }  # fmt: skip
-
-
-def _images(count: int) -> ModuleOp:
-    layers = IntegerLayers.of([tensor((count, 16, 4, 4), si8)])
-    made = graph.ConvOp(layers.block.args[0], layers.weight("w", numbers(16, 16, 1, 1)), strides=[1, 1], pads=[0] * 4)
-    return layers.module(["x"], ["y"], [requantized(layers, layers.add(made, "conv"))])
 
 
 def _dilated() -> ModuleOp:
