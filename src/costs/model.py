@@ -21,6 +21,12 @@ def evaluate_with(model: str, arch: Architecture, problem: Problem, mapping: Loo
     return (exact if model == "exact" else timeloop).evaluate(arch, problem, mapping)
 
 
+def violations_with(model: str, arch: Architecture, problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:
+    """Why `mapping` is not valid under the `model` of that name."""
+    check_model(model)
+    return (exact if model == "exact" else timeloop).violations_of(arch, problem, mapping)
+
+
 def factors_refused(model: str, problem: Problem, mapping: LoopMapping) -> tuple[Violation, ...]:
     """Dimensions whose factors `model` cannot price: too short for all, not perfect for Timeloop's."""
     found = factor_violations(problem, mapping)

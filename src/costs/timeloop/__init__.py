@@ -7,6 +7,7 @@ The tool: A. Parashar et al., "Timeloop: A Systematic Approach to DNN Accelerato
 from .batch_model import BatchPrices, price_batch
 from .model import evaluate
 from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
+from .validity import violations_of
 
 __all__ = [
     "BatchPrices",
@@ -17,4 +18,5 @@ __all__ = [
     "Violation",
     "evaluate",
     "price_batch",
+    "violations_of",
 ]

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from ...costs.bounds import bounds_of
-from ...costs.hierarchy import Architecture, Problem
-from ...costs.model import evaluate_with
-from ...errors import TilewrightError
+from ...costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ...costs.model import evaluate_with, violations_with
+from ...errors import InfeasibleError, TilewrightError
 from ...interruption import requested, stop_unless, stoppable
 from ..processes import in_processes
 from .registry import find_mapper
@@ -34,6 +34,7 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
     request = request or Request()
     check_energies(arch, request)
     check_path(arch, problem)
+    check_outermost_room(arch, problem, request.model)
     if request.objective == "dram":
         return _fewest_words(arch, problem, mapper, request)
     if request.objective == "noc":
@@ -82,6 +83,7 @@ def map_problems(
     check_energies(arch, request)
     for problem in first.values():
         check_path(arch, problem)
+        check_outermost_room(arch, problem, request.model)
     found: dict[Problem, Mapped] = {}
 
     def note(key: Problem, mapped: Mapped) -> None:
@@ -128,3 +130,16 @@ def check_path(arch: Architecture, problem: Problem) -> None:
         expected = f"a path from the multiply-accumulators to {level.name} for what is the machine's {role}"
         found = f"{level.name} holds {', '.join(level.holds or ()) or 'nothing'}"
         raise TilewrightError("target", subject, expected, found, f"let {level.name} hold {role}")
+
+
+def check_outermost_room(arch: Architecture, problem: Problem, model: str) -> None:
+    """Raise `InfeasibleError` where the outermost memory, in which all tensors lie, is too small for them."""
+    outermost = arch.levels[-1]
+    loops = tuple(Loop(d, bound) for d, bound in enumerate(problem.bounds))
+    inner = LevelMapping((), (), (), frozenset(tensor.name for tensor in problem.tensors))
+    mapping = LoopMapping((*[inner] * (len(arch.levels) - 1), LevelMapping(loops, (), ())))
+    for wrong in violations_with(model, arch, problem, mapping):
+        if (wrong.level, wrong.resource) == (outermost.name, "capacity"):
+            lever = f"enlarge {outermost.name}, or make the problem smaller"
+            subject = f"{problem.name} on {arch.name}"
+            raise InfeasibleError(outermost.name, wrong.demand, wrong.bound, wrong.unit, lever, subject)

@@ -7,7 +7,7 @@ import pytest
 from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.model import evaluate_with
-from tilewright.errors import TilewrightError
+from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.mappers import map_problem, map_problems
 from tilewright.search.mapping.registry import MAPPERS, find_mapper
@@ -58,6 +58,20 @@ def test_a_machine_without_energies(objective: Objective) -> None:
     for run in (map_problem, lambda arch, gemm, name, asked: map_problems(arch, [gemm], name, asked)):
         with pytest.raises(TilewrightError, match=r"objective e\w+ on small: expected energies"):
             run(free, GEMM, "refine", request)
+
+
+@pytest.mark.parametrize(("model", "room"), [("exact", 216), ("timeloop", 216)])
+@pytest.mark.parametrize("name", ["exact", "random"])
+def test_tensors_that_the_outermost_memory_has_no_room_for(model: CostModel, room: int, name: str) -> None:
+    """12 x 6, 6 x 8 and 12 x 8 words; without a look at them a search with a time limit would go on for ever."""
+    request = replace(REQUEST, model=model)
+    small = replace(ARCH, levels=(*ARCH.levels[:2], replace(ARCH.levels[2], entries=room - 1)))
+    for run in (map_problem, lambda arch, gemm, name, asked: map_problems(arch, [gemm], name, asked)):
+        with pytest.raises(InfeasibleError) as told:
+            run(small, GEMM, name, request)
+        assert (told.value.resource, told.value.demand, told.value.bound) == ("DRAM", room, room - 1)
+    enough = replace(ARCH, levels=(*ARCH.levels[:2], replace(ARCH.levels[2], entries=room)))
+    assert map_problem(enough, GEMM, name, request).cycles > 0
 
 
 def test_equal_problems_are_solved_once_also_side_by_side() -> None:

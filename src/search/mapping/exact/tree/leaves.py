@@ -81,14 +81,18 @@ class Settling:
                 low = low if self.settle(row, site) else min(low, bound)
         return low
 
+    def is_late(self) -> bool:
+        """Whether it is time to stop; from then on what is not settled stays so."""
+        self.hurried = self.hurried or self.late()
+        return self.hurried
+
     def settle(self, row: int, site: Site) -> bool:
         """Price all that a leaf stands for, in all orders; False if that is too much, or takes too long."""
         factors = None if site.unplaced else self.members(self.leaves.temporal[row])
         if factors is None or len(factors) * len(site.layouts) > MAX_ORDERS:
             return False
         for chosen, layout in product(factors, site.layouts):
-            self.hurried = self.hurried or self.late()
-            if self.hurried or not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
+            if not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
                 return False
         return True
 
@@ -108,10 +112,9 @@ class Settling:
                 continue
             for first in range(0, len(factors), LEAVES):
                 chosen = np.array(factors[first : first + LEAVES])
-                if self.late():
-                    self.hurried = True
-                    return min(low, left)
                 low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
+                if self.hurried:
+                    return min(low, left)
         return low
 
     def members(self, factors: Ints) -> list[Ints] | None:
@@ -126,6 +129,8 @@ class Settling:
         That order takes least energy, but others may take fewer cycles.
         """
         room, low, (bound, least) = self.room, inf, self.leaves.bound[row].tolist()
+        if self.is_late():
+            return bound
         rows = self.rows(layout, factors, np.repeat(self.leaves.order[row][None], len(factors), axis=0))
         energies, cycles = np.zeros(len(factors)), bound / least if self.objective == 0 else 1.0
         sets = self.sets
@@ -141,12 +146,14 @@ class Settling:
         return low
 
     def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site, most: int) -> bool:
-        """Price all orders within a leaf's blocks; False if there are more than `most` over all layouts."""
+        """Price all orders in a leaf's blocks; False if it is late, or there are more than `most` over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
         if count_of(blocks) * len(site.layouts) > most:
             return False
         orders = np.array(list(orders_of(blocks)), np.int64)
         for first in range(0, len(orders), LEAVES):
+            if self.is_late():
+                return False
             some = orders[first : first + LEAVES]
             self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
         return True
