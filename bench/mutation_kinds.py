@@ -254,7 +254,10 @@ def edit_arrays(random: Random, data: bytes) -> bytes:
                 lambda a=array: a.reshape(-1),
                 lambda a=array: a[None],
                 lambda a=array: a.reshape(-1)[:-1],
-                lambda a=array: a * float(random.choice(["nan", "inf", "1e30", "-1"])),
+                lambda a=array: (
+                    (a if a.dtype.kind in "biufc" else np.ones(a.shape))
+                    * float(random.choice(["nan", "inf", "1e30", "-1"]))
+                ),
                 lambda: np.float32(3),
                 lambda: np.zeros((0, 4), np.float32),
             ]

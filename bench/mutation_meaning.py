@@ -64,7 +64,7 @@ def _onnxruntime_differs(path: Path, found: Mapping[str, Array]) -> str:
 
 
 def _inputs(path: Path) -> dict[str, Array]:
-    """What `tilewright run` makes for the inputs of a model."""
+    """What `tilewright run` makes for the inputs of a model: truths are bytes to it, of which all but 0 are true."""
     graph = ModelProto.FromString(path.read_bytes()).graph
     given = {weight.name for weight in graph.initializer}
     signature: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {}
@@ -73,7 +73,11 @@ def _inputs(path: Path) -> dict[str, Array]:
             kind = value.type.tensor_type
             shape = tuple(max(1, dim.dim_value) for dim in kind.shape.dim)  # open, and taken as a batch of 1
             signature[value.name] = shape, np.dtype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
-    return make_inputs(signature)
+    truths = {name for name, (_, dtype) in signature.items() if dtype == np.bool_}
+    made = make_inputs(
+        {name: (kind[0], np.dtype(np.uint8) if name in truths else kind[1]) for name, kind in signature.items()}
+    )
+    return {name: array != 0 if name in truths else array for name, array in made.items()}
 
 
 def difference(found: Mapping[str, Array], expected: Mapping[str, Array]) -> str:

@@ -78,8 +78,10 @@ class Importer:
             raise op.error(f"{index + 1} operands {group}".strip(), str(len(names)), kind="parse")
         return self.value(op, names[index])
 
-    def integers(self, op: Op, values: Sequence[object]) -> list[int]:
+    def integers(self, op: Op, values: object) -> list[int]:
         """The numbers of a list, in which constants may be operands."""
+        if not isinstance(values, list):
+            raise op.error("a list of whole numbers", str(values)[:80])
         found: list[int] = []
         for value in values:
             if isinstance(value, Reference):

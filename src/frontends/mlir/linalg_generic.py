@@ -159,7 +159,7 @@ class _Body:
         if inner is None:
             return self.importer.value(self.space.op, name)
         if inner.name == "linalg.index":
-            axis = next((value for value in inner.values if isinstance(value, int)), inner.attributes.get("dim", 0))
+            axis = next((value for value in inner.values if isinstance(value, int)), inner.integer("dim", 0))
             index = counting(self.importer.views, self.space.extents, axis, self.importer.dtype(inner, "index"))
             self.own[name] = index
             return index
@@ -180,6 +180,8 @@ class _Body:
             if by is not None and by.name == "linalg.index":
                 dims.append(next((value for value in by.values if isinstance(value, int)), 0))
                 continue
+            if not isinstance(place, Reference | int):
+                raise inner.error("indices that are values or whole numbers", str(place)[:80], kind="parse")
             index = self.value(place.name) if isinstance(place, Reference) else views.splat(place, np.dtype("i8"), ())
             number = views.number(index)
             own = [dim for dim in range(index.rank) if index.extent(dim) > 1]

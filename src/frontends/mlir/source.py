@@ -100,10 +100,22 @@ class Op:
             value = (
                 [value.array.item()] * min(shape[0], 64) if value.array.ndim == 0 and shape else value.array.tolist()
             )
-        if value is None or not all(isinstance(v, int) for v in value):
-            found = "none" if value is None else str(value)[:80]
-            raise self.error(f"integers as {name}", found, kind="parse" if value is None else "unsupported")
-        return list(value)
+        if value is None:
+            raise self.error(f"integers as {name}", "none", kind="parse")
+        return self.whole_numbers(value, name)
+
+    def whole_numbers(self, values: object, name: str) -> list[int]:
+        """The list `values`, which has to be one of integers."""
+        if not isinstance(values, list | tuple) or not all(isinstance(value, int) for value in values):
+            raise self.error(f"integers as {name}", str(values)[:80])
+        return [value for value in values if isinstance(value, int)]
+
+    def dictionary(self, name: str) -> dict[str, Any]:
+        """The attribute `name` that has parts with names; empty where there is none."""
+        value = self.attributes.get(name, {})
+        if not isinstance(value, dict):
+            raise self.error(f"parts with names as {name}", str(value)[:80], kind="parse")
+        return value
 
     def integer(self, name: str, default: int | None = None) -> int:
         """The integer attribute `name`."""

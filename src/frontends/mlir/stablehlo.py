@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -92,8 +91,8 @@ def remainder(importer: Importer, op: Op) -> View:
 def broadcast_in_dim(importer: Importer, op: Op) -> View:
     """A tensor seen as one of more axes; a second operand is the shape."""
     x = importer.operand(op, 0)
-    dims = op.attributes.get("dims", op.attributes.get("broadcast_dimensions"))
-    return importer.views.broadcast(x, importer.integers(op, dims or []), shape_of(importer, op, op.operands[1:]))
+    dims = op.integers("dims" if "dims" in op.attributes else "broadcast_dimensions", [])
+    return importer.views.broadcast(x, dims, shape_of(importer, op, op.operands[1:]))
 
 
 def reshape(importer: Importer, op: Op) -> View:
@@ -204,12 +203,15 @@ def iota(importer: Importer, op: Op) -> View:
 def gathered(importer: Importer, op: Op) -> View:
     """Rows of a table: `x[indices]` along one axis."""
     x, indices = importer.operands(op, 2)
-    numbers: Any = op.attributes.get("dimension_numbers", {})
-    axes = numbers.get("collapsed_slice_dims", [])
-    sizes, start = op.integers("slice_sizes"), numbers.get("start_index_map", [])
+    numbers = op.dictionary("dimension_numbers")
+    axes, start, offsets = (
+        op.whole_numbers(numbers.get(name, []), name)
+        for name in ("collapsed_slice_dims", "start_index_map", "offset_dims")
+    )
+    sizes = op.integers("slice_sizes")
     whole = len(axes) == 1 and start == axes and not numbers.get("operand_batching_dims")
     whole = whole and sizes == [1 if axis == axes[0] else n for axis, n in enumerate(x.shape)]
-    depth = numbers.get("index_vector_dim", indices.rank)
+    (depth,) = op.whole_numbers([numbers.get("index_vector_dim", indices.rank)], "index_vector_dim")
     if not whole or depth < indices.rank - 1:
         found = f"slices {sizes} along axes {axes}"
         raise op.error("whole rows along one axis", found, "index one axis at a time, the others by whole slices")
@@ -219,7 +221,6 @@ def gathered(importer: Importer, op: Op) -> View:
         made = rows_of(importer.make, x, axes[0], places)
     else:
         made = gather(importer.views, x, given.astype(np.int64), axes[0])
-    offsets = numbers.get("offset_dims", [])
     if sorted(set(offsets) & set(range(made.rank))) != sorted(offsets) or len(offsets) != made.rank - places.rank:
         raise op.error(f"{made.rank - places.rank} axes as offset_dims", str(offsets), kind="parse")
     rest = iter(range(axes[0], axes[0] + places.rank))

@@ -91,27 +91,35 @@ def pad_pairs(op: Op, name: str, count: int) -> list[tuple[int, int]]:
     if value is None:
         return [(0, 0)] * count
     rows = np.broadcast_to(value.array, (count, 2)).tolist() if isinstance(value, Dense) else value
-    if len(rows) != count or any(not isinstance(row, list) or len(row) != 2 for row in rows):
+    return _pairs(op, rows, name, count)
+
+
+def _pairs(op: Op, rows: object, name: str, count: int) -> list[tuple[int, int]]:
+    """The list `rows`, which has to be one of pairs of integers."""
+    if not isinstance(rows, list) or len(rows) != count or any(not isinstance(r, list) or len(r) != 2 for r in rows):
         raise op.error(f"{count} pairs as {name}", str(rows)[:80], kind="parse")
-    return [(int(a), int(b)) for a, b in rows]
+    return [(before, after) for before, after in (op.whole_numbers(row, name) for row in rows)]
 
 
 def dot_general(importer: Importer, op: Op) -> View:
     """A product over any axes."""
     a, b = importer.operands(op, 2)
-    numbers: Any = op.attributes.get("dot_dimension_numbers", {})
-    batch = op.attributes.get("batching_dims") or [
-        numbers.get("lhs_batching_dimensions", []),
-        numbers.get("rhs_batching_dimensions", []),
-    ]
-    inner = op.attributes.get("contracting_dims") or [
-        numbers.get("lhs_contracting_dimensions", []),
-        numbers.get("rhs_contracting_dimensions", []),
-    ]
-    if len(batch) != 2 or len(inner) != 2:
-        raise op.error("axes of both operands", f"{batch}, {inner}", kind="parse")
-    result = dot(importer.make, a, b, (batch[0], batch[1]), (inner[0], inner[1]))
-    return as_typed(importer, op, result)
+    numbers = op.dictionary("dot_dimension_numbers")
+    batch, inner = (
+        _axes_of_both(
+            op, op.attributes.get(name) or [numbers.get(f"{side}_{long}", []) for side in ("lhs", "rhs")], name
+        )
+        for name, long in (("batching_dims", "batching_dimensions"), ("contracting_dims", "contracting_dimensions"))
+    )
+    return as_typed(importer, op, dot(importer.make, a, b, batch, inner))
+
+
+def _axes_of_both(op: Op, given: object, name: str) -> tuple[list[int], list[int]]:
+    """Axes of the left operand, and of the right one."""
+    if not isinstance(given, list) or len(given) != 2:
+        raise op.error(f"axes of both operands as {name}", str(given)[:80], kind="parse")
+    left, right = (op.whole_numbers(axes, name) for axes in given)
+    return left, right
 
 
 def as_typed(importer: Importer, op: Op, result: View) -> View:
@@ -132,7 +140,7 @@ def convolution(importer: Importer, op: Op) -> View:
     numbers: Any = op.attributes.get("dim_numbers", op.attributes.get("dimension_numbers"))
     if not isinstance(numbers, list) or len(numbers) != 3:
         raise op.error("dim_numbers [b, f, 0, ...]x[o, i, 0, ...]->[b, f, 0, ...]", str(numbers)[:80], kind="parse")
-    window: dict[str, Any] = op.attributes.get("window", {})
+    window = op.dictionary("window")
     spatial = x.rank - 2
     letters = [("b", "f"), ("o", "i"), ("b", "f")]
     orders = [
@@ -144,9 +152,12 @@ def convolution(importer: Importer, op: Op) -> View:
         raise op.error("batch_group_count 1", str(op.attributes["batch_group_count"]))
     x, w = importer.views.transpose(x, orders[0]), importer.views.transpose(w, orders[1])
     ones = [1] * spatial
-    strides, dilations, apart = (window.get(name, ones) for name in ("stride", "rhs_dilate", "lhs_dilate"))
-    pads = [tuple(pair) for pair in window.get("pad", [[0, 0]] * spatial)]
-    turned = [axis + 2 for axis, turn in enumerate(window.get("reverse", [False] * spatial)) if turn]
+    strides, dilations, apart, reverse = (
+        op.whole_numbers(window.get(name, default), name)
+        for name, default in (("stride", ones), ("rhs_dilate", ones), ("lhs_dilate", ones), ("reverse", [0] * spatial))
+    )
+    pads = _pairs(op, window.get("pad", [[0, 0]] * spatial), "pad", spatial)
+    turned = [axis + 2 for axis, turn in enumerate(reverse) if turn]
     w = backwards(importer.views, w, turned)
     if any(n != 1 for n in apart):
         x = pad(importer.views, x, [0] * x.rank, [0] * x.rank, 0.0, [0, 0, *(n - 1 for n in apart)])

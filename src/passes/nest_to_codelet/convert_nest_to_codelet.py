@@ -18,6 +18,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.nest import GroupOp, JoinOp
 from ...dialects.nest import ViewOp as NestViewOp
 from ...dialects.roles import Role
+from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...resources import Resources, resources_of
@@ -166,7 +167,9 @@ class _Converter:
                 raise TilewrightError("ir", where, "a layer that runs as a whole, sample by sample", "another", lever)
         maps = {value for group in span for value in (*group.outside, *group.layers[0].made.values())}
         self.onchip.sampled = frozenset(
-            value for value in maps if value not in self.onchip.kept or members.issuperset(readers_of(value))
+            value
+            for value in maps
+            if shape_of(value) and (value not in self.onchip.kept or members.issuperset(readers_of(value)))
         )
         for sample in range(samples.pop()):
             for value in self.onchip.sampled:

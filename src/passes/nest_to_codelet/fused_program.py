@@ -103,7 +103,8 @@ class FusedBuilder:
         if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
             yield Turn(self._add(load, layer))
         for value in loaded:
-            yield Turn(self._add(self._move_whole(value, inward=True), layer, moved), sample)
+            dims = moved if shape_of(value) else NO_DIMS  # a number has no samples
+            yield Turn(self._add(self._move_whole(value, inward=True), layer, dims), sample)
         padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))

@@ -29,6 +29,14 @@ def test_refused(name: str):
     assert REFUSED[name] in str(error.value)
 
 
+@pytest.mark.parametrize("index", ["tensor.extract%8", "0.5", "[1]"])
+def test_an_index_that_is_no_number(index: str):
+    """What random damage found."""
+    text = TEXTS["gather_1"].replace("tensor.extract %arg0[%8", f"tensor.extract %arg0[{index}")
+    with pytest.raises(TilewrightError):
+        import_mlir(text)
+
+
 def test_another_search_for_a_place():
     """What is not quite the body of arg min is not taken for it."""
     text = TEXTS["argmin_default_axis_example"]

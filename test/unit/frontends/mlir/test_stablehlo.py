@@ -130,6 +130,15 @@ def test_wrong_text(body: str, told: str):
     "body",
     [
         "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [5] x [7] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [inf] x [0] : (tensor<2x3xf32>) -> tensor<f32>",
+        "%0 = stablehlo.dot_general %arg0, %arg0, batching_dims = [0] x [0], contracting_dims = [0.5] x [1] : "
+        "(tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [A] : (tensor<2x3xf32>) -> tensor<f32>",
+        "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = 3 : (tensor<2x3xf32>) -> tensor<f32>",
+        '%0 = "stablehlo.dot_general"(%arg0, %arg0) <{dot_dimension_numbers = 3}> : (tensor<2x3xf32>) -> tensor<f32>',
+        "%0 = stablehlo.broadcast_in_dim %arg0, dims = [0, x] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "%0 = stablehlo.convolution(%arg0, %arg0) dim_numbers = [b, f]x[o, i]->[b, f], window = {reverse = [inf]} : "
+        "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>",
         "%0 = stablehlo.broadcast_in_dim dims = [0] : tensor<2x3xf32>",
         "%0:99999999999 = stablehlo.tanh %arg0 : tensor<2x3xf32>",
         "%0 = stablehlo.slice %arg0 [- 2:3] : tensor<2x3xf32>",

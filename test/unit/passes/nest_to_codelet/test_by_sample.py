@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto
+from onnx.parser import parse_model
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from tilewright.backends.program import Program
@@ -93,3 +94,21 @@ def test_the_faster_way_is_taken_and_its_ir_is_dumped(name: str, tmp_path: Path)
     assert program.predicted["cycles"] == least
     (written,) = tmp_path.glob("*-nest-schedule.mlir")
     assert (BY_SAMPLE in written.read_text()) == (least < run(name, 2, 0.0)[0].predicted["cycles"])
+
+
+def test_a_number_from_outside_has_no_samples():
+    """As `Clip` with bounds that are inputs is written out."""
+    model = parse_model("""<ir_version: 7, opset_import: ["": 13]>
+    clip (float[3] x, float low, float high) => (float[3] y) {
+      less = Less (x, low)
+      raised = Where (less, low, x)
+      more = Less (high, raised)
+      y = Where (more, high, raised)
+    }""")
+    assert all(marked(scheduled(model, 1.0)))
+    values = {"x": [-3, 0.5, 2], "low": -1, "high": 1}
+    given = {name: np.asarray(value, np.float32) for name, value in values.items()}
+    program = lower(load_model(model), text(1.0), OPTIONS, None, "clip")
+    result = simulate(program, given)
+    np.testing.assert_array_equal(result.outputs["y"], [-1, 0.5, 1])
+    assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
