@@ -122,6 +122,9 @@ class Anytime:
         if self.best_cost <= self.lower_bound * (1 + 1e-12):
             self.proven = True
 
+    def _late(self) -> bool:
+        return self.left_s() <= 0
+
     def _early(self) -> bool:
         """Whether there is time for what only may help."""
         return self.given_s == inf or self.left_s() >= SHARE * self.given_s
@@ -211,7 +214,7 @@ class Anytime:
 
     def _whole(self) -> None:
         steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
-        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, steps, self.possible)
+        lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, steps, self.possible, self._late)
         try:
             cost, groups = lattice.solve()
         except TooLargeError:
@@ -255,6 +258,7 @@ class Anytime:
             lambda done: self.rest(done) - already,
             old,
             most_steps=self.options.window_steps,
+            late=self._late,
         )
         try:
             cost, groups = lattice.solve()

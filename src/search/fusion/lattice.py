@@ -22,6 +22,10 @@ class TooLargeError(Exception):
     """The lattice has more steps than the search may try."""
 
 
+LOOK = 64
+"""Sets that are looked at between two looks at the clock."""
+
+
 def nothing(done: int) -> float:
     """The bound that is always right."""
     return 0.0
@@ -32,7 +36,7 @@ class Lattice:
     """A forward search over the downsets above `start`; layers of `start` count as done and are not grouped.
 
     `rest(done)` bounds from below what the layers outside of `done` cost; downsets that cannot end at `limit` or below
-    are left out.  At most `most_steps` steps are tried, and four times as many sets looked at.
+    are left out.  At most `most_steps` steps are tried, and four times as many sets looked at, while it is not `late`.
 
     `possible(group)` is false only where no group that holds the layers fits.  Without it, parts of groups that fit are
     taken to fit too: what is found then is no proof.
@@ -45,6 +49,7 @@ class Lattice:
     limit: float = inf
     most_steps: int = 2_000_000
     possible: Callable[[int], bool] | None = None
+    late: Callable[[], bool] = bool
     steps: int = 0
     tries: int = 0
     costs: dict[int, float] = field(default_factory=dict[int, float])
@@ -94,7 +99,7 @@ class Lattice:
 
     def _may_fit(self, group: int) -> bool:
         self.tries += 1
-        if self.tries > 4 * self.most_steps:
+        if self.tries > 4 * self.most_steps or (self.tries % LOOK == 0 and self.late()):
             raise TooLargeError
         return self.evaluator.may_fit(group) if self.possible is None else self.possible(group)
 

@@ -90,7 +90,8 @@ class Search(Protocol):
 class PartitionOptions:
     """How to search; `samples` None: as `SAMPLES` has it.
 
-    The search ends after `time_limit_s` CPU seconds of all processes, else its result depends on `seed` only.  With
+    The search ends after `time_limit_s` CPU seconds of all processes, else its result depends on `seed` only; an
+    enumeration that has not seen all then answers what `greedy` makes.  With
     `state` it goes on from that file, where it exists, and leaves its state there.
     """
 
@@ -143,9 +144,9 @@ class _Run:
         method = self.options.method
         search = self._search()
         if search is None:
-            groups = self._enumerate() if method == "enumeration" else self._constructed(method)
-            bound = self.evaluator.total(groups) if method == "enumeration" else self.bound
-            return self._answer(groups, bound, 1)
+            best = self._enumerate() if method == "enumeration" else ()
+            groups = best or self._constructed("greedy" if method == "enumeration" else method)
+            return self._answer(groups, self.evaluator.total(best) if best else self.bound, 1)
         self._load(search)
         self._note(search)
         with stoppable():
@@ -189,15 +190,17 @@ class _Run:
         return make(self.space, self.evaluator)
 
     def _enumerate(self) -> Groups:
-        steps = self.options.samples or SAMPLES["enumeration"]
+        """The best partition; none where it is late before all were seen."""
+        steps, possible = self.options.samples or SAMPLES["enumeration"], self.scene.possible
+        lattice = Lattice(self.space, self.evaluator, most_steps=steps, possible=possible, late=lambda: self.limit.late)
         try:
-            return Lattice(self.space, self.evaluator, most_steps=steps, possible=self.scene.possible).solve()[1]
+            with stoppable():
+                return lattice.solve()[1]
         except TooLargeError as error:
-            found = "more"
-            lever = "use another method, or give more samples"
-            raise TilewrightError(
-                "limit", f"enumeration of {self.graph.name}", f"at most {steps} steps", found, lever
-            ) from error
+            if not self.limit.late:
+                subject, lever = f"enumeration of {self.graph.name}", "use another method, or give more samples"
+                raise TilewrightError("limit", subject, f"at most {steps} steps", "more", lever) from error
+        return ()
 
     def _note(self, search: Search) -> None:
         if not self.history or search.best_cost < self.history[-1][1]:

@@ -93,6 +93,16 @@ def test_unknown_method_and_too_large_enumeration():
         run(random_graph(0, 9), "enumeration", samples=3)
 
 
+def test_an_enumeration_ends_with_its_time():
+    graph = random_graph(99, 40)
+    options = PartitionOptions("enumeration", samples=10**12, time_limit_s=0.05)
+    scene = Scene(graph, Space(graph.producers), weight_capacity=1e9)
+    result = partition(graph, PlainPricer(graph), options, scene=scene)
+    assert not result.proven
+    assert result.lower_bound <= result.cost == run(graph, "greedy").cost
+    assert sorted(number for group in result.groups for number in group) == list(range(40))
+
+
 def test_faults():
     space = Space(((), (0,), (0,), (1, 2)))
     assert space.fault([0b1111]) is None
