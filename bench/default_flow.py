@@ -41,12 +41,17 @@ def model_of(name: str, kind: str, batch: int, folder: Path) -> str | None:
     elif kind == "int8":
         return None
     if batch > 1:
-        for value in (*model.graph.input, *model.graph.output):
-            value.type.tensor_type.shape.dim[0].dim_param = "batch"
-        del model.graph.value_info[:]
+        open_batch(model)
     path = folder / f"{name}_{kind}.onnx"
     onnx.save(model, path)
     return str(path)
+
+
+def open_batch(model: onnx.ModelProto) -> None:
+    """Leave the first axis of inputs and outputs open."""
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    del model.graph.value_info[:]
 
 
 def main() -> int:

@@ -143,6 +143,9 @@ def show(answer: dict[str, Any]) -> None:
         print(f"no partition has less {answer['metric']} (proven)")
     else:
         print(f"at most {answer['gap']:.2%} above the least {answer['metric']} of any partition")
+    if least := answer.get("program_lower_bound"):
+        moved, cycles = number(least["dram_bytes"], "B"), number(least["cycles"])
+        print(f"programs that keep maps between groups may move less: at least {moved}, in {cycles} cycles")
 
 
 def span(names: list[str]) -> str:

@@ -84,17 +84,25 @@ class ProgramWork:
         """The network."""
         return Work(self.pricer.graph, self.rows.layers.batch)
 
-    def lower(self, result: PartitionResult) -> None:
-        """Lower the groups of `result` in the module; `InfeasibleError` where they leave too little room."""
+    def lower(self, result: PartitionResult) -> dict[str, float]:
+        """Lower the groups of `result` in the module; `InfeasibleError` where they leave too little room.
+
+        Returns bounds of all programs of the layers (`costs.bounds.program`); none where there are several functions.
+        """
+        from ..dialects.acg import machine_of
         from ..passes.graph.graph_partition import outline
+        from ..passes.nest.program_bound import bound_of
         from .pipelines import parse_passes
 
         layers = self.rows.layers
         outline(
             function_of(self.module, layers.name), layers, self.pricer, result, partial(self.rows.tile, self.pricer)
         )
-        steps = "graph-fuse,convert-graph-to-nest,nest-tile,nest-map,convert-nest-to-codelet,codelet-allocate"
+        parse_passes("graph-fuse,convert-graph-to-nest").apply(self.context, self.module)
+        bound = bound_of(self.module, machine_of(self.module))
+        steps = "nest-tile,nest-map,convert-nest-to-codelet,codelet-allocate"
         parse_passes(steps).apply(self.context, self.module)
+        return {} if bound is None else bound.figures
 
 
 def program_work(
@@ -134,6 +142,10 @@ def program_partition(
     """The answer of `tilewright partition --json` for the groups that `run --partition` runs.
 
     As there, groups that leave too little room beside their maps are searched anew with a smaller share of the buffer.
+
+    `lower_bound` is of partitions: what one group makes and another reads goes through DRAM, and layers that run on
+    their own load and store all that they read and make.  Programs that keep maps on chip from one group to the next
+    (`run` without options) may move less; no program goes below `program_lower_bound`.
     """
     from .groups import GROUP_SHARES
 
@@ -146,12 +158,12 @@ def program_partition(
         if requested():
             return _with_copies(answer, program.copied_bytes)
         try:
-            program.lower(result)
+            least = program.lower(result)
         except InfeasibleError as error:
             errors.append(error)
             options = replace(options, state=None)  # which is of the larger share
             continue
-        return _with_copies(answer, program.copied_bytes)
+        return _with_copies(answer, program.copied_bytes) | {"program_lower_bound": least}
     raise errors[0]
 
 
