@@ -3,10 +3,10 @@
     python bench/bounds_simulated.py --networks squeezenet,resnet50 --types int8,float --target edge16
 
 makes the networks of the onnx wheel with seeded weights, float and int8, and `random:SEED` ones.  Each is compiled
-layer by layer, with `--partition ours` and by default, and simulated.  A row has the simulated cycles and DRAM bytes and
-what they are as multiples of each bound.  `partition` bounds programs whose groups pass maps through DRAM; the default
-program keeps them on chip from group to group, and is compared with the other bounds.  The exit code is 1 where a run
-goes below a bound.
+layer by layer, with `--partition ours` and by default, and simulated.  A row has the simulated cycles and DRAM bytes,
+and what they are as multiples of each bound.  `partition` bounds programs whose groups pass maps through DRAM; the
+default program keeps them on chip from group to group, and is compared with the other bounds.  The exit code is 1 where
+a run goes below a bound.
 """
 
 from __future__ import annotations
