@@ -116,3 +116,31 @@ def test_streamed_weights_move_once():
     (buffer,) = (memory for memory in program.machine.memories if memory.name == "GBUF")
     weights = sum(t.size_bytes for t in program.tensors if t.role == "weight")
     assert weights > 2 * buffer.capacity_bytes
+
+
+@cache
+def batch_of(rows: int) -> ModelProto:
+    """Eight samples of maps of `rows` rows and columns, through two convolutions."""
+    net = Net((8, 16, rows, rows))
+    net.conv("x", "a", 32, kernel=1)
+    net.conv("a", "y", 32)
+    return net.model("y")
+
+
+@pytest.mark.parametrize(("rows", "together"), [(2, True), (12, False)])
+def test_samples_of_small_maps_are_made_together(rows: int, together: bool):
+    """Instructions of one sample of 2 x 2 would leave most of the array idle."""
+    model, options = batch_of(rows), CompileOptions(partition="schedule")
+    module = load_model(model)
+    passes = pipeline_text("edge16", options).partition(",convert-nest-to-codelet")[0]
+    parse_passes(passes).apply(make_context(), module)
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    for group in groups:
+        loops = [op for op in group.walk() if isinstance(op, nest.ForOp)]
+        assert any(loop.dim.data == "n" and loop.step.value.data == 1 for loop in loops) != together
+    program = compile(model, "edge16", options=options)
+    result = simulate(program, inputs_of(model))
+    (expected,) = reference(load_model(model), inputs_of(model)).values()
+    np.testing.assert_array_equal(result.outputs["y"], expected)
+    assert result.cycles == program.predicted["cycles"]
+    assert result.dram_bytes == sum(t.size_bytes for t in program.tensors if t.role in ("input", "weight", "output"))
