@@ -61,7 +61,8 @@ class Reach:
 def reach_of(steps: Sequence[tuple[int, int]], element_bytes: int) -> Reach:
     """The bytes that elements touch which are at all multiples of strides below counts: `steps` of (count, stride).
 
-    Intervals where steps beyond the first gap are whole numbers of one stride; else all from first to last byte.
+    Intervals of one stride.  Where steps have gaps of several sizes those of the longest steps stay, and the bytes in
+    smaller gaps count as touched: of a map without its last column, rows of each channel.
     """
     low = sum(min(0, stride * (count - 1)) for count, stride in steps)
     high = sum(max(0, stride * (count - 1)) for count, stride in steps) + element_bytes
@@ -74,7 +75,10 @@ def reach_of(steps: Sequence[tuple[int, int]], element_bytes: int) -> Reach:
         elif stride % pitch == 0 and stride <= pitch * intervals:
             intervals += stride // pitch * (count - 1)
         else:
-            return Reach(low, high)
+            filled = width + pitch * (intervals - 1)
+            if stride <= filled:
+                return Reach(low, high)
+            width, intervals, pitch = filled, count, stride
     return Reach(low, low + width, intervals, pitch) if 1 < intervals <= MOST_INTERVALS else Reach(low, high)
 
 

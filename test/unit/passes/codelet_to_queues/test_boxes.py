@@ -78,7 +78,8 @@ def test_boxes_of_too_many_pieces_are_refused():
 
 def test_elements_reach_both_ways():
     assert reach_of([(3, -8), (2, 1)], 1) == Reach(-16, -14, 3, 8)
-    assert reach_of([(3, -8), (2, 3), (2, 1)], 1) == Reach(-16, 5)
+    assert reach_of([(3, -8), (2, 3), (2, 1)], 1) == Reach(-16, -11, 3, 8)
+    assert reach_of([(3, -8), (2, 7), (2, 1)], 1) == Reach(-16, 9)
 
 
 def bytes_of(reach: Reach) -> set[int]:
@@ -100,8 +101,9 @@ def test_a_reach_has_all_bytes_that_are_touched_between_the_first_and_the_last(s
     assert own <= bytes_of(reach)
     assert (min(own), max(own)) == (min(bytes_of(reach)), max(bytes_of(reach)))
     if reach.count > 1:
-        assert own == bytes_of(reach)
         assert reach.stride > reach.high - reach.low
+        for interval in range(reach.count):
+            assert {reach.low + interval * reach.stride, reach.high - 1 + interval * reach.stride} <= own
     rng.shuffle(steps)
     assert reach_of(steps, size) == reach
 
@@ -118,6 +120,12 @@ def test_the_reach_of_some_rows_of_all_channels_is_exact(seed: int):
     reach = reach_of(steps, size)
     assert bytes_of(reach) == touched(steps, size)
     assert (reach.count, reach.high - reach.low) == (samples * channels, tile * row)
+
+
+def test_rows_without_their_last_column_reach_no_other_rows_of_a_channel():
+    """As a convolution of stride 2 reads an even number of columns: 3 channels of 8 rows, two rows of 7 elements."""
+    assert reach_of([(3, 64), (2, 8), (7, 1)], 1) == Reach(0, 15, 3, 64)
+    assert reach_of([(3, 64), (2, 16), (2, 8), (4, 2)], 1) == Reach(0, 31, 3, 64)
 
 
 def test_an_access_of_too_many_intervals_is_taken_as_a_whole():
