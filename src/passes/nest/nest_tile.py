@@ -21,6 +21,7 @@ from ...errors import InfeasibleError, TilewrightError
 from ...search.mapping.build import build
 from ...search.mapping.tiling import tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
+from .arrivals import Arrivals, Way, cuts_weights
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
@@ -127,7 +128,8 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
 
 
 def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> None:
-    known: dict[tuple[Group, int, bool], tuple[Node, ...]] = {}
+    known: dict[tuple[Group, int, bool], tuple[Way, list[Way]]] = {}
+    arrivals = Arrivals(pricer.machine)
     for group, fused in groups.items():
         if group.is_mapped:
             continue
@@ -140,21 +142,25 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
         key = fused.layers[0].problem, limit, BY_SAMPLE in group.attributes
         if key not in known:
-            known[key] = _whole_tree(fused.layers[0], *key[1:], pricer)
-        set_mapping(group, known[key])
+            known[key] = _whole_ways(fused.layers[0], *key[1:], pricer)
+        set_mapping(group, arrivals.choose(fused, *known[key]).tree)
 
 
-def _whole_tree(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> tuple[Node, ...]:
-    """The pieces in which a layer that runs as a whole ends first, or nearly so, the most of these pieces."""
+def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> tuple[Way, list[Way]]:
+    """The pieces in which a layer that runs as a whole ends first, or nearly so, the most of these pieces.
+
+    With it those that end as soon, and cut what its weights are cut by first.
+    """
     from ..nest_to_codelet.fused_tiles import whole_trees
 
-    ways: list[tuple[float, int, tuple[Node, ...]]] = []
+    ways: list[Way] = []
     for count, tree in whole_trees(pricer.machine, layer, piece_bytes, by_sample):
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
         busiest, total = max(cycles, default=0.0), sum(cycles)
-        ways.append((busiest + (total - busiest) / count, count, tree))
-    least = min(latency for latency, _, _ in ways)
-    return max((way for way in ways if way[0] <= SLACK * least), key=lambda way: way[1])[2]
+        ways.append(Way(busiest + (total - busiest) / count, count, tree))
+    least = min(way.latency for way in ways)
+    near = [way for way in ways if way.latency <= SLACK * least]
+    return max(near, key=lambda way: way.pieces), [way for way in near if cuts_weights(layer, way.tree)]
 
 
 def _is_split_useful(error: TilewrightError) -> bool:

@@ -20,6 +20,7 @@ from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
+from ..nest.arrivals import weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
@@ -100,11 +101,14 @@ class FusedBuilder:
             self._whole_map(value, layer)
         self._place_weights()
         main = self._layer(layer)
-        if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
-            yield Turn(self._add(load, layer))
+        loads: list[Turn] = []
         for value in loaded:
             dims = moved if shape_of(value) else NO_DIMS  # a number has no samples
-            yield Turn(self._add(self._move_whole(value, inward=True), layer, dims), sample)
+            loads.append(Turn(self._add(self._move_whole(value, inward=True), layer, dims), sample))
+        if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
+            place = len(loads) if weight_pieces(layer) is not None else 0
+            loads.insert(place, Turn(self._add(load, layer)))
+        yield from loads
         padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
@@ -312,13 +316,19 @@ class FusedBuilder:
         dims: dict[str, int] = {}
         known = (value for value in layer.weights.values() if (layer, value) in self.onchip.weights)
         pairs = [(self.offchip[value], self.onchip.weights[layer, value]) for value in dict.fromkeys(known)]
+        pieces = weight_pieces(layer)
+        if pieces is not None:  # what all pieces are used with comes first
+            pairs.sort(key=lambda pair: pair[1] is self.onchip.weights[layer, pieces.weight])
         values = list(dict.fromkeys(value for pair in pairs for value in pair))
         block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
         inside = dict(zip(values, block.args, strict=True))
         for place, (source, target) in enumerate(pairs):
             own = {f"w{place}_{i}": extent for i, extent in enumerate(surrogate(target).sizes)}
             dims |= own
-            block.add_op(TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]"))
+            op: Operation = TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]")
+            if pieces is not None and target is self.onchip.weights[layer, pieces.weight]:
+                op = LoopOp(f"w{place}_{pieces.axis}", pieces.step, Region(Block([op])))
+            block.add_op(op)
         name = f"{layer.op.sym_name.data}.weights"
         return CodeletOp(name, dims or {"one": 1}, values, Region(block)) if pairs else None
 

@@ -65,10 +65,10 @@ def test_results_and_traffic_are_those_of_layers_one_after_another(name: str, sa
 
 def test_weights_of_more_than_the_share_end_the_span():
     model = joined(2)
-    lengths = [sum(marked(scheduled(model, share))) for share in (1.0, 2e-4, 1e-4)]
+    lengths = [sum(marked(scheduled(model, share))) for share in (1.0, 1.2e-4, 1e-4)]
     assert lengths == sorted(lengths, reverse=True)
     assert 1 < lengths[1] < lengths[0]
-    assert marked(scheduled(model, 2e-4))[: lengths[1]] == [True] * lengths[1]
+    assert marked(scheduled(model, 1.2e-4))[: lengths[1]] == [True] * lengths[1]
 
 
 def test_one_sample_has_no_span():

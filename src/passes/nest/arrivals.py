@@ -1,0 +1,122 @@
+"""Layers in order whose weights arrive one after another: where it pays to compute on their first pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from ...costs.fusion.of_machine import platform_of
+from ...costs.mapping.problem import touches
+from ...costs.mapping.tree import Hold, Leaf, Loop, Node
+from ...dialects import nest
+from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...machine import Machine
+
+if TYPE_CHECKING:
+    from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
+
+GAIN = 1 / 2
+"""Of a layer's latency: what pieces of weights must save at least, for the next layer then waits for the last piece."""
+
+
+class Way(NamedTuple):
+    """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made."""
+
+    latency: float
+    pieces: int
+    tree: tuple[Node, ...]
+
+
+@dataclass
+class Arrivals:
+    """What has come from DRAM, and when layers end, if loads follow each other without a break; in cycles."""
+
+    machine: Machine
+    arrived: float = 0.0
+    ended: float = 0.0
+    known: set[SSAValue] = field(default_factory=set[SSAValue])
+
+    def __post_init__(self) -> None:
+        self.bytes_per_cycle = platform_of(self.machine).dram_bytes_per_cycle
+
+    def choose(self, group: FusedGroup, way: Way, others: list[Way]) -> Way:
+        """`way`, or where it saves much the first to end of `others`, which cut what the weights are cut by."""
+        layer = group.layers[0]
+        needed = {
+            *(value for value in group.outside if isinstance(value, BlockArgument)),
+            *layer.weights.values(),
+        } - self.known
+        self.known |= needed
+        self.arrived += sum(size_bytes(tensor_type(value)) for value in needed) / self.bytes_per_cycle
+        end = max(self.ended, self.arrived) + way.latency
+        best = min(others, key=self._end_in_pieces, default=None)
+        if best is not None and self._end_in_pieces(best) < end - GAIN * way.latency:
+            way, end = best, self._end_in_pieces(best)
+        self.ended = end
+        return way
+
+    def _end_in_pieces(self, way: Way) -> float:
+        return max(self.ended + way.latency, self.arrived + way.latency / way.pieces)
+
+
+MOST_PIECES, PIECE_BYTES = 16, 16384
+"""A weight arrives in so many pieces at most, of so many bytes at least."""
+
+
+class WeightPieces(NamedTuple):
+    """Pieces of `step` elements along `axis` in which a weight arrives."""
+
+    weight: SSAValue
+    axis: int
+    step: int
+
+
+def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
+    """The pieces in which a layer's largest weight arrives, whole ones of those that its outermost loop cuts it into.
+
+    None where that loop does not cut it, or so that all is one piece.
+    """
+    cut = _cut_of_mapping(layer)
+    if cut is None or (found := _weight_axis(layer, cut[0])) is None:
+        return None
+    weight, axis = found
+    total, extent = size_bytes(tensor_type(weight)), shape_of(weight)[axis]
+    least = max(PIECE_BYTES, -(-total // MOST_PIECES))
+    step = cut[1] * -(-least * extent // (total * cut[1]))
+    return WeightPieces(weight, axis, step) if step < extent else None
+
+
+def cuts_weights(layer: FusedLayer, tree: tuple[Node, ...]) -> bool:
+    """Whether the outermost loop that cuts anything cuts the largest weight of a layer, which is there as a whole."""
+    while len(tree) == 1 and not isinstance(tree[0], Leaf):
+        node = tree[0]
+        if isinstance(node, Hold) and any(name in layer.weights for name in node.buffers):
+            return False
+        if isinstance(node, Loop) and node.step < layer.problem.extents[node.dim]:
+            return _weight_axis(layer, node.dim) is not None
+        tree = node.body
+    return False
+
+
+def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:
+    """The largest weight of a layer, and its axis that `dim` alone indexes."""
+    if not layer.weights:
+        return None
+    name = max(layer.weights, key=lambda name: size_bytes(tensor_type(layer.weights[name])))
+    uses = touches(layer.problem, name)
+    axes = [axis for axis, form in enumerate(uses[0].forms) if form.terms == ((dim, 1),)] if len(uses) == 1 else []
+    return (layer.weights[name], axes[0]) if axes else None
+
+
+def _cut_of_mapping(layer: FusedLayer) -> tuple[str, int] | None:
+    """Dim and step of the outermost loop that cuts anything; None where weights are held piece by piece."""
+    if layer.streamed:
+        return None
+    for op in layer.op.mapping.walk():
+        if isinstance(op, nest.ForOp) and op.step.value.data < layer.problem.extents[op.dim.data]:
+            return op.dim.data, op.step.value.data
+        if isinstance(op, nest.ComputeOp):
+            break
+    return None
