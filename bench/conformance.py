@@ -22,6 +22,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, numpy_helper
@@ -31,7 +32,7 @@ from onnx.backend.test.runner import Runner
 
 from tilewright.backends import onnx_backend
 from tilewright.errors import TilewrightError
-from tilewright.frontends.onnx import constant_inputs, import_onnx, operator_names
+from tilewright.frontends.onnx import import_onnx, operator_names
 from tilewright.interpreters.graph import run_graph
 
 Array = NDArray[Any]
@@ -147,12 +148,19 @@ def operator_of(case: Case) -> str:
     return found or (max(fits, key=len) if fits else nodes[-1].op_type)
 
 
+def doubles_of(inputs: Sequence[Any]) -> str:
+    """`f32` where float64 may be computed so: where no input is beyond float32's range."""
+    doubles = [array for array in inputs if isinstance(array, np.ndarray) and array.dtype == np.float64]
+    most = float(np.finfo(np.float32).max)
+    return "" if any(np.any(np.abs(array[np.isfinite(array)]) > most) for array in doubles) else "f32"
+
+
 def interpreted(model: ModelProto, inputs: Sequence[Any]) -> list[Array]:
     """The outputs of a model by the meaning of its graph."""
     named = onnx_backend.named_inputs(model, inputs)
-    needed = constant_inputs(model)
-    module = import_onnx(model, constants={name: named[name] for name in needed}, doubles="f32")
-    results = run_graph(module, {name: array for name, array in named.items() if name not in needed})
+    constants = onnx_backend.constants_among(model, named)
+    module = import_onnx(model, constants=constants, doubles=doubles_of(inputs))
+    results = run_graph(module, {name: array for name, array in named.items() if name not in constants})
     truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
     return [results[o.name].astype(bool) if o.name in truths else results[o.name] for o in model.graph.output]
 
@@ -167,7 +175,10 @@ def run_case(name: str, interpret: bool = False) -> Outcome:
     try:
         for inputs, expected in data_sets(case):
             model = model_of(case)
-            outputs = interpreted(model, inputs) if interpret else onnx_backend.run_model(model, inputs, doubles="f32")
+            if interpret:
+                outputs = interpreted(model, inputs)
+            else:
+                outputs = onnx_backend.run_model(model, inputs, doubles=doubles_of(inputs))
             Runner.assert_similar_outputs(expected, list(outputs), rtol=case.rtol, atol=case.atol)
     except TilewrightError as error:
         kind, reason = REFUSED, f"{error.kind}: {error.subject}: expected {error.expected}, found {error.found}"

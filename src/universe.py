@@ -27,6 +27,7 @@ PASSES_BY_FOLDER = {
         "graph-normalize",
         "graph-quantize",
         "graph-integers",
+        "graph-pack",
         "graph-fuse",
         "graph-partition",
         "graph-verify",

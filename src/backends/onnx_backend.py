@@ -40,10 +40,9 @@ class SimulatedModel(BackendRep):
         self.doubles = doubles
         self.outputs = [o.name for o in model.graph.output]
         self.truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
-        self.constants = set(constant_inputs(model))
         self.program: Program | None = None
         self.compiled_for: dict[str, Array] = {}
-        if not self.constants and not any(map(_may_be_empty, model.graph.input)):
+        if not constant_inputs(model) and not any(map(_may_be_empty, model.graph.input)):
             self.program = self._compile({})
 
     def _compile(self, constants: Mapping[str, Array]) -> Program:
@@ -53,7 +52,7 @@ class SimulatedModel(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
         """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
         named = named_inputs(self.model, inputs)
-        constants = {name: array for name, array in named.items() if name in self.constants or not array.size}
+        constants = constants_among(self.model, named)
         if self.program is None or not _same(constants, self.compiled_for):
             self.program, self.compiled_for = self._compile(constants), constants
         tensors = {name: array for name, array in named.items() if name not in constants}
@@ -68,6 +67,12 @@ class SimulatedModel(BackendRep):
 def _may_be_empty(value: ValueInfoProto) -> bool:
     """Whether an extent is 0, or left open."""
     return any(dim.dim_value < 1 for dim in value.type.tensor_type.shape.dim)
+
+
+def constants_among(model: ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The inputs that decide shapes, or have no elements: those that are constants to the compiler."""
+    deciding = set(constant_inputs(model))
+    return {name: array for name, array in inputs.items() if name in deciding or not array.size}
 
 
 def named_inputs(model: ModelProto, inputs: Any) -> dict[str, Array]:

@@ -166,6 +166,7 @@ def pipeline_text(
         "graph-normalize",
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
+        "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
         groups if options.partition not in ("", SCHEDULE) else "",
         *_planned(machine, options),
         *pipeline.stages(options, room),

@@ -25,10 +25,19 @@ ORDERING = ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "T
 """Operators that are the same on uint64 and, less 2^63, on int64."""
 
 
+BYTES: Mapping[DType, DType] = {
+    **{ELEMENT_TYPES[name]: np.dtype(np.int8) for name in ("i4", "i2")},
+    **{ELEMENT_TYPES[name]: np.dtype(np.uint8) for name in ("u4", "u2")},
+}
+"""Integers below 8 bits -> those of 8 bits that hold them: what is dequantised stays as narrow as products take."""
+
+
 def wider(dtype: DType, op: str, doubles: bool = False) -> DType | None:
     """The type in which an operator computes with a narrow one, if there is one; with `doubles` f64 in f32."""
     if dtype == np.float64 and doubles:
         return np.dtype(np.float32)
+    if op == "DequantizeLinear" and dtype in BYTES:
+        return BYTES[dtype]
     wrapped = np.dtype(np.int64) if dtype == np.uint64 and op in (*WRAPPING, *ORDERING) else None
     return WIDER.get(dtype, wrapped)
 

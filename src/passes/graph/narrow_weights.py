@@ -103,21 +103,21 @@ def _narrow(weight: graph.WeightOp, types: Sequence[str], constants: Constants) 
     if any(element_of(use.operation.operands[0]) != f32 for use in weight.result.uses):
         return
     for name in types:
-        held = _held(array, ELEMENT_TYPES[name])
-        if held is not None:
-            made = constants.weight(f"{weight.resource}.{name}", held)
+        narrow = held(array, ELEMENT_TYPES[name])
+        if narrow is not None:
+            made = constants.weight(f"{weight.resource}.{name}", narrow)
             Rewriter.insert_op(made, InsertPoint.before(weight))
             weight.result.replace_all_uses_with(made.result)
             Rewriter.erase_op(weight)
             return
 
 
-def _held(array: Array, dtype: np.dtype[Any]) -> Array | None:
+def held(array: Array, dtype: np.dtype[Any]) -> Array | None:
     """The array in a narrower type, if that holds all its numbers."""
     sample = array[(slice(0, 1),) * (array.ndim - 1)].reshape(-1)[:SAMPLE]
     for part in (sample, array):
         with np.errstate(over="ignore"):
-            narrow = part.astype(dtype)
-        if not np.array_equal(narrow.astype(np.float32), part):
+            found = part.astype(dtype)
+        if not np.array_equal(found.astype(np.float32), part):
             return None
     return array.astype(dtype)
