@@ -114,10 +114,10 @@ def _narrow(weight: graph.WeightOp, types: Sequence[str], constants: Constants) 
 
 def held(array: Array, dtype: np.dtype[Any]) -> Array | None:
     """The array in a narrower type, if that holds all its numbers."""
-    sample = array[(slice(0, 1),) * (array.ndim - 1)].reshape(-1)[:SAMPLE]
+    found = sample = array[(slice(0, 1),) * (array.ndim - 1)].reshape(-1)[:SAMPLE]
     for part in (sample, array):
         with np.errstate(over="ignore"):
             found = part.astype(dtype)
         if not np.array_equal(found.astype(np.float32), part):
             return None
-    return array.astype(dtype)
+    return found

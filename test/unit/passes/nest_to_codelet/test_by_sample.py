@@ -9,6 +9,7 @@ import pytest
 from onnx import ModelProto
 from onnx.parser import parse_model
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.parser import Parser
 
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
@@ -112,3 +113,18 @@ def test_a_number_from_outside_has_no_samples():
     result = simulate(program, given)
     np.testing.assert_array_equal(result.outputs["y"], [-1, 0.5, 1])
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
+
+
+def test_a_scalar_from_outside_is_there_for_each_sample():
+    text_of_module = """func.func @main(%x : tensor<3x8xf32>, %least : tensor<f32>) -> tensor<3x8xf32> {
+      %s = graph.softmax %x axis 1 : (tensor<3x8xf32>) -> tensor<3x8xf32>
+      %t = graph.transpose %s perm [0, 1] : (tensor<3x8xf32>) -> tensor<3x8xf32>
+      %y = graph.binary max %t, %least : (tensor<3x8xf32>, tensor<f32>) -> tensor<3x8xf32>
+      %e = graph.unary exp %y : (tensor<3x8xf32>) -> tensor<3x8xf32>
+      func.return %e : tensor<3x8xf32>
+    }"""
+    module = Parser(make_context(), text_of_module).parse_module()
+    given = {"arg0": np.eye(3, 8, dtype=np.float32), "arg1": np.float32(0.13)}
+    result = simulate(lower(load_model(module), text(1.0), OPTIONS, None, "scalar"), given)
+    (found,), (expected,) = (list(values.values()) for values in (result.outputs, reference(module, given)))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
