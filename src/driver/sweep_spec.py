@@ -45,6 +45,7 @@ KEYS = {
     "objectives": list,
     "attributes": dict,
     "machines": list,
+    "within": dict,
     "formulas": dict,
     "options": dict,
 }
@@ -54,11 +55,20 @@ WORDS: dict[type, str] = {str: "text", list: "a list", int: "a whole number", di
 
 
 @dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`, both ends with them."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Study:
     """Machines (each by its changed attributes) times networks times batches; `objectives` are made small.
 
     `formulas` are costs of a machine over its attributes.  With `search` so many machines are chosen by what those
-    before came to, not all of the grid.  With `given` machines each is one of these with one of the grid.
+    before came to, not all of the grid.  With `given` machines each is one of these with one of the grid.  Machines
+    with a cost outside of its ranges in `within` are left out.
     """
 
     machine: Machine
@@ -72,6 +82,7 @@ class Study:
     formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
     options: CompileOptions = field(default_factory=CompileOptions)
     given: tuple[Mapping[str, Value], ...] = ()
+    within: Mapping[str, tuple[Range, ...]] = field(default_factory=dict[str, tuple[Range, ...]])
 
     def costs(self) -> tuple[str, ...]:
         """What a machine costs, whatever runs on it: its area, where the target says one, and the formulas."""
@@ -85,25 +96,34 @@ class Study:
         """The values of the attributes of each machine: all of the grid, `samples` of it, or those `given` with it."""
         values = list(self.attributes.values())
         size = prod(len(some) for some in values)
-        if self.given:
-            grid = [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
-            return [{**dict(row), **rest} for row in self.given for rest in grid]
         if self.samples and self.samples < size:
             places = sorted(Random(self.seed).sample(range(size), self.samples))
             return [dict(zip(self.attributes, _at(values, place), strict=True)) for place in places]
-        return [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
+        grid = [dict(zip(self.attributes, row, strict=True)) for row in product(*values)]
+        found = [{**row, **rest} for row in self.given or ({},) for rest in grid]
+        return [row for row in found if self._is_within(self.costs_of(self.machine_of(row)))] if self.within else found
+
+    def _is_within(self, costs: Mapping[str, float]) -> bool:
+        return all(any(one.low <= costs[name] <= one.high for one in some) for name, some in self.within.items())
+
+    def machine_of(self, values: Mapping[str, Value]) -> Machine:
+        """The target with the values of some attributes."""
+        machine = self.machine
+        for path, value in values.items():
+            machine = changed(machine, path, value)
+        return machine
+
+    def costs_of(self, machine: Machine) -> dict[str, float]:
+        """The `costs` of a machine."""
+        costs = {name: evaluate_formula(formula, _names(formula, machine)) for name, formula in self.formulas.items()}
+        area = area_of(machine)
+        return costs if area is None else {**costs, AREA: area}
 
     def points(self, machines: Sequence[Mapping[str, Value]]) -> Iterator[tuple[dict[str, Any], Point]]:
         """The points of some machines in order, each with what tells it apart, and what its machine costs."""
         for values in machines:
-            machine = self.machine
-            for path, value in values.items():
-                machine = changed(machine, path, value)
-            costs = {
-                name: evaluate_formula(formula, _names(formula, machine)) for name, formula in self.formulas.items()
-            }
-            if (area := area_of(machine)) is not None:
-                costs[AREA] = area
+            machine = self.machine_of(values)
+            costs = self.costs_of(machine)
             for network, batch in product(self.networks, self.batches):
                 told = {"network": network, "batch": batch, "attributes": dict(values), **costs}
                 yield told, Point(network, machine, InputShapes(batch), self.options, self.plugged())
@@ -147,6 +167,7 @@ def read_study(path: Path) -> Study:
         formulas,
         _options(path, spec.get("options", {})),
         _machines(path, spec.get("machines", [])),
+        {name: _ranges(path, name, ranges) for name, ranges in spec.get("within", {}).items()},
     )
     _check_study(path, study)
     return study
@@ -170,6 +191,11 @@ def _check_study(path: Path, study: Study) -> None:
         raise TilewrightError(
             "parse", str(path), "one of `search`, `samples` and `machines`", "several", "leave some out"
         )
+    for name in study.given[0] if study.given else ():
+        if name in study.attributes:
+            raise TilewrightError(
+                "parse", f"{path}: {name}", "`attributes` or `machines`", "both", "an attribute is given once"
+            )
     size *= len(study.given) or 1
     size = min(size, study.samples or study.search or size) * len(study.networks) * len(study.batches)
     if size > MOST_POINTS:
@@ -182,6 +208,13 @@ def _check_study(path: Path, study: Study) -> None:
         *(name for formula in study.formulas.values() for name in free_names(formula)),
     ):
         attribute(study.machine, name)
+    for name in study.within:
+        if name not in study.costs():
+            raise TilewrightError("parse", f"{path}: within", f"some of {', '.join(study.costs())}", f"'{name}'")
+    if study.within and (study.search or study.samples):
+        raise TilewrightError("parse", f"{path}: within", "all of the grid", "`search` or `samples`", "leave one out")
+    if study.within and not study.machines():
+        raise TilewrightError("parse", f"{path}: within", "ranges with machines in them", "no machine", "widen them")
     known = (*FIGURES, *study.costs(), *cost_names())
     for name in study.objectives:
         if name not in known:
@@ -206,6 +239,20 @@ def _machines(path: Path, rows: list[Any]) -> tuple[Mapping[str, Value], ...]:
         values = {str(name): _values(path, str(name), [value])[0] for name, value in cast(dict[str, Any], row).items()}
         found.append({name: values[name] for name in (found[0] if found else values)})
     return tuple(found)
+
+
+def _ranges(path: Path, name: str, values: Any) -> tuple[Range, ...]:
+    """The ranges of a cost: pairs of numbers."""
+    rows = cast(list[Any], values) if isinstance(values, list) else []
+    if not rows or not all(_is_range(row) for row in rows):
+        raise TilewrightError("parse", f"{path}: within.{name}", "a list of pairs [low, high]", str(values)[:80])
+    return tuple(Range(*row) for row in rows)
+
+
+def _is_range(row: Any) -> bool:
+    pair = cast(list[Any], row) if isinstance(row, list) else []
+    numbers = [one for one in pair if isinstance(one, int | float) and not isinstance(one, bool)]
+    return len(pair) == len(numbers) == 2 and numbers[0] <= numbers[1]
 
 
 def _beside(path: Path, name: str) -> str:

@@ -53,6 +53,43 @@ def test_a_grid_and_a_random_part_of_it(spec: Path):
     assert some == [tuple(values.values()) for values in read_study(spec).machines()]
 
 
+def test_listed_machines_times_the_grid(tmp_path: Path):
+    """Two machines, of a file that names their attributes in another order, with each bandwidth: all computed."""
+    spec = tmp_path / "study.toml"
+    spec.write_text(
+        """
+        target = "tiny"
+        networks = ["O[m,n] += A[m,k] * B[k,n]; m=10 n=4 k=6"]
+        attributes = { "DRAM.bandwidth" = [8, 16] }
+        [[machines]]
+        "SPAD.depth" = 128
+        "frequency" = 1000000000
+        [[machines]]
+        "frequency" = 2000000000
+        "SPAD.depth" = 256
+        """
+    )
+    study = read_study(spec)
+    expected = list(product(((128, 10**9), (256, 2 * 10**9)), (8, 16)))
+    machines = study.machines()
+    assert [((one["SPAD.depth"], one["frequency"]), one["DRAM.bandwidth"]) for one in machines] == expected
+    assert {tuple(one) for one in machines} == {("SPAD.depth", "frequency", "DRAM.bandwidth")}
+    answer = sweep(study, tmp_path / "points.sqlite")
+    assert [row["attributes"] for row in answer["rows"]] == machines
+    assert (answer["points"], answer["computed"], answer["failed"]) == (4, 4, 0)
+    slow, fast = (
+        [row["cycles"] for row in answer["rows"] if row["attributes"]["DRAM.bandwidth"] == b] for b in (8, 16)
+    )
+    assert all(a > b for a, b in zip(slow, fast, strict=True))
+
+
+def test_machines_within_ranges_of_a_cost(spec: Path):
+    """The room of 6 machines is 64 x depth + bandwidth: those that lie in one of the ranges, ends included, stay."""
+    spec.write_text(f"{SPEC}\n[within]\nroom = [[262144, 262160], [1048608, 2000000]]")
+    kept = [tuple(values.values()) for values in read_study(spec).machines()]
+    assert kept == [(4096, 8), (4096, 16), (16384, 32)]
+
+
 def test_points_say_what_the_machine_costs(spec: Path):
     study = read_study(spec)
     (told, point), *_ = study.points(study.machines())
@@ -160,6 +197,19 @@ def test_figures_of_several_networks_are_geometric_means():
         ("networks = ['a']\n[formulas]\nroom = 'GBUF.depth *'", "room"),
         ("networks = ['a']\n[options]\nspeed = 1", "no such option"),
         ("networks = ['a']\nsamples = 'all'", "a whole number"),
+        ("networks = ['a']\nmachines = [3]", "tables of the same attributes"),
+        ("networks = ['a']\nmachines = {'GBUF.depth' = 1}", "a list"),
+        ("networks = ['a']\n[[machines]]\n'GBUF.depth' = [1]", "a list of numbers"),
+        ("networks = ['a']\n[[machines]]\n'GBUF.depth' = -1", "numbers above 0"),
+        ("networks = ['a']\n[[machines]]\n'GBUF.size' = 1", "no such path"),
+        ("networks = ['a']\n[[machines]]\n'GBUF.depth' = 1\n[[machines]]\n'GBUF.banks' = 1", "the same attributes"),
+        ("networks = ['a']\n[attributes]\n'GBUF.depth' = [1]\n[[machines]]\n'GBUF.depth' = 1", "given once"),
+        ("networks = ['a']\nsamples = 3\n[[machines]]\n'GBUF.depth' = 1", "leave some out"),
+        ("networks = ['a']\n[within]\nroom = [[1, 2]]", "within.*'room'"),
+        ("networks = ['a']\n[within]\narea_mm2 = [1, 2]", "a list of pairs"),
+        ("networks = ['a']\n[within]\narea_mm2 = [[2, 1]]", "a list of pairs"),
+        ("networks = ['a']\nsearch = 3\n[within]\narea_mm2 = [[1, 2]]", "leave one out"),
+        ("networks = ['a']\n[attributes]\n'GBUF.depth' = [8192]\n[within]\narea_mm2 = [[1, 2]]", "no machine"),
     ],
 )
 def test_other_files_are_refused(spec: Path, text: str, told: str):
