@@ -64,6 +64,7 @@ def show(answer: dict[str, Any]) -> None:
         if "error" in lever:
             print(f"{lever['attribute']}: {TilewrightError(**lever['error']).paragraph()}")
     _show_layers(answer)
+    _show_hiding(answer)
     for reason in answer["refused"]:
         print(f"What kept a plan with more on chip from being taken: {reason}")
 
@@ -104,3 +105,22 @@ def _show_layers(answer: dict[str, Any]) -> None:
     print_table(
         f"Cycles of the {len(rows)} longest layers, and with more of", ["layer", "now", "bound by", *paths], rows
     )
+
+
+def _show_hiding(answer: dict[str, Any]) -> None:
+    """What hides the waits of layers, and what is left of them with the most that was tried."""
+    rows = [
+        [
+            layer["name"],
+            f"{one['attribute']} {one['value']:g}",
+            f"{one['factor']:g}",
+            number(one["size_bytes"], "B") if "size_bytes" in one else "",
+            "hidden" if one["hides"] else number(one["wait_cycles"], "cycles"),
+            number(one["cycles"]),
+        ]
+        for layer in answer["layers"]
+        for one in layer["hiding"]
+    ]
+    if rows:
+        names = ["layer", "with", "times", "room", "wait that is left", "cycles of the run"]
+        print_table("What hides the longest waits of layers, compiled again", names, rows)

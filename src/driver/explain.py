@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,12 @@ from ..backends.simulator import simulate
 from ..errors import TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
-from ..machine.changes import attribute, resources_of, scaled
-from ..search.processes import in_processes
+from ..machine.changes import attribute, resources_of
+from .hiding import hiding
 from .models import Progress
 from .pipelines import CompileOptions
-from .points import Point, evaluate
+from .points import Point
+from .trials import AS_IT_IS, Trials
 
 LITTLE = 0.01
 """Compute nodes that are busy for less of the run are not doubled, unless asked for."""
@@ -34,37 +33,22 @@ def explain(
     """The answer of `tilewright explain`: `levers` of the whole, and `layers` with those of each.
 
     A lever is an attribute of the target times `factor`, and what the network takes then; `error` where no program fits
-    such a machine.  What the folder was compiled from is compiled again, so it must still be there.
+    such a machine.  `hiding` of a layer that waits tells how much more hides that (`driver.hiding`).  What the folder
+    was compiled from is compiled again, so it must still be there.
     """
     program = load_program(folder)
-    point = point_of(program, folder)
+    trials = Trials(point_of(program, folder), jobs, progress)
     used = tuple(resources) or _used(program)
-    machines = [scaled(program.machine, path, factor) for path in used]
-    points = [point, *(replace(point, machine=machine) for machine in machines)]
-    found: dict[int, dict[str, Any]] = {}
-
-    def note(place: int, answer: dict[str, Any]) -> None:
-        found[place] = answer
-        if progress is not None:
-            progress(
-                f"compile with {used[place - 1]} x {factor:g}" if place else "compile again", len(found), len(points)
-            )
-
-    if jobs > 1:
-        in_processes(evaluate, points, jobs, note)
-    else:
-        for place, one in enumerate(points):
-            note(place, evaluate(one))
-    before = found[0]
-    if "error" in before:
-        raise TilewrightError(**before["error"])
-    told = partial(_lever, program.machine, before)
-    levers = [told(path, factor, found[place]) for place, path in enumerate(used, 1)]
+    trials.compute([AS_IT_IS, *((path, factor) for path in used)])
+    before, found = trials.base(), [trials.of(path, factor) for path in used]
+    levers = [_lever(program.machine, before, path, factor, after) for path, after in zip(used, found, strict=True)]
+    hidden = hiding(trials, used, factor)
     layers = [
-        _layer(layer, used, factor, [found[place] for place in range(1, len(points))]) for layer in before["layers"]
+        {**_layer(layer, used, factor, found), "waits": layer["waits"], "hiding": own}
+        for layer, own in zip(before["layers"], hidden, strict=True)
     ]
     whole = {key: value for key, value in before.items() if key not in ("layers", "cpu_s")}
-    cpu_s = sum(answer["cpu_s"] for answer in found.values())
+    cpu_s = sum(answer["cpu_s"] for answer in trials.answers.values())
     same = before["cycles"] == program.predicted.get("cycles")
     return {
         **whole,

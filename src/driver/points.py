@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..backends.program import Program
 from ..errors import TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
@@ -25,7 +27,12 @@ class Point:
     costs: tuple[str, ...] = ()
 
 
-def evaluate(point: Point) -> dict[str, Any]:
+def predicted_layers(program: Program) -> list[dict[str, Any]]:
+    """The predicted figures of each layer."""
+    return [layer.as_dict() for layer in program.layers]
+
+
+def evaluate(point: Point, layers_of: Callable[[Program], list[dict[str, Any]]] = predicted_layers) -> dict[str, Any]:
     """Predicted figures, bounds and layers of a point; where there is no program, `error` as `--json` tells it."""
     start = time.process_time()
     try:
@@ -34,6 +41,6 @@ def evaluate(point: Point) -> dict[str, Any]:
     except TilewrightError as error:
         return {"error": TilewrightError.as_dict(error), "cpu_s": time.process_time() - start}
     figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
-    layers = [layer.as_dict() for layer in program.layers]
+    layers = layers_of(program)
     spent = time.process_time() - start
     return {**figures, **costs, **program.bounds(figures["cycles"]), "layers": layers, "cpu_s": spent}

@@ -1,16 +1,24 @@
 """What more of each resource brings, compiled again."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tilewright
+from tilewright.backends.report.page.summary import target_facts
+from tilewright.backends.report.page.waiting import main_wait
 from tilewright.driver.explain import explain
+from tilewright.driver.hiding import hiding
+from tilewright.driver.points import Point
+from tilewright.driver.trials import Trials, layers_with_waits
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, print_target
 from tilewright.machine.changes import scaled
 
+UNITS = {unit["name"]: unit for unit in target_facts(load_target("edge16"))["units"]}
 KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=100 n=40 k=60"
 
 
@@ -35,6 +43,54 @@ def test_a_lever_is_what_compile_says(folder: Path, tmp_path: Path):
     assert lever["lower_bound"] == program.lower_bound
     (layer,) = answer["layers"]
     assert layer["levers"] == [{"attribute": "DRAM.bandwidth", "factor": 2, "cycles": program.layers[0].cycles}]
+
+
+def test_what_hides_a_wait_is_compiled_again(folder: Path):
+    """The array waits for DRAM: what is left of that with each attribute is what a program for that machine waits."""
+    answer = explain(folder, ["DRAM.bandwidth", "GBUF.depth", "MXU.instances_x"])
+    (layer,) = answer["layers"]
+    rows = {row["attribute"]: row for row in layer["hiding"]}
+    assert set(rows) == {"DRAM.bandwidth", "GBUF.depth"}
+
+    def waits(path: str, factor: float) -> int:
+        program = tilewright.compile(KERNEL, scaled(load_target("edge16"), path, factor))
+        wait = main_wait(layers_with_waits(program)[0], UNITS)
+        return wait.cycles if wait is not None else 0
+
+    before = waits("DRAM.bandwidth", 1)
+    assert before > 0.01 * answer["cycles"]
+    for path, row in rows.items():
+        assert row["wait_cycles"] == waits(path, row["factor"])
+        assert row["hides"] == (row["wait_cycles"] <= 0.1 * before)
+    assert rows["DRAM.bandwidth"]["hides"] or rows["DRAM.bandwidth"]["factor"] == 4
+    assert not rows["GBUF.depth"]["hides"]
+    assert rows["GBUF.depth"]["factor"] == 2  # addresses of its instructions do not reach four times as much
+    assert rows["GBUF.depth"]["size_bytes"] == rows["GBUF.depth"]["factor"] * 8 * 2**20
+
+
+def test_less_is_tried_where_that_hides_a_wait_and_more_where_it_does_not():
+    """A layer whose wait ends at 1.5 times the bandwidth, and at no room: what a machine with so much answers."""
+    layer = {"nodes": ["a"], "busy_cycles": {"MXU": 9}, "cycles": 1000}
+    point = Point(KERNEL, load_target("edge16"))
+
+    def answer(left: int) -> dict[str, Any]:
+        wait = {"unit": "MX", "for_unit": "LD", "for_layer": 0, "for_what": "weights", "cycles": left}
+        return {"cycles": 1000 - left, "layers": [{**layer, "waits": [wait]}]}
+
+    class Told(Trials):
+        def compute(self, pairs: Iterable[tuple[str, float]]) -> None:
+            for path, factor in pairs:
+                hidden = path == "DRAM.bandwidth" and factor >= 1.5
+                self.answers[path, factor] = answer(50 if hidden else 800)
+
+    trials = Told(point)
+    ((fast, large),) = hiding(trials, ["DRAM.bandwidth", "GBUF.depth", "frequency"], 2.0)
+    assert {(path, factor) for path, factor in trials.answers if path == "DRAM.bandwidth"} == {
+        ("DRAM.bandwidth", factor) for factor in (1.25, 1.5, 2.0)
+    }
+    assert {factor for path, factor in trials.answers if path == "GBUF.depth"} == {2.0, 4.0}
+    assert (fast["factor"], fast["value"], fast["hides"], fast["cycles"]) == (1.5, 24, True, 950)
+    assert (large["factor"], large["hides"], large["wait_cycles"]) == (4.0, False, 800)
 
 
 def test_processes_answer_the_same(folder: Path):

@@ -1,9 +1,11 @@
-"""What stands out in a run, in words, with what would change it: estimates, which `tilewright explain` checks."""
+"""What stands out in a run, in words, with what would change it: as `explain` found, or else an estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from .waiting import MainWait, main_wait
 
 MOST = 8
 """Layers that are spoken of."""
@@ -60,47 +62,48 @@ def _about_layers(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for number, layer in enumerate(answer["layers"]):
         if layer["cycles"] < WORTH * answer["cycles"]:
             continue
-        waits = _waits_of_main(layer, units)
-        lost = sum(wait["cycles"] for wait in waits)
-        if waits and lost >= WORTH * answer["cycles"]:
-            yield _about_wait(answer, number, layer, waits, units)
+        wait = main_wait(layer, units)
+        if wait is not None and wait.cycles >= WORTH * answer["cycles"]:
+            yield _about_wait(answer, number, layer, wait, units)
         yield from _about_lanes(answer, number, layer)
 
 
-def _waits_of_main(layer: Mapping[str, Any], units: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """What the unit of most work waits for, those of DRAM aside, longest first."""
-    nodes = {node: name for name, unit in units.items() for node in unit["nodes"]}
-    busy = {node: cycles for node, cycles in layer["busy_cycles"].items() if node in nodes and "->" not in node}
-    if not busy:
-        return ()
-    main = nodes[max(busy, key=lambda node: busy[node])]
-    return [wait for wait in layer.get("waits", ()) if wait["unit"] == main and wait["for_unit"]]
-
-
 def _about_wait(
-    answer: Mapping[str, Any],
-    number: int,
-    layer: Mapping[str, Any],
-    waits: Sequence[Mapping[str, Any]],
-    units: Mapping[str, Any],
+    answer: Mapping[str, Any], number: int, layer: Mapping[str, Any], wait: MainWait, units: Mapping[str, Any]
 ) -> dict[str, Any]:
-    by_unit: dict[str, int] = {}
-    for wait in waits:
-        by_unit[wait["for_unit"]] = by_unit.get(wait["for_unit"], 0) + wait["cycles"]
-    other = max(by_unit, key=lambda key: by_unit[key])
-    lost = by_unit[other]
     speeds = _speeds(answer)
-    links = [node for node in units[other]["nodes"] if node in speeds]
-    text = f"{layer['name']}: {_work_of(units[waits[0]['unit']])} waits {lost:,} cycles for"
+    links = [node for node in units[wait.for_unit]["nodes"] if node in speeds]
+    text = f"{layer['name']}: {_work_of(units[wait.unit])} waits {wait.cycles:,} cycles for"
     if not links:
-        return _remark(number, lost, f"{text} {_work_of(units[other])}.", "Smaller tiles let both work side by side.")
+        lever = _hiding(layer) or "Smaller tiles let both work side by side."
+        return _remark(number, wait.cycles, f"{text} {_work_of(units[wait.for_unit])}.", lever)
     speed = speeds[links[0]]
+    what = f"{wait.what} over " if wait.what else ""
+    lever = _hiding(layer) or _estimate(layer, units, speed)
+    return _remark(number, wait.cycles, f"{text} {what}{links[0]} ({speed:g} B/cycle).", lever)
+
+
+def _estimate(layer: Mapping[str, Any], units: Mapping[str, Any], speed: float) -> str:
+    """What may hide a wait for a link of `speed` bytes a cycle."""
     work = max((c for key, c in layer["busy_cycles"].items() if key not in ("dram", *units)), default=0)
     moved = layer["dram_bytes"]
-    lever = "Other layers' transfers fill the link: a larger buffer lets this layer's begin earlier."
     if work and moved / work > (1 + NEAR) * speed:
-        lever = f"It moves {_bytes(moved)} in {work:,} cycles of work: {moved / work:.0f} B/cycle would keep step."
-    return _remark(number, lost, f"{text} {links[0]} ({speed:g} B/cycle).", lever)
+        return f"It moves {_bytes(moved)} in {work:,} cycles of work: {moved / work:.0f} B/cycle would keep step."
+    return "Other layers' transfers fill the link: a larger buffer lets this layer's begin earlier."
+
+
+def _hiding(layer: Mapping[str, Any]) -> str:
+    """What `explain` found to hide the wait of a layer, and what not; nothing where it did not look."""
+    tried: Sequence[Mapping[str, Any]] = layer.get("hiding", ())
+    good = [one for one in tried if one["hides"]]
+    bad = [f"{_of(one)} leaves {one['wait_cycles']:,} of them" for one in tried if not one["hides"]]
+    told = [f"{_of(one)} hides them, the run takes {one['cycles']:,} cycles" for one in good]
+    return f"Compiled again: {'; '.join((*told, *bad))}." if tried else ""
+
+
+def _of(one: Mapping[str, Any]) -> str:
+    room = f", {_bytes(one['size_bytes'])}" if "size_bytes" in one else ""
+    return f"`{one['attribute']}` {one['value']:,g} (x {one['factor']:g}{room})"
 
 
 def _speeds(answer: Mapping[str, Any]) -> dict[str, float]:

@@ -47,7 +47,7 @@ function waitFacts(layer) {
   const waits = (layer.waits ?? []).filter((wait) => wait.for_unit).slice(0, 6);
   if (!waits.length) return [];
   return [make("h3", { textContent: "Waits", style: "margin:10px 0 2px;font-size:13px" }), facts(waits.map((wait) => [
-    `${wait.unit} for ${wait.for_unit}${layers[wait.for_layer] === layer ? "" : ` of ${layers[wait.for_layer]?.name}`}`, `${exact(wait.cycles)} cycles`]))];
+    `${wait.unit} for ${wait.for_unit}${wait.for_what ? ` (${wait.for_what})` : ""}${layers[wait.for_layer] === layer ? "" : ` of ${layers[wait.for_layer]?.name}`}`, `${exact(wait.cycles)} cycles`]))];
 }
 
 function instructionFacts(i) {

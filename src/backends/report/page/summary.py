@@ -13,7 +13,7 @@ from ...simulator.layers import compute_array, offchip_links
 from ...simulator.result import SimulationResult
 from .advice import advice_of
 from .layout import layout_of
-from .waiting import layer_waits, waits_of
+from .waiting import waits_by_layer
 
 if TYPE_CHECKING:
     from ...program import Program
@@ -25,8 +25,7 @@ def summary(program: Program, result: SimulationResult, name: str) -> dict[str, 
     answer |= {**result.as_dict(), "predicted": dict(program.predicted), **program.bounds(result.cycles)}
     layers: list[dict[str, Any]] = answer["layers"]
     if result.stream is not None:
-        waits = waits_of(result.stream, result.issues)
-        found = layer_waits(result.stream, waits, program.layer_table.numbers(), len(layers))
+        found = waits_by_layer(program, result)
         layers = [{**layer, "waits": own} for layer, own in zip(layers, found, strict=True)]
     answer["layers"] = layers
     answer["graph"] = graph_of(program.sources, [layer["nodes"] for layer in layers])
@@ -34,10 +33,15 @@ def summary(program: Program, result: SimulationResult, name: str) -> dict[str, 
 
 
 def with_levers(answer: Mapping[str, Any], explained: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with what `explain` found of the whole and of each layer."""
-    found = {tuple(layer["nodes"]): layer["levers"] for layer in explained["layers"]}
-    layers = [{**layer, "levers": found.get(tuple(layer["nodes"]), [])} for layer in answer["layers"]]
-    return {**answer, "layers": layers, "levers": explained["levers"]}
+    """The answer with what `explain` found of the whole and of each layer, and remarks that say so."""
+    found = {tuple(layer["nodes"]): layer for layer in explained["layers"]}
+    nothing: dict[str, Any] = {"levers": [], "hiding": []}
+    layers = [
+        {**layer, **{key: found.get(tuple(layer["nodes"]), nothing)[key] for key in nothing}}
+        for layer in answer["layers"]
+    ]
+    told = {**answer, "layers": layers, "levers": explained["levers"]}
+    return {**told, "advice": advice_of(told)}
 
 
 def target_facts(machine: Machine) -> dict[str, Any]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....machine.tensor_placement import TensorPlacement
 from ...simulator.schedule import Issue
 from ...simulator.stream import Stream
 
+if TYPE_CHECKING:
+    from ...program import Program
+    from ...simulator.result import SimulationResult
+
 NOTHING = -1
 """The cause of an instruction that waited for no other: it is the first, or its queue let it in late."""
-
 
 MOST_LINKS = 1000
 """Instructions that a chain of causes is followed through."""
@@ -63,24 +68,98 @@ def _cause(
     return next((holders[name, start] for name in stream.plans[index].resources if (name, start) in holders), NOTHING)
 
 
-def layer_waits(stream: Stream, waits: Sequence[Wait], layers: Sequence[int], count: int) -> list[list[dict[str, Any]]]:
-    """For each layer what its instructions waited for: the unit that waited, the unit and layer at work, cycles."""
+def waits_by_layer(program: Program, result: SimulationResult) -> list[list[dict[str, Any]]]:
+    """`layer_waits` of a run; nothing for each layer of a machine that keeps no time of each instruction."""
+    layers, stream = program.layer_table.numbers(), result.stream
+    if stream is None:
+        return [[] for _ in result.layers]
+    waits, cargo = waits_of(stream, result.issues), cargo_of(stream, program.tensors)
+    return layer_waits(stream, waits, layers, len(result.layers), cargo)
+
+
+CARGO = {"weight": "weights", "input": "inputs", "output": "outputs", "temp": "maps"}
+"""What tensors of each role are called."""
+
+
+def cargo_of(stream: Stream, tensors: Sequence[TensorPlacement]) -> list[str]:
+    """What each instruction moves from or to memory off chip, as `CARGO` calls it; "" for one that moves nothing."""
+    offchip = {place: memory.name for place, memory in enumerate(stream.machine.memories) if memory.offchip}
+    placed = {
+        name: sorted((tensor.address, CARGO.get(tensor.role, "")) for tensor in tensors if tensor.memory == name)
+        for name in offchip.values()
+    }
+    starts = {name: [address for address, _ in some] for name, some in placed.items()}
+    found: list[str] = []
+    for plan, addresses in zip(stream.plans, stream.addresses, strict=True):
+        touch = next(((t, a) for t, a in zip(plan.touches, addresses, strict=False) if t.memory in offchip), None)
+        if touch is None:
+            found.append("")
+            continue
+        name = offchip[touch[0].memory]
+        place = bisect_right(starts[name], touch[1] + touch[0].low) - 1
+        found.append(placed[name][place][1] if place >= 0 else "")
+    return found
+
+
+class _Awaited(NamedTuple):
+    """A unit that waits, and the unit, layer and cargo at work."""
+
+    unit: str
+    for_unit: str = ""
+    for_layer: int = NOTHING
+    for_what: str = ""
+
+
+def layer_waits(
+    stream: Stream, waits: Sequence[Wait], layers: Sequence[int], count: int, cargo: Sequence[str]
+) -> list[list[dict[str, Any]]]:
+    """For each layer what its instructions waited for: the unit that waited, the unit, layer and cargo, cycles."""
     names = [unit.name for unit in stream.machine.units]
-    sums: list[dict[tuple[str, str, int], int]] = [{} for _ in range(count)]
+    sums: list[dict[_Awaited, int]] = [{} for _ in range(count)]
     chain = _Chain(stream, waits)
     for index, wait in enumerate(waits if layers else ()):
-        own = sums[layers[index]]
+        own, unit = sums[layers[index]], names[stream.units[index]]
         for other, cycles in chain.parts(index) if wait.cycles else ():
-            unit, layer = (names[stream.units[other]], layers[other]) if other != NOTHING else ("", NOTHING)
-            key = names[stream.units[index]], unit, layer
+            key = _Awaited(unit)
+            if other != NOTHING:
+                key = _Awaited(unit, names[stream.units[other]], layers[other], cargo[other])
             own[key] = own.get(key, 0) + cycles
     return [
         [
-            {"unit": unit, "for_unit": other, "for_layer": layer, "cycles": cycles}
-            for (unit, other, layer), cycles in sorted(own.items(), key=lambda item: (-item[1], item[0]))
+            {**key._asdict(), "cycles": cycles}
+            for key, cycles in sorted(own.items(), key=lambda item: (-item[1], item[0]))
         ]
         for own in sums
     ]
+
+
+@dataclass(frozen=True)
+class MainWait:
+    """What the unit that works most in a layer waits for longest: the unit at work, what it moves, and the cycles."""
+
+    unit: str
+    for_unit: str
+    what: str
+    cycles: int
+
+
+def main_wait(layer: Mapping[str, Any], units: Mapping[str, Mapping[str, Any]]) -> MainWait | None:
+    """That of a layer with `waits`; None where nothing is waited for.  `units` are those of the target, by name."""
+    nodes = {node: name for name, unit in units.items() for node in unit["nodes"]}
+    busy = {node: cycles for node, cycles in layer["busy_cycles"].items() if node in nodes and "->" not in node}
+    main = nodes[max(busy, key=lambda node: busy[node])] if busy else ""
+    by_unit: dict[str, int] = {}
+    by_cargo: dict[tuple[str, str], int] = {}
+    for wait in layer.get("waits", ()):
+        unit, what, cycles = wait["for_unit"], wait["for_what"], wait["cycles"]
+        if wait["unit"] == main and unit:
+            by_unit[unit] = by_unit.get(unit, 0) + cycles
+            by_cargo[unit, what] = by_cargo.get((unit, what), 0) + cycles
+    if not by_unit:
+        return None
+    other = max(by_unit, key=lambda unit: by_unit[unit])
+    what = max((cycles, what) for (unit, what), cycles in by_cargo.items() if unit == other)[1]
+    return MainWait(main, other, what, by_unit[other])
 
 
 class _Chain:

@@ -13,7 +13,7 @@ LAYER = {
     "bound_by": "dram",
     "utilization": 0.1,
     "busy_cycles": {"MXU": 100, "MX": 100, "dram": 1000, "LD": 1000},
-    "waits": [{"unit": "MX", "for_unit": "LD", "for_layer": 0, "cycles": 880}],
+    "waits": [{"unit": "MX", "for_unit": "LD", "for_layer": 0, "for_what": "weights", "cycles": 880}],
 }
 TARGET = {
     "array": "MXU",
@@ -30,8 +30,18 @@ def test_a_layer_that_waits_for_weights():
     (remark,) = advice_of(answer())
     assert remark["layer"] == 0
     assert remark["cycles"] == 880
-    assert remark["text"] == "conv5: MXU waits 880 cycles for DRAM->GBUF (16 B/cycle)."
+    assert remark["text"] == "conv5: MXU waits 880 cycles for weights over DRAM->GBUF (16 B/cycle)."
     assert remark["lever"] == "It moves 16 KB in 100 cycles of work: 160 B/cycle would keep step."
+
+
+def test_what_was_compiled_again_is_told_instead_of_an_estimate():
+    faster = {"attribute": "DRAM.bandwidth", "factor": 1.5, "value": 24, "wait_cycles": 8, "cycles": 900, "hides": True}
+    larger = {**faster, "attribute": "GBUF.depth", "size_bytes": 2_000_000, "wait_cycles": 600, "hides": False}
+    (remark,) = advice_of(answer(layers=[{**LAYER, "hiding": [larger, faster]}]))
+    assert remark["lever"] == (
+        "Compiled again: `DRAM.bandwidth` 24 (x 1.5) hides them, the run takes 900 cycles; "
+        "`GBUF.depth` 24 (x 1.5, 2 MB) leaves 600 of them."
+    )
 
 
 def test_a_program_at_its_bound_and_one_above():
