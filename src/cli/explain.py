@@ -115,12 +115,12 @@ def _show_hiding(answer: dict[str, Any]) -> None:
             f"{one['attribute']} {one['value']:g}",
             f"{one['factor']:g}",
             number(one["size_bytes"], "B") if "size_bytes" in one else "",
-            "hidden" if one["hides"] else number(one["wait_cycles"], "cycles"),
+            one["wait"] if one["wait"] != "left" else number(one["wait_cycles"], "cycles"),
             number(one["cycles"]),
         ]
         for layer in answer["layers"]
         for one in layer["hiding"]
     ]
     if rows:
-        names = ["layer", "with", "times", "room", "wait that is left", "cycles of the run"]
+        names = ["layer", "with", "times", "room", "the wait is then", "cycles of the run"]
         print_table("What hides the longest waits of layers, compiled again", names, rows)

@@ -16,7 +16,10 @@ LESS = (1.25, 1.5)
 """Factors below the first that are tried where that hides a wait."""
 
 LEFT = 0.1
-"""A wait is hidden when at most this share of it is left."""
+"""A wait of which at most this share is left is hidden, or other layers wait instead."""
+
+GAIN = 0.5
+"""It is hidden, if the run is shorter by at least this share of what is gone."""
 
 
 def hiding(trials: Trials, paths: Sequence[str], factor: float) -> list[list[dict[str, Any]]]:
@@ -26,7 +29,8 @@ def hiding(trials: Trials, paths: Sequence[str], factor: float) -> list[list[dic
     are those of `paths` that make transfers faster or earlier: bandwidth of memories off chip, room on chip.  `factor`
     is tried first, then less of what hides a wait and twice as much of what does not.  Each row tells `attribute`,
     `factor`, `value`, `size_bytes` (of a memory), what is left of the wait (`wait_cycles`), the `cycles` of the run,
-    and whether it `hides`; where no factor does, the row of the largest.
+    and what the wait is then: `hidden`, `moved` to other layers in a run that is hardly shorter, or `left`.  Where no
+    factor hides it, the row is that of the largest.
     """
     machine, base = trials.point.machine, trials.base()
     units = {unit["name"]: unit for unit in target_facts(machine)["units"]}
@@ -42,7 +46,7 @@ def hiding(trials: Trials, paths: Sequence[str], factor: float) -> list[list[dic
         for path in useful:
             tried = [_tried(trials, path, own, layer, units) for at, own in sorted(trials.answers) if at == path]
             known = [row for row in tried if row is not None]
-            hides = [row for row in known if row["hides"]]
+            hides = [row for row in known if row["wait"] == "hidden"]
             found[place] += hides[:1] or known[-1:]
     return found
 
@@ -64,9 +68,10 @@ def _longest(base: Mapping[str, Any], units: Mapping[str, Any]) -> dict[int, dic
 def _next(rows: Mapping[str, Sequence[Mapping[str, Any] | None]], factor: float) -> Iterator[tuple[str, float]]:
     """What is to be tried after `factor`."""
     for path, own in rows.items():
-        if any(row is not None and row["hides"] for row in own):
+        waits = {row["wait"] for row in own if row is not None}
+        if "hidden" in waits:
             yield from ((path, less) for less in LESS if less < factor)
-        if any(row is not None and not row["hides"] for row in own):
+        if waits - {"hidden"}:
             yield path, 2 * factor
 
 
@@ -79,11 +84,13 @@ def _tried(
     before = main_wait(layer, units)
     if len(own) != 1 or before is None:
         return None
-    wait = main_wait(own[0], units)
-    left = wait.cycles if wait is not None and wait.for_unit == before.for_unit else 0
+    other = main_wait(own[0], units)
+    left = other.cycles if other is not None and other.for_unit == before.for_unit else 0
     machine = scaled(trials.point.machine, path, factor)
     row = {"attribute": path, "factor": factor, "value": attribute(machine, path)}
     for memory in machine.memories:
         if path == f"{memory.name}.depth":
             row["size_bytes"] = memory.capacity_bytes
-    return {**row, "wait_cycles": left, "cycles": after["cycles"], "hides": left <= LEFT * before.cycles}
+    gone, saved = before.cycles - left, trials.base()["cycles"] - after["cycles"]
+    wait = "left" if left > LEFT * before.cycles else "hidden" if saved >= GAIN * gone else "moved"
+    return {**row, "wait_cycles": left, "cycles": after["cycles"], "wait": wait}

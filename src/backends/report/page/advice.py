@@ -92,13 +92,20 @@ def _estimate(layer: Mapping[str, Any], units: Mapping[str, Any], speed: float) 
     return "Other layers' transfers fill the link: a larger buffer lets this layer's begin earlier."
 
 
+OUTCOMES = {
+    "hidden": "{of} hides them, the run takes {cycles:,.0f} cycles",
+    "moved": "with {of} other layers wait instead, the run takes {cycles:,.0f} cycles",
+    "left": "{of} leaves {wait_cycles:,} of them",
+}
+"""What `explain` found about a wait with more of a resource (`driver.hiding`)."""
+
+
 def _hiding(layer: Mapping[str, Any]) -> str:
     """What `explain` found to hide the wait of a layer, and what not; nothing where it did not look."""
     tried: Sequence[Mapping[str, Any]] = layer.get("hiding", ())
-    good = [one for one in tried if one["hides"]]
-    bad = [f"{_of(one)} leaves {one['wait_cycles']:,} of them" for one in tried if not one["hides"]]
-    told = [f"{_of(one)} hides them, the run takes {one['cycles']:,} cycles" for one in good]
-    return f"Compiled again: {'; '.join((*told, *bad))}." if tried else ""
+    ordered = sorted(tried, key=lambda one: list(OUTCOMES).index(one["wait"]))
+    told = [OUTCOMES[one["wait"]].format(of=_of(one), **one) for one in ordered]
+    return f"Compiled again: {'; '.join(told)}." if told else ""
 
 
 def _of(one: Mapping[str, Any]) -> str:

@@ -93,6 +93,9 @@ function startPage(keys = [], repaint = () => {}) {
   const all = [...keys, ["d", "dark or light", () => setTheme(!dark, repaint)], ["?", "these keys", () => $("keys").showModal()]];
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches, repaint);
   $("theme").addEventListener("click", () => setTheme(!dark, repaint));
+  let before = false; // paper is light
+  addEventListener("beforeprint", () => { before = dark; setTheme(false, repaint); });
+  addEventListener("afterprint", () => setTheme(before, repaint));
   $("help").addEventListener("click", () => $("keys").showModal());
   $("keys").append(make("h2", { textContent: "Keys" }), make("dl", { className: "facts", style: "margin:12px 0" },
     ...all.flatMap(([key, what]) => [make("dt", {}, make("kbd", { textContent: key })), make("dd", { textContent: what })])),

@@ -35,11 +35,13 @@ def test_a_layer_that_waits_for_weights():
 
 
 def test_what_was_compiled_again_is_told_instead_of_an_estimate():
-    faster = {"attribute": "DRAM.bandwidth", "factor": 1.5, "value": 24, "wait_cycles": 8, "cycles": 900, "hides": True}
-    larger = {**faster, "attribute": "GBUF.depth", "size_bytes": 2_000_000, "wait_cycles": 600, "hides": False}
-    (remark,) = advice_of(answer(layers=[{**LAYER, "hiding": [larger, faster]}]))
+    faster = {"attribute": "DRAM.bandwidth", "factor": 1.5, "value": 24, "wait_cycles": 8, "cycles": 900.0}
+    larger = {**faster, "attribute": "GBUF.depth", "size_bytes": 2_000_000, "wait_cycles": 600}
+    tried = [{**larger, "wait": "left"}, {**larger, "wait": "moved"}, {**faster, "wait": "hidden"}]
+    (remark,) = advice_of(answer(layers=[{**LAYER, "hiding": tried}]))
     assert remark["lever"] == (
         "Compiled again: `DRAM.bandwidth` 24 (x 1.5) hides them, the run takes 900 cycles; "
+        "with `GBUF.depth` 24 (x 1.5, 2 MB) other layers wait instead, the run takes 900 cycles; "
         "`GBUF.depth` 24 (x 1.5, 2 MB) leaves 600 of them."
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,89 @@ def test_the_table_is_that_of_the_layers(page: Any, report: Report):
         assert [whole(text) for text in shown] == [layer[key] for layer in layers]
         total = page.locator(f"#table tfoot td:nth-child({keys.index(key) + 1})").inner_text()
         assert whole(total) == report.answer[key]
+
+
+def fixed(value: float, digits: int) -> str:
+    """As JavaScript's `toFixed`: halves go up."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def in_unit(value: float, unit: str, prefixes: str = " KMGTP") -> str:
+    """A number as the page writes it: three digits and the prefix of its thousands."""
+    place = 0
+    while abs(value) >= 999.5 and place < len(prefixes) - 1:
+        value, place = value / 1000, place + 1
+    digits = 0 if (value == int(value) and not place) or abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{fixed(value, digits)} {prefixes[place].strip()}{unit}"
+
+
+def joules(energy_pj: float) -> str:
+    return in_unit(energy_pj, "J", "pn\u00b5m K")
+
+
+def part(share: float) -> str:
+    return "< 0.1 %" if 0 < share < 0.0005 else f"{fixed(100 * share, 1)} %"
+
+
+def test_every_number_of_the_table_is_that_of_the_answer(page: Any, report: Report):
+    layers, total = report.answer["layers"], sum(layer["cycles"] for layer in report.answer["layers"])
+    memories = [memory["name"] for memory in report.answer["target"]["memories"]]
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#table tbody tr").all()]
+    group = ["group"] if any(layer["group"] for layer in layers) else []
+    expected = [
+        [
+            *(str(number), layer["name"], *(layer[key] for key in group), f"{layer['cycles']:,}"),
+            *(part(layer["cycles"] / total), f"{max(layer['busy_cycles'].values()):,}", layer["bound_by"]),
+            part(layer["utilization"]),
+            *(in_unit(layer["memory_bytes"].get(name, 0), "B") for name in memories),
+            *(joules(layer["energy_pj"]), f"{layer['instructions']:,}"),
+        ]
+        for number, layer in enumerate(layers, 1)
+    ]
+    assert [[text.strip() for text in row] for row in rows] == expected
+
+
+def test_every_number_of_the_bars_is_that_of_the_answer(page: Any, report: Report):
+    counts, whole_pj = report.answer["counts"], report.answer["energy_pj"]
+    energies, traffic, units = (
+        [
+            (bars.locator("span:not(.track)").nth(place).inner_text())
+            for place in range(3 * bars.locator(".track").count())
+        ]
+        for bars in page.locator("#energy-body .bars").all()
+    )
+    spent = {name: one["energy_pj"] for kind in ("memories", "computes", "links") for name, one in counts[kind].items()}
+    ordered = sorted(((pj, name) for name, pj in spent.items() if pj > 0), reverse=True)
+    assert energies == [text for pj, name in ordered for text in (name, joules(pj), part(pj / whole_pj))]
+    moved = {name: one for name, one in counts["memories"].items() if one["read_bytes"] + one["write_bytes"]}
+    assert traffic == [
+        text
+        for name, one in moved.items()
+        for what, key in (("read", "read_bytes"), ("written", "write_bytes"))
+        for text in (f"{name} {what}", in_unit(one[key], "B"), "")
+    ]
+    assert units == [
+        text
+        for name, one in counts["units"].items()
+        if one["instructions"]
+        for text in (name, f"{one['instructions']:,} instr.", part(one["busy_cycles"] / report.answer["cycles"]))
+    ]
+
+
+def test_remarks_are_those_of_the_answer(page: Any, report: Report):
+    shown = [item.locator("span").first.inner_text() for item in page.locator("#advice li").all()]
+    assert shown == [remark["text"] for remark in report.answer["advice"]]
+    levers = [item.locator(".lever").inner_text() for item in page.locator("#advice li").all()]
+    assert levers == [remark["lever"].replace("`", "") for remark in report.answer["advice"]]
+
+
+def test_paper_is_light(page: Any):
+    page.keyboard.press("d")
+    assert page.evaluate("document.documentElement.classList.contains('dark')")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not page.evaluate("document.documentElement.classList.contains('dark')")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.classList.contains('dark')")
 
 
 def test_sorting_and_filtering(page: Any, report: Report):
