@@ -4,8 +4,9 @@
 
 computes a study of so many cheap points in `jobs` processes, ends it with SIGKILL after each quarter, and resumes it.
 Every start notes what the database has; at the end each point must be there once, and all starts together must have
-computed no point that was kept before.  Then as many points are computed in one process that keeps nothing.  Exit code
-1 where a point is missing or was computed twice.
+computed no point that was kept before.  Then as many points are computed in one process that keeps nothing: points a
+second, and CPU seconds a point, of which a sweep takes more for what it sends and keeps (its processes' start aside).
+Exit code 1 where a point is missing or was computed twice.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -22,7 +24,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tilewright.driver.points import evaluate
+from tilewright.driver.sweep_runs import figures_of
 from tilewright.driver.sweep_spec import read_study
 
 KILLS = 3
@@ -79,23 +81,38 @@ def _keys(database: Path) -> list[str]:
 
 
 def _speed(spec: Path, jobs: int) -> None:
-    """Points a second of a fresh sweep, in its processes after they have started, and of single runs here."""
+    """Points a second and CPU seconds a point of a fresh sweep, its processes' start aside, and of single runs here."""
     study = read_study(spec)
     points = [point for _, point in study.points(study.machines())]
-    evaluate(points[0])
-    start = time.monotonic()
+    figures_of(points[0])
+    start, cpu = time.monotonic(), time.process_time()
     for point in points:
-        evaluate(point)
-    single = len(points) / (time.monotonic() - start)
-    database = spec.with_name("fresh.sqlite")
+        figures_of(point)
+    single, single_cpu = len(points) / (time.monotonic() - start), (time.process_time() - cpu) / len(points)
+    few = spec.with_name("few.toml")
+    few.write_text(SPEC.format(bandwidths=list(range(4, 4 + jobs))))
+    started, _ = _sweep_cpu(few, jobs)
+    spent, together = _sweep_cpu(spec, jobs)
+    each = (spent - started) / (len(points) - jobs)
+    print(f"single {single:.2f} points/s, {jobs} processes {together:.2f}: {together / single / jobs:.2f} of the most")
+    print(
+        f"CPU ms of a point: single {1e3 * single_cpu:.1f}, sweep {1e3 * each:.1f}: {single_cpu / each:.2f} of the most"
+    )
+
+
+def _sweep_cpu(spec: Path, jobs: int) -> tuple[float, float]:
+    """CPU seconds of a fresh sweep and all of its processes, and its points a second after the first."""
+    database = spec.with_name(f"fresh_{spec.stem}.sqlite")
     command = [sys.executable, "-m", "tilewright", "sweep", str(spec), "--jobs", str(jobs), "--database", str(database)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while not (first := len(_keys(database))) and process.poll() is None:
-        time.sleep(0.01)
+        time.sleep(0.05)
     start = time.monotonic()
     process.wait()
-    together = (len(points) - first) / (time.monotonic() - start)
-    print(f"single {single:.2f} points/s, {jobs} processes {together:.2f}: {together / single / jobs:.2f} of the most")
+    rate = (len(_keys(database)) - first) / (time.monotonic() - start)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, rate
 
 
 if __name__ == "__main__":

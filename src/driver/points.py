@@ -32,6 +32,11 @@ def predicted_layers(program: Program) -> list[dict[str, Any]]:
     return [layer.as_dict() for layer in program.layers]
 
 
+def no_layers(_: Program) -> list[dict[str, Any]]:
+    """For those who ask for the whole alone."""
+    return []
+
+
 def evaluate(point: Point, layers_of: Callable[[Program], list[dict[str, Any]]] = predicted_layers) -> dict[str, Any]:
     """Predicted figures, bounds and layers of a point; where there is no program, `error` as `--json` tells it."""
     start = time.process_time()

@@ -11,7 +11,7 @@ from ..errors import TilewrightError
 from ..extras import extra
 from ..interruption import stoppable
 from ..search.processes import in_processes
-from .points import Point, evaluate
+from .points import Point, evaluate, no_layers
 
 Note = Callable[[int, dict[str, Any]], None]
 Run = Callable[[Sequence[Point], Note], None]
@@ -24,9 +24,13 @@ LOST = "lost"
 """The kind of error of a point over which several workers died: none that the point has by itself."""
 
 
+figures_of = partial(evaluate, layers_of=no_layers)
+"""What is computed of a point."""
+
+
 def on_this_machine(jobs: int) -> Run:
     """Points in `jobs` processes."""
-    return lambda points, note: in_processes(evaluate, points, jobs, note)
+    return lambda points, note: in_processes(figures_of, points, jobs, note)
 
 
 def on_cluster(address: str) -> Run:
@@ -47,7 +51,7 @@ def _on_cluster(distributed: Any, address: str, points: Sequence[Point], note: N
         expected, lever = "the address of a Dask scheduler that answers", "start one with `dask scheduler`"
         raise TilewrightError("usage", "--scheduler", expected, f"{address}: {error}", lever) from error
     with closing(client):
-        futures = client.map(evaluate, points, pure=False)
+        futures = client.map(figures_of, points, pure=False)
         places = {future.key: place for place, future in enumerate(futures)}
         with stoppable():
             for future in distributed.as_completed(futures, loop=client.loop):

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,13 @@ def key_of(point: Point) -> str:
     model = hash_of(path) if path.suffix and path.is_file() else point.model
     options = {name: value for name, value in asdict(point.options).items() if name != "dump"}
     costs = {name: version_of(name) for name in point.costs}
-    whole = [model, print_target(point.machine), asdict(point.shapes), options, version("tilewright"), costs]
+    whole = [model, print_target(point.machine), asdict(point.shapes), options, _version(), costs]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _version() -> str:
+    return version("tilewright")
 
 
 class Store:

@@ -97,13 +97,16 @@ def _give(worker: _Worker[Item], items: Sequence[Item], waiting: Any) -> bool:
 def _collect(
     busy: list[_Worker[Item]], items: Sequence[Item], waiting: Any, note: Callable[[int, Any], None]
 ) -> list[_Worker[Item]]:
-    """Note what is ready; the processes that go on."""
+    """Note what is ready; the processes that go on.  A process has its next item before its last answer is noted."""
     ready = connection.wait([worker.pipe for worker in busy])
-    done = [worker for worker in busy if worker.pipe in ready]
-    for worker in done:
+    ended: list[_Worker[Item]] = []
+    for worker in [worker for worker in busy if worker.pipe in ready]:
         place, worker.place = worker.place, -1
-        note(place, _answer_of(worker))
-    return [worker for worker in busy if worker not in done or _give(worker, items, waiting)]
+        answer = _answer_of(worker)
+        if not _give(worker, items, waiting):
+            ended.append(worker)
+        note(place, answer)
+    return [worker for worker in busy if worker not in ended]
 
 
 def _answer_of(worker: _Worker[Any]) -> Any:
