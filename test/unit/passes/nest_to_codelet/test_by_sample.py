@@ -124,7 +124,7 @@ def test_a_scalar_from_outside_is_there_for_each_sample():
       func.return %e : tensor<3x8xf32>
     }"""
     module = Parser(make_context(), text_of_module).parse_module()
-    given = {"arg0": np.eye(3, 8, dtype=np.float32), "arg1": np.float32(0.13)}
+    given = {"arg0": np.eye(3, 8, dtype=np.float32), "arg1": np.array(0.13, np.float32)}
     result = simulate(lower(load_model(module), text(1.0), OPTIONS, None, "scalar"), given)
     (found,), (expected,) = (list(values.values()) for values in (result.outputs, reference(module, given)))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
