@@ -6,7 +6,7 @@
 // APART-LABEL: func.func @epilogue
 func.func @epilogue(%x : tensor<1x3x8x8xf32>, %r : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %w = graph.weight @w : tensor<4x3x3x3xf32>
-  // CHECK:      %{{.*}} = nest.group @conv dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, A = %r)
+  // CHECK:      %{{.*}} = nest.group @a dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, A = %r)
   // CHECK:        nest.kernel @mac
   // CHECK-NEXT:   nest.kernel @add
   // CHECK-NEXT:   nest.kernel @relu

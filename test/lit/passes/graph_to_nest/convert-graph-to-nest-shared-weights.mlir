@@ -7,8 +7,8 @@
 // CHECK:       %[[w:.*]] = graph.weight @w
 // CHECK-NEXT:  %[[kept:.*]] = nest.group @w.kept dims {n = 32, c = 32} ins(X = %[[w]])
 // CHECK-NOT:   .kept dims
-// CHECK:       nest.group @gemm dims {{.*}} ins(A = %x, B = %[[kept]])
-// CHECK:       nest.group @gemm.1 dims {{.*}} B = %[[kept]])
+// CHECK:       nest.group @a dims {{.*}} ins(A = %x, B = %[[kept]])
+// CHECK:       nest.group @b dims {{.*}} B = %[[kept]])
 // APART-LABEL: func.func @steps
 // APART-NOT:   .kept dims
 func.func @steps(%x : tensor<1x32xf32>) -> tensor<1x4xf32> {

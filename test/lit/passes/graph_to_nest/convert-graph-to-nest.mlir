@@ -55,7 +55,7 @@ func.func @quantize(%x : tensor<2x4xf32>, %s : tensor<f32>) -> tensor<2x4xui8> {
 // An average that leaves padding out divides by counts that are a new weight.
 // CHECK-LABEL: func.func @average
 func.func @average(%x : tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
-  // CHECK: graph.weight @pool.counts = dense<{{.*}}> : tensor<4x4xf32>
+  // CHECK: graph.weight @y.counts = dense<{{.*}}> : tensor<4x4xf32>
   // CHECK: nest.kernel @average "Y[0, c, p, q] += X[0, c, p + r - 1, q + s - 1]" (X = %X) pad {X = 0.0}
   // CHECK: nest.kernel @divide "Y[0, c, p, q] = A[0, c, p, q] / N[p, q]"
   %y = graph.pool average %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
