@@ -13,7 +13,7 @@ def extra(module: str, name: str, subject: str) -> Any:
     """The module that `subject` needs, of the extra `name`; `TilewrightError` (kind `usage`) where it is missing."""
     try:
         return import_module(module)
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # a library of the system that the package needs
         package = module.partition(".")[0]
         lever = f"run `pip install 'tilewright[{name}]'`"
         raise TilewrightError("usage", subject, f"the package {package}", str(error), lever) from error

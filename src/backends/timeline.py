@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,14 +72,10 @@ def table_of(program: Program, table: Table) -> Any:
         raise TilewrightError("usage", "to_pandas", f"one of {', '.join(TABLES)}", f"{table!r}")
     if table == "timeline":
         return pandas.DataFrame([asdict(row) for row in program.timeline])
-    return pandas.DataFrame([_flat(layer) for layer in _layers(program)])
+    return pandas.DataFrame([flat_layer(layer.as_dict()) for layer in program.layers])
 
 
-def _layers(program: Program) -> Sequence[dict[str, Any]]:
-    return [layer.as_dict() for layer in program.layers]
-
-
-def _flat(layer: dict[str, Any]) -> dict[str, Any]:
+def flat_layer(layer: Mapping[str, Any]) -> dict[str, Any]:
     """A layer's figures with names for those that are kept by memory and by unit."""
     own = {key: value for key, value in layer.items() if not isinstance(value, dict)}
     parts = {f"{name}.{key}": value for key in ("memory_bytes", "busy_cycles") for name, value in layer[key].items()}

@@ -22,19 +22,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain", action="store_true", help="compile again with more of each resource, and show what that brings"
     )
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write figures and tables as files, too")
+    formats = "what --export writes, with commas: svg, png, csv, parquet (default: svg,csv)"
+    parser.add_argument("--formats", metavar="LIST", help=formats)
     add_count(parser, "--jobs", "processes that compile with --explain (default: 1)", default=1)
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if not arguments.explain:
         yield Unused(("jobs",), "without --explain")
+    if arguments.export is None:
+        yield Unused(("formats",), "without --export")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..backends.program import load_program
     from ..backends.report.page import write_report
     from ..backends.simulator import simulate
+    from .report_files import export_report, formats_of
 
+    formats = formats_of(arguments.formats or "svg,csv")
     program = load_program(arguments.folder)
     result = simulate(program, functional=False, checks=False)
     levers: dict[str, Any] | None = None
@@ -45,7 +52,10 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
             levers = explain(arguments.folder, jobs=arguments.jobs, progress=progress)
     file = arguments.output or arguments.folder / "report.html"
     name = program.title or arguments.folder.resolve().name
-    return {"file": str(file), **write_report(file, program, result, name, levers)}
+    answer = {"file": str(file), **write_report(file, program, result, name, levers)}
+    if arguments.export is not None:
+        answer["exported"] = export_report(arguments.export, program, answer, formats)
+    return answer
 
 
 def show(answer: dict[str, Any]) -> None:
@@ -55,6 +65,7 @@ def show(answer: dict[str, Any]) -> None:
         ["instructions", number(answer["instructions"])],
         ["page", answer["file"]],
     ]
+    rows += [["exported", file] for file in answer.get("exported", ())]
     print_table("Report", ["what", "value"], rows)
     for remark in answer["advice"]:
         lost = f" [{share(remark['cycles'] / max(answer['cycles'], 1))} of the run]"

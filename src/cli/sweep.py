@@ -17,16 +17,15 @@ Points that the database has are not computed again, so a study that was stopped
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..extras import extra
-from ..files import replacing
+from ..files import write_file
 from ..interruption import answer_with_best
 from .command_line import Unused
 from .options import add_count
+from .table_files import write_csv, write_parquet
 from .tables import energy, number, print_table, progress_bar
 
 
@@ -41,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all points to FILE")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="the same as a Parquet file (extra `parquet`)")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the front, if a machine has all programs")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the front")
 
 
@@ -61,10 +61,15 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     with progress_bar() as progress:
         answer = sweep(study, database, run=run, progress=progress)
     answer["name"] = arguments.file.stem
+    rows = [_flat(row) for row in answer["rows"]]
     if arguments.csv is not None:
-        _write_csv(arguments.csv, answer["rows"])
+        write_csv(arguments.csv, rows)
     if arguments.parquet is not None:
-        _write_parquet(arguments.parquet, answer["rows"])
+        write_parquet(arguments.parquet, rows, "--parquet")
+    if arguments.svg is not None and answer["machines"]:
+        from ..backends.report.front_svg import front_svg
+
+        write_file(arguments.svg, front_svg(answer))
     if arguments.html is not None:
         from ..backends.report.page.study import write_study
 
@@ -73,27 +78,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     return answer
 
 
-def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A line for each point: network, batch, attributes, figures."""
-    flat = [_flat(row) for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row))
-    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(flat)
-
-
-def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The columns of `_write_csv`."""
-    arrow, parquet = (extra(name, "parquet", "--parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    flat = [_flat(row) for row in rows]
-    names = dict.fromkeys(name for row in flat for name in row)
-    table = arrow.table({name: [row.get(name) for row in flat] for name in names})
-    with replacing(path) as place:
-        parquet.write_table(table, place)
-
-
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A point as a row of a table: network, batch, attributes, figures."""
     own = {name: value for name, value in row.items() if name not in ("attributes", "lower_bound", "error")}
     error = {"error": row["error"]["kind"]} if "error" in row else {}
     return own | dict(row["attributes"]) | error

@@ -20,6 +20,15 @@ class Svg:
         """A rectangle; `look` are attributes, `_` for `-`."""
         self._add("rect", {"x": x, "y": y, "width": width, "height": height} | look)
 
+    def circle(self, x: float, y: float, radius: float, **look: object) -> None:
+        """A circle around a point."""
+        self._add("circle", {"cx": x, "cy": y, "r": radius} | look)
+
+    def triangle(self, x: float, y: float, size: float, **look: object) -> None:
+        """A triangle around a point, `size` high above it."""
+        corners = ((x, y - size), (x + size, y + 0.7 * size), (x - size, y + 0.7 * size))
+        self._add("polygon", {"points": " ".join(f"{a:.2f},{b:.2f}" for a, b in corners)} | look)
+
     def line(self, x1: float, y1: float, x2: float, y2: float, **look: object) -> None:
         """A straight line."""
         self._add("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "stroke": LINE} | look)

@@ -1,4 +1,4 @@
-"""Tables that `tilewright sweep` writes."""
+"""Tables as CSV and as Parquet."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from tilewright.cli import sweep
+from tilewright.cli.table_files import write_csv, write_parquet
 from tilewright.errors import TilewrightError
 
-GOOD = {"network": "a", "batch": None, "attributes": {"GBUF.depth": 64}, "cycles": 2.5, "lower_bound": {"cycles": 2}}
-BAD = {"network": "b", "batch": 2, "attributes": {"GBUF.depth": 32}, "error": {"kind": "target"}}
+GOOD = {"network": "a", "batch": None, "cycles": 2.5, "GBUF.depth": 64}
+BAD = {"network": "b", "batch": 2, "GBUF.depth": 32, "error": "target"}
 
 
 def test_csv_and_parquet_have_the_same_columns(tmp_path: Path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    sweep._write_csv(tmp_path / "points.csv", [GOOD, BAD])  # pyright: ignore[reportPrivateUsage]
-    sweep._write_parquet(tmp_path / "points.parquet", [GOOD, BAD])  # pyright: ignore[reportPrivateUsage]
+    write_csv(tmp_path / "points.csv", [GOOD, BAD])
+    write_parquet(tmp_path / "points.parquet", [GOOD, BAD], "--parquet")
     with (tmp_path / "points.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     table: Any = parquet.read_table(tmp_path / "points.parquet")
@@ -32,5 +32,5 @@ def test_csv_and_parquet_have_the_same_columns(tmp_path: Path):
 
 def test_parquet_without_its_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(TilewrightError, match=r"tilewright\[parquet\]"):
-        sweep._write_parquet(tmp_path / "points.parquet", [GOOD])  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(TilewrightError, match=r"--parquet.*tilewright\[parquet\]"):
+        write_parquet(tmp_path / "points.parquet", [GOOD], "--parquet")
