@@ -1,5 +1,6 @@
 """The picture of a study."""
 
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -19,3 +20,11 @@ def test_squares_are_the_front_and_attributes_that_differ_are_told():
         for kind in ("rect", "circle")
     }
     assert found == {"rect": ["1", "2"], "circle": ["4"]}
+
+
+def test_labels_of_machines_that_are_alike_lie_below_each_other():
+    machines = [machine(depth, 20, 3) for depth in (101, 102, 104)] + [machine(8, 90, 9)]
+    answer = {"name": "s", "objectives": ["cycles", "area_mm2"], "machines": machines, "front": []}
+    texts = ElementTree.fromstring(front_svg(answer)).iter("{http://www.w3.org/2000/svg}text")
+    places = sorted(float(item.get("y", 0)) for item in texts if item.text in ("101", "102", "104"))
+    assert all(b - a >= 10 for a, b in pairwise(places))
