@@ -14,6 +14,7 @@ from ...dialects.acg import GraphOp
 from ...errors import TilewrightError, check_type
 from ...files import file_error, text_error
 from ...machine import Machine
+from ...machine.changes import attributes_of, changed
 from ...machine.rules import first_complaint
 from ...machine.spreading import idle_axes
 from .parse import parse_text
@@ -55,7 +56,7 @@ def parse_module(text: str, file: str = "target") -> ModuleOp:
 def load_target(target: str | Path) -> Machine:
     """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path).
 
-    Sizes of memories may follow a colon: `genesys16:IBUF.depth=16384,OBUF.depth=16384`.
+    Other numbers may follow a colon: `genesys16:IBUF.depth=16384,OBUF.depth=16384`, `edge16:DRAM.bandwidth=32`.
     """
     check_type("target", target, (str, Path), "the name of a target, or the path of an .acg file")
     name, colon, sizes = str(target).partition(":")
@@ -64,25 +65,44 @@ def load_target(target: str | Path) -> Machine:
     return _load(target)
 
 
-def _resized(machine: Machine, target: str, sizes: str) -> Machine:
-    """The machine with sizes of its memories replaced: `MEMORY.ATTRIBUTE=NUMBER`, separated by commas."""
-    known = {f"{memory.name}.{key}": (memory, field) for memory in machine.memories for key, field in SIZES.items()}
-    changed: dict[str, dict[str, int]] = {}
-    for item in sizes.split(","):
+def _resized(machine: Machine, target: str, items: str) -> Machine:
+    """The machine with other numbers: `ATTRIBUTE=NUMBER`, separated by commas (`machine.changes`)."""
+    resized = replace(machine, source="")
+    for item in items.split(","):
         key, _, value = (part.strip() for part in item.partition("="))
-        if key not in known or not re.fullmatch(r"\d{1,12}", value):
-            names = ", ".join(memory.name for memory in machine.memories)
-            expected = f"MEMORY.{'|'.join(SIZES)}=NUMBER of the memories {names}"
-            raise TilewrightError("target", target[:200], expected, f"`{item[:80]}`")
-        memory, field = known[key]
-        changed.setdefault(memory.name, {})[field] = int(value)
-    memories = tuple(replace(memory, **changed.get(memory.name, {})) for memory in machine.memories)
-    resized = replace(machine, memories=memories, source="")
+        if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", value):
+            raise _no_attribute(machine, target, item)
+        resized = _with(
+            resized, key, float(value) if "." in value else int(value), _no_attribute(machine, target, item)
+        )
     complaint = first_complaint(resized)
     if complaint is not None:
         subject = f"{target[:200]} ({complaint.subject})"
         raise TilewrightError("target", subject, complaint.expected, complaint.found, complaint.lever)
     return resized
+
+
+def _with(machine: Machine, key: str, value: float, error: TilewrightError) -> Machine:
+    """The machine with an attribute, also with the size of a memory that has none; `error` where there is no such."""
+    for place, memory in enumerate(machine.memories):
+        name, _, size = key.rpartition(".")
+        if name == memory.name and size in SIZES and value == int(value):
+            memories = list(machine.memories)
+            memories[place] = replace(memory, **{SIZES[size]: int(value)})
+            return replace(machine, memories=tuple(memories))
+    try:
+        return changed(machine, key, value)
+    except TilewrightError:
+        raise error from None
+
+
+def _no_attribute(machine: Machine, target: str, item: str) -> TilewrightError:
+    names = ", ".join(memory.name for memory in machine.memories)
+    sizes = f"MEMORY.{'|'.join(SIZES)}=NUMBER of the memories {names}"
+    near = [path for path in attributes_of(machine) if path.endswith((".bandwidth", ".instances_x"))][:6]
+    others = f", or another attribute such as {', '.join(near)}" if near else ""
+    expected = sizes + others
+    return TilewrightError("target", target[:200], expected, f"`{item[:80]}`")
 
 
 def _load(target: str | Path) -> Machine:

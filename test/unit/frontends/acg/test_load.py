@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, parse_target, print_target, target_files
+from tilewright.machine.area import area_of
 
 TOY = """acg toy {
   control queues;
@@ -355,9 +356,25 @@ def test_sizes_of_memories_are_options() -> None:
     assert (sizes["IBUF"], sizes["OBUF"], sizes["WBUF"]) == ((16384, 2), (16384, 1), (4096, 2))
 
 
+def test_other_attributes_are_options(tmp_path: Path) -> None:
+    """A link, both ways, the width of an array, and what depends on them: the area, as of a file that says so."""
+    machine = load_target("edge16:DRAM.bandwidth=32,MXU.instances_x=2,frequency=2000000000")
+    links = {link.name: link.bandwidth_bytes_per_cycle for link in machine.links}
+    assert (links["DRAM->GBUF"], links["GBUF->DRAM"], links["GBUF->MXU"]) == (32, 32, 256)
+    assert machine.frequency_hz == 2e9
+    text = (target_files()["edge16"]).read_text()
+    text = text.replace("link DRAM <-> GBUF { bandwidth 16;", "link DRAM <-> GBUF { bandwidth 32;")
+    (tmp_path / "fast.acg").write_text(text.replace("compute MXU[4][4]", "compute MXU[2][4]"))
+    assert area_of(machine) == area_of(load_target(tmp_path / "fast.acg"))
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [
+        ("edge16:DRAM.bandwith=32", "or another attribute such as "),
+        ("edge16:DRAM.bandwith=32", "found `DRAM.bandwith=32`"),
+        ("edge16:DRAM.bandwidth=-1", "found `DRAM.bandwidth=-1`"),
+        ("edge16:MXU.instances_x=2.5", "found `MXU.instances_x=2.5`"),
         ("genesys16:IBUF.depth=many", "expected MEMORY.depth|banks|data_width|buffering=NUMBER of the memories DRAM, "),
         ("genesys16:IBUG.depth=1", "found `IBUG.depth=1`"),
         ("genesys16:", "found ``"),
