@@ -252,16 +252,42 @@ def test_a_link_opens_its_layer(page: Any, report: Report):
     assert page.locator("#inspector h2").inner_text() == name
 
 
-@pytest.mark.slow
-def test_a_whole_network(browser: Any, tmp_path: Path):
-    """ResNet-50 in int8, as it is compiled by default: below 5 MB, and there in two seconds."""
-    program = tilewright.compile("resnet50")
+@pytest.fixture(scope="module", params=["resnet50", "gpt2_small_decode"])
+def whole_network(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, Any]]:
+    """ResNet-50 and a block of GPT-2 in int8, as they are compiled by default: the page and its answer."""
+    page = tmp_path_factory.mktemp("whole") / "page.html"
+    program = tilewright.compile(request.param)
     result = tilewright.simulate(program, functional=False, checks=False)
-    answer = write_report(tmp_path / "page.html", program, result, program.title)
-    assert (tmp_path / "page.html").stat().st_size < 5_000_000
-    opened = browser.new_page(viewport={"width": 1920, "height": 1080})
+    return page, write_report(page, program, result, program.title)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_whole_network(browser: Any, whole_network: tuple[Path, dict[str, Any]], size: tuple[int, int]):
+    """Below 5 MB, there in two seconds; the slowest layer is found, shown, and zoomed into."""
+    path, answer = whole_network
+    assert path.stat().st_size < 5_000_000
+    opened = browser.new_page(viewport={"width": size[0], "height": size[1]})
     start = time.monotonic()
-    opened.goto((tmp_path / "page.html").as_uri())
+    opened.goto(path.as_uri())
     opened.wait_for_selector("html[data-ready]", state="attached")
     assert time.monotonic() - start < 2
     assert opened.locator("#table tbody tr").count() == len(answer["layers"])
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    slowest = max(answer["layers"], key=lambda layer: layer["cycles"])
+    opened.locator("th[data-key=cycles] button").click()
+    opened.locator("#table tbody tr").first.click()
+    inspector = opened.locator("#inspector")
+    inspector.locator("h2").wait_for()
+    assert inspector.locator("h2").inner_text() == slowest["name"]
+    told = dict(zip(inspector.locator("dt").all_inner_texts(), inspector.locator("dd").all_inner_texts(), strict=True))
+    assert whole(told["cycles"].split(" ")[0]) == slowest["cycles"]
+    opened.locator("#lanes").focus()
+    before = shown_range(opened)
+    opened.keyboard.press("+")
+    opened.wait_for_timeout(200)
+    after = shown_range(opened)
+    assert after[1] - after[0] < before[1] - before[0]
+    opened.close()
