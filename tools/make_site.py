@@ -31,7 +31,7 @@ def write_site(folder: Path) -> None:
     for page in folder.rglob("*.md"):
         page.write_text(for_site(page.read_text(encoding="utf-8"), len(page.relative_to(folder).parts) - 1), "utf-8")
     pages = {
-        "index": for_site((ROOT / "README.md").read_text(encoding="utf-8")),
+        "index": for_site((ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "](")),
         "passes": passes(),
         "commands": commands(),
     }
