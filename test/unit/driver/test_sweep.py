@@ -90,6 +90,21 @@ def test_machines_within_ranges_of_a_cost(spec: Path):
     assert kept == [(4096, 8), (4096, 16), (16384, 32)]
 
 
+def test_the_edge_study_is_of_the_machines_that_its_document_lists():
+    root = Path(__file__).parents[3]
+    study = read_study(root / "bench/study_edge.toml")
+    machines = [
+        (
+            *(f"{study.costs_of(study.machine_of(one))['area_mm2']:.1f}", f"{64 * one['GBUF.depth'] / 2**20:g} MB"),
+            *(str(one["DRAM.bandwidth"]), str(one["MXU.instances_x"])),
+        )
+        for one in study.machines()
+    ]
+    lines = (root / "docs/study.md").read_text().splitlines()
+    listed = [tuple(cell.strip() for cell in line.split("|")[1:5]) for line in lines if line.startswith("| ")]
+    assert sorted(listed[1:]) == sorted(machines)
+
+
 def test_points_say_what_the_machine_costs(spec: Path):
     study = read_study(spec)
     (told, point), *_ = study.points(study.machines())
