@@ -40,6 +40,13 @@ def test_tables_have_the_numbers_of_the_answer(folder: Path, tmp_path: Path, cap
     assert (out / "timeline.svg").read_bytes() == first
 
 
+def test_a_machine_that_keeps_no_times_has_no_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = tilewright.compile("O[m,n] += A[m,k] * B[k,n]; m=8 n=16 k=8", "dnnweaver").save(tmp_path / "kernel")
+    assert main(["report", str(folder), "--export", str(tmp_path / "out"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [Path(name).name for name in answer["exported"]] == ["roofline.svg", "energy.svg", "layers.csv"]
+
+
 def test_pictures_are_png(folder: Path, tmp_path: Path):
     pytest.importorskip("cairosvg")
     assert main(["report", str(folder), "--export", str(tmp_path), "--formats", "png", "--json"]) == 0
