@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, f64, i64
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -91,10 +92,34 @@ def graph_op(machine: Machine) -> GraphOp:
     return GraphOp.create(properties=properties, regions=[Region(Block(ops))])
 
 
+Facts = tuple[Any, ...]
+
+RECENT = 8
+"""Machines that are kept beside the ops that they came from: passes ask for the same one again and again."""
+
+_recent: list[tuple[Facts, Machine]] = []
+
+
 def machine_value(graph: GraphOp) -> Machine:
     """The machine of an op, not checked."""
+    facts = _facts(graph)
+    known = next((machine for known, machine in _recent if known == facts), None)
+    if known is None:
+        known = _machine(graph)
+        _recent[:] = [(facts, known), *_recent[: RECENT - 1]]
+    return known
+
+
+def _facts(op: Operation) -> Facts:
+    """All that an op says; facts are equal where machines are, and quick to compare where attributes are the same."""
+    inner = [_facts(child) for region in op.regions for block in region.blocks for child in block.ops]
+    return (type(op), tuple(op.properties.items()), tuple(op.attributes.items()), tuple(inner))
+
+
+def _machine(graph: GraphOp) -> Machine:
     ops = declarations(graph.body)
-    machine = Machine(
+    isa = next((_isa_fields(op) for op in ops if isinstance(op, IsaOp)), {})
+    return Machine(
         graph.sym_name.data,
         graph.control.data,
         tuple(_memory(op) for op in ops if isinstance(op, MemoryOp)),
@@ -106,11 +131,8 @@ def machine_value(graph: GraphOp) -> Machine:
         packets=packet_value(ops),
         macros=macro_values(ops),
         stages=stages_value(ops),
+        **isa,
     )
-    for op in ops:
-        if isinstance(op, IsaOp):
-            machine = _with_isa(machine, op)
-    return machine
 
 
 def _memory_op(memory: Memory) -> MemoryOp:
@@ -255,18 +277,18 @@ def _isa_op(machine: Machine) -> IsaOp:
     return IsaOp.create(properties=_present(properties))
 
 
-def _with_isa(machine: Machine, op: IsaOp) -> Machine:
-    return replace(
-        machine,
-        opcode_bits=op.opcode_bits.value.data,
-        instruction_align_bits=op.align_bits.value.data,
-        instruction_bits=op.width_bits.value.data,
-        header=op.header.data,
-        signal=op.signal.data,
-        waits=op.waits.data,
-        positional=op.positional is not None,
-        little=op.little is not None,
-    )
+def _isa_fields(op: IsaOp) -> dict[str, Any]:
+    """Fields of a machine that an `acg.isa` gives."""
+    return {
+        "opcode_bits": op.opcode_bits.value.data,
+        "instruction_align_bits": op.align_bits.value.data,
+        "instruction_bits": op.width_bits.value.data,
+        "header": op.header.data,
+        "signal": op.signal.data,
+        "waits": op.waits.data,
+        "positional": op.positional is not None,
+        "little": op.little is not None,
+    }
 
 
 def _mnemonic_op(mnemonic: Mnemonic) -> MnemonicOp:
