@@ -265,7 +265,7 @@ class FusedBuilder:
             elif name in layer.made:
                 root = layer.made[name]
                 view = self._viewed(root, layer.results[name])
-                places[name] = [fused_codelets.Place(view, 0, 1, self._shift(root))]
+                places[name] = [fused_codelets.Place(view, 0, 1, self._shift(root, layer.results[name]))]
         borders = {
             (name, pad): self._filled(layer.memories[name], element_of(layer.inputs[name]), pad)
             for name, pad in padded(layer)
@@ -279,19 +279,21 @@ class FusedBuilder:
         if count > 1 and len(shape) != len(own):
             raise unsupported(value, "joined maps as they were made", f"{own} as a part of {shape}")
         view = self._viewed(piece.root, value) if count == 1 else self.regions[piece.root]
-        return fused_codelets.Place(view, piece.start, piece.stop, self._shift(piece.root))
+        return fused_codelets.Place(view, piece.start, piece.stop, self._shift(piece.root, value))
 
-    def _shift(self, root: SSAValue) -> tuple[int, ...]:
-        """Where the first element of a map with room around it lies."""
+    def _shift(self, root: SSAValue, value: SSAValue) -> tuple[int, ...]:
+        """Where the first element of a map with room around it lies, in the shape of `value`."""
         padding = self.onchip.paddings.get(root)
-        return padding.before if padding is not None else ()
+        return padding.seen_as(shape_of(value)).before if padding is not None else ()
 
     def _viewed(self, root: SSAValue, value: SSAValue) -> SSAValue:
         """The tensor on chip of a map in the shape of `value`."""
         region = self.regions[root]
         if shape_of(root) == shape_of(value):
             return region
-        type_ = SurrogateType.get(shape_of(value), element_of(value), surrogate(region).memory)
+        padding, shape = self.onchip.paddings.get(root), shape_of(value)
+        sizes = shape if padding is None else padding.seen_as(shape).sizes(shape)
+        type_ = SurrogateType.get(sizes, element_of(value), surrogate(region).memory)
         view = ViewOp(region, type_)
         self.ops.append(view)
         return view.result

@@ -39,6 +39,12 @@ class Padding:
         """The extents with padding."""
         return [b + n + a for b, n, a in zip(self.before, shape, self.after, strict=True)]
 
+    def seen_as(self, shape: tuple[int, ...]) -> Padding:
+        """The padding of a view, which differs from the map in leading axes that have none."""
+        rank = len(shape)
+        before, after = (((0,) * rank + side)[len(side) :] for side in (self.before, self.after))
+        return Padding(before, after, self.value)
+
 
 Groups = Mapping[nest.GroupOp, FusedGroup]
 
@@ -69,12 +75,17 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
         for name, pieces in layer.maps.items():
             if not any(piece.root is root for piece in pieces):
                 continue
+            seen = shape_of(layer.inputs[name])
             for use in touches(layer.problem, name):
                 for axis, form in enumerate(use.forms):
-                    if len(pieces) > 1 and axis == channel_axis(len(shape)):
+                    if len(pieces) > 1 and axis == channel_axis(len(seen)):
                         continue
                     low, high = form.range(layer.problem.extents)
-                    before[axis], after[axis] = max(before[axis], -low), max(after[axis], high - shape[axis] + 1)
+                    own = axis - len(seen) + len(shape)
+                    if own >= 0 and seen[axis:] == shape[own:]:
+                        before[own], after[own] = max(before[own], -low), max(after[own], high - shape[own] + 1)
+                    elif low < 0 or high >= seen[axis]:
+                        return None
             values |= set(_pad_values(layer, name))
     if len(values) != 1 or not any((*before, *after)):
         return None
@@ -82,13 +93,13 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
 
 
 def _readers(value: SSAValue, groups: Groups) -> list[FusedLayer] | None:
-    """The layers that read a map as it is, or joined with others; None where something else does."""
+    """The layers that read a map as it is, in another shape, or joined with others; None where something else does."""
     found: dict[FusedLayer, None] = {}
     stack = [value]
     while stack:
         for use in stack.pop().uses:
             user = use.operation
-            if isinstance(user, nest.JoinOp):
+            if isinstance(user, nest.JoinOp) or (isinstance(user, nest.ViewOp) and shape_of(user.result)):
                 stack.append(user.result)
             elif isinstance(user, nest.GroupOp) and user in groups and value not in overwritten_inputs(user).values():
                 found |= {layer: None for layer in groups[user].layers if layer.op is user}

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, numpy_helper
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 
@@ -162,3 +162,25 @@ def test_a_layer_works_on_its_first_weights_while_others_come():
     weights = max(tensor.size_bytes for tensor in program.tensors if tensor.role == "weight")
     assert sum(row.dram_bytes for row in loads if row.end_cycle <= first.start_cycle) < weights / 2
     assert result.cycles < 1.1 * program.lower_bound["cycles"]
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_a_map_has_room_around_it_for_readers_of_a_view(samples: int):
+    """Shuffled channels: no product of the depthwise layer is cut at a border, as none is where the map is padded."""
+    net = Net((samples, 4, 14, 14))
+    net.conv("x", "a", 24, kernel=1)
+    for name, shape in (("split", [samples, 4, 6, 14, 14]), ("join", [samples, 24, 14, 14])):
+        net.weights.append(numpy_helper.from_array(np.array(shape), name))
+    net.add("Reshape", ["a", "split"], "b", 24)
+    net.add("Transpose", ["b"], "c", 24, perm=[0, 2, 1, 3, 4])
+    net.add("Reshape", ["c", "join"], "d", 24)
+    net.conv("d", "y", 24, kernel=3, group=24)
+    model, options = net.model("y"), CompileOptions(partition="schedule")
+    program = compile(model, "edge16", options=options)
+    result = simulate(program, inputs_of(model))
+    (expected,) = reference(load_model(model), inputs_of(model)).values()
+    np.testing.assert_array_equal(result.outputs["y"], expected)
+    assert result.cycles == program.predicted["cycles"]
+    products = [row.ops for row in program.timeline if row.name == "FMAC" and row.layer == "y"]
+    assert sum(products) == samples * 24 * 14 * 14 * 9
+    assert len(products) <= 16 * samples
