@@ -185,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="chain, branches, gpt2 (default: all)")
     parser.add_argument("--most", type=int, default=max(map(max, SIZES.values())), help="size of the largest network")
+    parser.add_argument("--command", action="append", choices=COMMANDS, help="may be repeated (default: all)")
     arguments = parser.parse_args()
     if unknown := set(arguments.kinds) - set(NETWORKS):
         parser.error(f"no kind {', '.join(sorted(unknown))}")
@@ -194,7 +195,7 @@ def main() -> None:
             for size in filter(lambda size: size <= arguments.most, SIZES[kind]):
                 path = Path(folder) / f"{kind}{size}.onnx"
                 onnx.save(NETWORKS[kind](size), path)
-                for command in COMMANDS:
+                for command in arguments.command or COMMANDS:
                     found = measure(command, path)
                     _print(kind, size, command, found, before)
                 os.remove(path)
