@@ -23,6 +23,7 @@ from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower, make_context
 from .pipelines import (
+    AUTO,
     SCHEDULE,
     CompileOptions,
     Room,
@@ -110,6 +111,7 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
     if options.partition != SCHEDULE:
+        check_method(options.partition)
         room = platform_of(machine_for(target)).buffers.global_bytes
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
         return _first(module, texts, options, progress, name)
@@ -125,6 +127,16 @@ def lower_groups(
     if program.predicted["cycles"] <= other.predicted["cycles"]:
         return program
     return other if options.dump is None else _scheduled(module, target, options, progress, name, SPAN_SHARE)
+
+
+def check_method(partition: str) -> None:
+    """Raise `TilewrightError` (kind `usage`) for a `partition` that is none of the methods of a search."""
+    from ..search.fusion import METHODS
+
+    if partition not in METHODS:
+        known = ", ".join((AUTO, SCHEDULE, BEST, *METHODS))
+        lever = "give one of those, or '' for layer by layer"
+        raise TilewrightError("usage", "CompileOptions.partition", f"one of {known}", repr(partition), lever)
 
 
 def _scheduled(
