@@ -5,7 +5,8 @@
 
 A line per layer: the gap, seconds of the search, of writing the certificate, of the whole check and of one with
 `--sample 1000`; and of `--corrupt` changes of its letters (`STEPS`), how many were refused.
-`--seconds` begins no layer after so much processor time, `--whole` also checks everything.  The last line sums up.
+`--seconds` begins no layer after so much processor time, `--whole` also checks everything, and with `--regions` there
+are at most so many of a layer, which leave a larger gap.  The last line sums up.
 
 With `--pairs` random tiny problems on random tiny machines instead, whose spaces are enumerated: how many certificates
 of the best mapping are accepted; by kind of change (`STEPS` and `CLAIMS`), how many are refused, and of those that are
@@ -37,7 +38,7 @@ from tilewright.costs.hierarchy.statement import problem_of_statement
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.certify import certify
+from tilewright.search.mapping.certify import MOST_REGIONS, certify
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Request, Space
 from tilewright.zoo.mapping_layers import layer, layers
@@ -56,6 +57,11 @@ OTHERS = {
     "gemm1024x768": "O[m,n] += A[m,k] * B[k,n]; m=1024 n=768 k=768",
     "mobilenet_dw_28": "O[c,p,q] += I[c,p+r,q+s] * W[c,r,s]; c=256 p=28 q=28 r=3 s=3",
     "mobilenet_pw_14": "O[k,p,q] += I[c,p,q] * W[k,c]; k=512 c=512 p=14 q=14",
+    "gpt2_qkv": "O[m,n] += A[m,k] * B[k,n]; m=1024 n=2304 k=768",
+    "gpt2_mlp": "O[m,n] += A[m,k] * B[k,n]; m=1024 n=3072 k=768",
+    "gpt2_scores": "O[h,m,n] += A[h,m,k] * B[h,k,n]; h=12 m=1024 n=1024 k=64",
+    "gpt2_token": "O[n] += A[k] * B[k,n]; n=3072 k=768",
+    "mobilenet_dw_14": "O[c,p,q] += I[c,p+r,q+s] * W[c,r,s]; c=512 p=14 q=14 r=3 s=3",
     "mobilenet_pw_7": "O[k,p,q] += I[c,p,q] * W[k,c]; k=1024 c=1024 p=7 q=7",
 }
 
@@ -204,7 +210,7 @@ def random_pairs(count: int, corrupt: int, faults: bool) -> None:
 def real_layers(machines: list[str], names: list[str], found: argparse.Namespace) -> None:
     """Certificates of layers, one machine after the other for each."""
     gaps, refusals, begun = list[float](), 0, process_time()
-    for name, machine in product(names, machines):
+    for name, machine in product(names, machines):  # those of all machines soon
         if process_time() - begun > found.seconds:
             break
         arch, problem, random = find_architecture(machine), problem_of(name), Random(name)
@@ -212,7 +218,7 @@ def real_layers(machines: list[str], names: list[str], found: argparse.Namespace
         mapped = map_problem(arch, problem, request=request)
         started = process_time()
         try:
-            made = certify(arch, problem, mapped.mapping, request)
+            made = certify(arch, problem, mapped.mapping, request, found.regions)
             wrote = process_time() - started
             sampled = seconds_of(made, 1000)
             whole = seconds_of(made, None) if found.whole else float("nan")
@@ -235,16 +241,17 @@ def real_layers(machines: list[str], names: list[str], found: argparse.Namespace
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machines", default="conventional,eyeriss_like,simba_like")
-    parser.add_argument("--layers", default="others", help="others, networks of the zoo, or names by commas")
+    parser.add_argument("--layers", default="others", help="by commas: others, networks of the zoo, or layers")
     parser.add_argument("--corrupt", type=int, default=0, help="changes to each certificate (default: none)")
     parser.add_argument("--pairs", type=int, metavar="N", help="random pairs instead of layers")
     parser.add_argument("--faults", action="store_true", help="of pairs, how many see that a bound is wrong")
+    parser.add_argument("--regions", type=int, default=MOST_REGIONS, help="of a layer, at most (default: as map does)")
     parser.add_argument("--whole", action="store_true", help="of layers, check everything, too")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no layer after so long")
     found = parser.parse_args()
     if found.pairs is not None:
         return random_pairs(found.pairs, found.corrupt, found.faults)
-    names = list(OTHERS) if found.layers == "others" else found.layers.split(",")
+    names = [each for name in found.layers.split(",") for each in (OTHERS if name == "others" else [name])]
     real_layers(found.machines.split(","), [full for name in names for full in _layers(name)], found)
 
 

@@ -55,6 +55,7 @@ class Bounds(Terms):
     def __init__(self, question: Question) -> None:
         super().__init__(question)
         self.tables, self.anywhere = lru_cache(MOST_TABLES)(self._tables), cache(self._anywhere)
+        self.moves = lru_cache(MOST_TABLES)(self._moves)
 
     def least(self, region: Region, target: float) -> float:
         """What each mapping of the region costs at least, or `target` if that is less."""
@@ -105,25 +106,31 @@ class Bounds(Terms):
         """Least cost of words between memories, however dimensions are spread."""
         return float(self._to_end(Region(self.question, kept), 0.0, NO_PORTS))
 
-    def _tables(self, kept: Kept, spreads: tuple[Factors, ...], worth: float, ports: Ports) -> Tables:
-        """3a: least costs to go, from the outermost memory inwards, with a cycle of first tiles at `worth`."""
+    def _moves(self, kept: Kept, spreads: tuple[Factors, ...]) -> Tables:
+        """3a: what tensors move, whatever cycles are worth; without first tiles and costs to go."""
         region = Region(self.question, kept, spreads)
         lattice, tensors = self.lattice(region.spatial()), range(len(self.output))
         found, end = Tables(lattice, [], [], [], [], []), np.zeros(lattice.shape)
-        for c in reversed(region.memories):
-            found.moves.insert(0, {t: self.crossing(region, t, c, lattice) for t in tensors if kept[c][t]})
-            found.still.insert(0, self._rest(lattice, found.moves[0], lambda resting: [] if resting else [end]))
-            found.first.insert(0, self.first_tiles(region, c, lattice, ports) * worth)
-            found.to_go.insert(0, self._to_go(found))
-            found.fits.insert(0, self.fits(region, c, lattice))
+        for c in region.memories:
+            found.moves.append({t: self.crossing(region, t, c, lattice) for t in tensors if kept[c][t]})
+            found.still.append(self._rest(lattice, found.moves[-1], lambda resting: [] if resting else [end]))
+            found.fits.append(self.fits(region, c, lattice))
         return found
 
-    def _to_go(self, tables: Tables) -> Floats:
-        """Costs to go of the innermost memory of `tables` by its tile, which have those of memories outside of it."""
-        lattice, moves, found = tables.lattice, tables.moves[0], tables.still[0]
+    def _tables(self, kept: Kept, spreads: tuple[Factors, ...], worth: float, ports: Ports) -> Tables:
+        """3a: least costs to go, from the outermost memory inwards, with a cycle of first tiles at `worth`."""
+        region, found = Region(self.question, kept, spreads), self.moves(kept, spreads)._replace(first=[], to_go=[])
+        for n, c in reversed(list(enumerate(region.memories))):
+            found.first.insert(0, self.first_tiles(region, c, found.lattice, ports) * worth)
+            found.to_go.insert(0, self._to_go(found, n))
+        return found
+
+    def _to_go(self, tables: Tables, n: int) -> Floats:
+        """Costs to go of memory `n` by its tile, where `tables` have those of memories outside of it alone."""
+        lattice, moves, found = tables.lattice, tables.moves[n], tables.still[n]
         if tables.to_go:
-            beyond = tables.fits[0] + tables.to_go[0]
-            found = self._rest(lattice, moves, lambda resting: [beyond + tables.still[0](resting)])
+            beyond = tables.fits[n + 1] + tables.to_go[0]
+            found = self._rest(lattice, moves, lambda resting: [beyond + tables.still[n](resting)])
         return found(frozenset(moves)) + tables.first[0]
 
     def _rest(self, lattice: Lattice, moves: dict[int, Floats], over: Callable[[Resting], list[Floats]]) -> Least:

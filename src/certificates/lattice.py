@@ -31,7 +31,7 @@ class Lattice:
     def __init__(self, problem: Problem, axes: list[Axes], least: Factors) -> None:
         self.sizes = [[m * f for f in divisors_of(n // m)] for n, m in zip(problem.bounds, least, strict=True)]
         self.shape = tuple(map(len, self.sizes))
-        self._larger = [[[j for j, b in enumerate(own) if b % a == 0] for a in own] for own in self.sizes]
+        self._larger = list(map(_larger_by_prime, self.sizes))
         visits = [self.of_dim(d, [n // size for size in self.sizes[d]]) for d, n in enumerate(problem.bounds)]
         self.words = [self.tile_words(found, (1,) * len(least)) for found in axes]
         self.moved = [words * prod(visits) for words in self.words]
@@ -59,10 +59,19 @@ class Lattice:
         """By tile, the least of the table over tiles that contain it and differ along `dims` alone."""
         found = np.array(np.broadcast_to(table, self.shape))
         for d in dims:
-            rows = np.moveaxis(found, d, 0)
-            for place, larger in enumerate(self._larger[d]):
-                rows[place] = rows[larger].min(axis=0)
+            rows = [found[(*[slice(None)] * d, slice(n, n + 1))] for n in range(self.shape[d])]
+            for place, larger in self._larger[d]:
+                np.minimum(rows[place], rows[larger], out=rows[place])
         return found
+
+
+def _larger_by_prime(sizes: list[int]) -> list[tuple[int, int]]:
+    """Places of sizes and of those that are a prime times as large, the largest first for one prime after the other: so
+    the least is handed down from all multiples."""
+    ratios = [size // sizes[0] for size in sizes]
+    primes = [n for n in ratios if n > 1 and not any(n % p == 0 for p in ratios if 1 < p < n)]
+    steps = ((size, size * prime) for prime in primes for size in reversed(sizes))
+    return [(sizes.index(size), sizes.index(other)) for size, other in steps if other in sizes]
 
 
 def total(costs: Iterable[Floats]) -> Floats:

@@ -32,8 +32,12 @@ class _Node:
     parts: list[_Node] = field(compare=False, default_factory=list["_Node"])
 
 
-def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request: Request) -> Certificate:
+def certify(
+    arch: Architecture, problem: Problem, mapping: LoopMapping, request: Request, most_regions: int = MOST_REGIONS
+) -> Certificate:
     """The certificate that no mapping of the request's space is better than `mapping`, or by how much at most.
+
+    After `most_regions` were bounded, what is left makes the gap.
 
     Raises TilewrightError: `unsupported` for spaces without statements, and `refuted` where a better mapping turns up.
     """
@@ -51,7 +55,7 @@ def certify(arch: Architecture, problem: Problem, mapping: LoopMapping, request:
     value = price(arch, problem, mapping, question.goal)
     assert value < inf
     tree, target = _Tree(question, value * SLACK, subject), value * SLACK
-    root, low = tree.grow()
+    root, low = tree.grow(most_regions)
     gap = min(1.0, (1 - low / target) * (1 + 1e-9)) if low < target else 0.0
     return Certificate(question, mapping, "".join(_steps(root, tree.bounds, target, target * (1 - gap))), gap)
 
@@ -89,11 +93,11 @@ class _Tree:
         self.question, self.target, self.subject = question, target, subject
         self.bounds, self.count, self.priced = Bounds(question), 0, 0
 
-    def grow(self) -> tuple[_Node, float]:
+    def grow(self, most_regions: int) -> tuple[_Node, float]:
         """Split the region of the least bound until none is below the target, or there are too many."""
         root = self.node(Region(self.question))
         waiting = [root]
-        while waiting and waiting[0].low < self.target and self.count < MOST_REGIONS:
+        while waiting and waiting[0].low < self.target and self.count < most_regions:
             node = waiting[0]
             if node.region.decided and not self.settle(node):
                 break

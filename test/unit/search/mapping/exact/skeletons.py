@@ -55,7 +55,10 @@ def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most
     if best is None:
         return "many"
     search = Search(arch, problem, request, bounds_of(arch, problem))
+    first = _first_bounds(Search(arch, problem, request, bounds_of(arch, problem)))
     for (spread, kept), value in best.items():
+        if first.get((spread, kept), 0.0) > value * (1 + SLACK):
+            return f"first bound {first[spread, kept]} above {value} of {spread}, {kept}"
         if search.places.superfluous(spread, kept) or search.twins.between(spread, kept).any():
             continue
         for price in (inf, value * ABOVE):
@@ -68,6 +71,17 @@ def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most
             if min(low, search.best.value) > value * (1 + SLACK):
                 return f"found {search.best.value}, open from {low}, best {value} of {spread}, {kept}"
     return _from_above(arch, problem, request, min(best.values())) if best else "nothing"
+
+
+def _first_bounds(search: Search) -> dict[tuple[Spread, Kept], float]:
+    """The bounds with which skeletons come to the queue: of spreads, and of all ways to keep tensors at once."""
+    found = dict[tuple[Spread, Kept], float]()
+    for n, family in enumerate(search.families):
+        while family.reached < inf:
+            for bound, spread in family.more(1.0, inf, inf, search.symmetries):
+                for value, mine, _, kept in search.skeletons(spread, n):
+                    found[mine, kept] = search.estimates.together(mine, kept, max(bound, value), family.ways)
+    return found
 
 
 def _from_above(arch: Architecture, problem: Problem, request: Request, value: float) -> str:
