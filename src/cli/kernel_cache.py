@@ -58,10 +58,12 @@ def is_compiled(kernel: str) -> bool:
     """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its file was last edited."""
     name, function = kernel.rsplit(".", 1)
     source = PACKAGE / f"{name}.py"
-    found = source.parent.glob(f"__pycache__/{source.stem}.{function}-*.nbi")
-    given, user = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    for folder in (*([Path(given)] if given else []), Path(user) / "numba"):
-        found = (*found, *folder.glob(f"*/{source.stem}.{function}-*.nbi"))
+    index, given = f"{source.stem}.{function}-*.nbi", os.environ.get("NUMBA_CACHE_DIR")
+    if given:  # numba reads no other folder then
+        found = [*Path(given).glob(f"*/{index}")]
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+        found = [*source.parent.glob(f"__pycache__/{index}"), *user.glob(f"*/{index}")]
     edited = source.stat().st_mtime
     return any(path.stat().st_mtime >= edited for path in found)
 

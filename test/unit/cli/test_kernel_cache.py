@@ -27,7 +27,9 @@ def test_code_that_is_older_than_its_source_does_not_count(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path / "package")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if folder.startswith("given"):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     source, code = tmp_path / "package/a/b.py", tmp_path / folder / "b.walk-7.py311.nbi"
     for path in (source, code):
@@ -38,6 +40,9 @@ def test_code_that_is_older_than_its_source_does_not_count(
     assert is_compiled("a/b.walk")
     assert not is_compiled("a/b.start")
     os.utime(source, (1, 7))
+    assert not is_compiled("a/b.walk")
+    os.utime(source, (1, 5))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "other"))  # the only folder that numba reads then
     assert not is_compiled("a/b.walk")
 
 
