@@ -10,7 +10,8 @@ random tiny pairs of a problem and a machine are searched until something notice
 - `sharp`: a skeleton's bound is above the price of its best mapping, or a search that begins just above the best price
   does not find it (`mapping_sweep.py --skeletons`);
 - `certificate`: the answer is wrong, and making or checking its certificate refuses it;
-- with `--tests`, `test`: unit tests of the exact mapper fail.
+- with `--tests`, `test`: where none of the above notices, those unit tests of the exact mapper fail that
+  docs/exact-mapper.md names beside the statement.
 
 A line per fault, with the number of pairs that the first two need; `-` where none of `--pairs` shows it.  Exit code 1
 where nothing catches a fault.  Functions are interpreted, so that they can be exchanged.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import warnings
@@ -51,10 +53,14 @@ from exact.enumerate import every_mapping, verdict
 from exact.skeletons import verdict_of_each
 from mapping_sweep import KINDS
 
-TESTS = Path(__file__).parents[1] / "test" / "unit" / "search" / "mapping" / "exact"
+ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "test" / "unit" / "search" / "mapping" / "exact"
 
 MOST = 250
 """Mappings of a pair at most."""
+
+TESTS_S = 120
+"""Processor seconds of tests."""
 
 LIMIT_S = 20
 """Processor seconds of one pair; a search that takes longer proves nothing, and so shows no fault."""
@@ -296,40 +302,49 @@ def first_shown(fault: Fault | None, pairs: list[Pair], how: Callable[..., str])
     return "-", ""
 
 
-def tests_fail(fault: Fault, folders: list[str]) -> bool:
-    """Whether unit tests do."""
+def tests_of(statement: int) -> list[str]:
+    """The files of unit tests that docs/exact-mapper.md names beside a statement."""
+    row = re.search(rf"^\| {statement} \|.*", (ROOT / "docs" / "exact-mapper.md").read_text(), re.MULTILINE)
+    names = re.findall(r"`(test_\w+)`", row.group()) if row else []
+    return [str(path) for name in names for path in TESTS.glob(f"*/{name}.py")]
+
+
+def tests_fail(fault: Fault) -> bool:
+    """Whether unit tests of its statement do."""
 
     def work() -> str:
         exchange(fault)
         sys.stdout = sys.stderr = open(os.devnull, "w")
-        return "proven" if pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *folders]) == 0 else "failed"
+        done = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *tests_of(fault.statement)])
+        return "proven" if done == pytest.ExitCode.OK else "failed"
 
-    return in_process(work, 300) not in GOOD
+    return in_process(work, TESTS_S) == "failed"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=80)
     parser.add_argument("--answers", type=int, default=6, help="pairs, the first of all, whose answers are looked at")
-    parser.add_argument("--only", default="", help="faults whose names have this")
-    parser.add_argument("--tests", nargs="*", help="run unit tests, too: of these folders of the exact mapper, or all")
+    parser.add_argument("--only", default="", help="faults whose names have this regular expression")
+    parser.add_argument("--tests", action="store_true", help="run unit tests of the faults that no pair shows")
     parser.add_argument("--verbose", action="store_true", help="tell what is seen")
     found = parser.parse_args()
     warnings.simplefilter("ignore")
     pairs, missed = tiny_pairs(found.pairs), 0
-    folders = [str(TESTS / name) for name in found.tests or ["bounds", "dominance", "space", "traffic"]]
     for pair in pairs:
         for how in (verdict, verdict_of_each):
             if (right := compare(None, pair, how)) not in GOOD:
                 print(f"without a fault: {right}")
                 return 1
     print(f"{len(pairs)} pairs, no fault: nothing is seen, {process_time():.0f} s", flush=True)
-    for fault in (one for one in FAULTS if found.only in one.name):
+    for fault in (one for one in FAULTS if re.search(found.only, one.name)):
         answer, text = first_shown(fault, pairs[: found.answers], verdict)
         sharp, more = first_shown(fault, pairs, verdict_of_each)
         refused = "refused" if text.endswith("REFUSED") else "-"
-        test = "-" if found.tests is None else "failed" if tests_fail(fault, folders) else "passed"
-        missed += answer == sharp == "-" and test != "failed"
+        test = "-"
+        if answer == sharp == "-":
+            test = "failed" if found.tests and tests_fail(fault) else "passed" if found.tests else "-"
+            missed += test != "failed"
         print(f"{fault.statement} | {fault.name} | {answer} | {sharp} | {refused} | {test}", flush=True)
         if found.verbose:
             print(f"    {text[:150]}\n    {more[:150]}", flush=True)

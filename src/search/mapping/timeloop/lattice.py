@@ -147,21 +147,3 @@ def _lower(kept: Ints, least: Ints, room: Room) -> float:
             total += room.energy[t]
         least[t] = min(least[t], room.words[t])
     return total
-
-
-def spread(lattice: Lattice, table: Floats, fixed: Ints) -> Floats:
-    """Per tile, the minimum of `table` over tiles that contain it and agree with it in the `fixed` (D,) dimensions."""
-    found = table.copy()
-    _spread(lattice, found, fixed)
-    return found
-
-
-@bare_entry
-def _spread(lattice: Lattice, found: Floats, fixed: Ints) -> None:
-    for d in range(fixed.shape[0]):
-        if fixed[d]:
-            continue
-        for i in range(found.shape[0]):
-            r = lattice.rank[i, d]
-            for m in range(1, lattice.multiple_count[d, r]):
-                found[i] = min(found[i], found[i + (lattice.multiples[d, r, m] - r) * lattice.stride[d]])

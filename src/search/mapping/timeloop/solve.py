@@ -15,13 +15,15 @@ from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, P
 from ....costs.timeloop import evaluate
 from ....errors import InfeasibleError, TilewrightError
 from ....interruption import stop_unless, stoppable
+from ..exact.bounds.grids import grid_of, grown
+from ..exact.space.limits import infeasible
 from ..refine import solve as refine
 from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
-from .lattice import Lattice, footprints, lattice_of, outer_tables, spread
+from .lattice import MAX_TILES, Lattice, footprints, lattice_of, outer_tables
 from .least import Task
 from .links import Links, new_links, place_and_group
-from .model import Floats, Ints, Model, model_of
+from .model import Floats, Ints, model_of
 from .patterns import Patterns, cross_masks, patterns_of
 from .price import Choice
 from .room import new_room
@@ -55,6 +57,7 @@ class _Search:
         self.model, self.dims = model_of(arch, problem)
         self.patterns: Patterns = patterns_of(self.model)
         self.lattice: Lattice = lattice_of(self.model)
+        self.grid = grid_of(self.model.bounds.tolist(), perfect=True, cells=MAX_TILES)
         self.sizes: Ints = footprints(self.model, self.lattice)
         self.cross = ~cross_masks(self.model)
         bounds = tuple(self.model.bounds.tolist())
@@ -95,10 +98,13 @@ class _Search:
             kept_rows = np.array(self.kept[1], np.int64)
             energies, least = outer_tables(self.model, self.lattice, self.patterns, self.sizes, kept_rows, self.room)
             self.least = dict(zip(self.kept[1], least, strict=True))
-            free = np.zeros(self.dim_count, np.int64)
             for which, table in zip(self.kept[1], energies, strict=True):
-                self.beyond[which] = table, spread(self.lattice, table, free)
+                self.beyond[which] = table, self._beyond_larger(table, 0)
         return self.beyond[kept]
+
+    def _beyond_larger(self, table: Floats, fixed: int) -> Floats:
+        """By tile (L,), the least of the table over tiles that contain it and agree with it in the set `fixed`."""
+        return grown(self.grid, table.reshape(self.grid.size), fixed).reshape(-1)
 
     def help(self, arch: Architecture, problem: Problem, request: Request) -> None:
         """Go on below a mapping of `refine`, if it finds a better one in its share of the time."""
@@ -161,14 +167,14 @@ class _Search:
     def _place_near(self, near: Links, factors: Factors) -> None:
         near.active[:] = 1 if prod(factors) > 1 else 0
         near.groups[:] = 1
-        layout = next(ordered(self.layouts[0][factors], self.dim_count))
+        layout = next(ordered(self.layouts[0][factors]))
         place_and_group(near, self.model, np.ones(self.dim_count, np.int64), layout, int(self.model.mesh[0, 0]))
 
     def _fixed(self, kept: Kept) -> Floats:
         if kept not in self.fixed:
             table = self.tables(kept)[0]
-            rows = [spread(self.lattice, table, group.astype(np.int64)) for group in self.patterns.members]
-            self.fixed[kept] = np.stack(rows)
+            sets = [sum(1 << int(d) for d in np.flatnonzero(group)) for group in self.patterns.members]
+            self.fixed[kept] = np.stack([self._beyond_larger(table, fixed) for fixed in sets])
         return self.fixed[kept]
 
     def _fitting(self, kept: Kept) -> Ints:
@@ -186,7 +192,7 @@ class _Search:
     def _layouts(self, level: int, factors: Factors) -> list[Ints]:
         layouts: list[Layout] = self.layouts[level][factors]
         slides = bool(self.model.slides.any()) or level == 0
-        every = list(ordered(layouts if slides else layouts[:1], self.dim_count))
+        every = list(ordered(layouts if slides else layouts[:1]))
         return every if slides else every[:1]
 
     def mapping(self, problem: Problem) -> LoopMapping:
@@ -237,20 +243,10 @@ def _answer(arch: Architecture, problem: Problem, search: _Search, low: float, s
     """The best mapping; no mapping of the spreads that are left is below `low`."""
     value = float(search.best.value[0])
     if value == np.inf:
-        raise _infeasible(arch, problem, search.model)
+        raise infeasible(arch, problem)
     proven = low * (1 + ROUNDING) >= value
     bound = (value if proven else low) * (1e-12 if search.objective == 0 else 1.0)
     mapping = search.mapping(problem)
     prices = evaluate(arch, problem, mapping)
     count = int(search.best.counts[0])
     return Mapped(mapping, prices.edp_j_cycle, prices.energy_pj, prices.cycles, bound, proven, count, seconds)
-
-
-def _infeasible(arch: Architecture, problem: Problem, model: Model) -> InfeasibleError:
-    del model
-    level = min(arch.levels[:2], key=lambda found: found.capacity_words or 0)
-    need = len(problem.tensors)
-    return InfeasibleError(
-        level.name, need, level.capacity_words or 0, "words", f"give {level.name} room for one word of each tensor",
-        f"{problem.name} on {arch.name}",
-    )  # fmt: skip

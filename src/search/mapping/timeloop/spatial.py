@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import product
 from math import prod
 
 import numpy as np
 
 from ....algebra.factors import divisors_of
+from ..exact.space.spreads import Factors, Layout, orders_along
 from .model import Ints
-
-Factors = tuple[int, ...]
-Layout = tuple[Factors, Factors]
-"""Factors by dimension along X and along Y."""
 
 
 def layouts_by_product(bounds: Factors, columns: int, rows: int, split: bool) -> dict[Factors, list[Layout]]:
@@ -40,15 +37,8 @@ def layouts_by_product(bounds: Factors, columns: int, rows: int, split: bool) ->
     return found
 
 
-def ordered(layouts: list[Layout], dims: int) -> Iterator[Ints]:
+def ordered(layouts: list[Layout]) -> Iterator[Ints]:
     """Every order of the loops of every layout, as (4, D): factors along X, their order, the same for Y."""
     for xs, ys in layouts:
-        for order_x, order_y in product(_orders(xs, dims), _orders(ys, dims)):
+        for order_x, order_y in product(orders_along(xs), orders_along(ys)):
             yield np.array([xs, order_x, ys, order_y], np.int64)
-
-
-def _orders(factors: Factors, dims: int) -> Iterator[Factors]:
-    used = [d for d in range(dims) if factors[d] > 1]
-    idle = [d for d in range(dims) if factors[d] == 1]
-    for order in permutations(used):
-        yield (*order, *idle)

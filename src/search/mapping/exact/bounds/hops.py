@@ -6,14 +6,14 @@ that dimensions have, and on the order of their loops there.
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
 from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from ..space.model import PLAIN, UNRELATED, Floats, Model
-from ..space.spreads import Factors, Layout, layouts_of
+from ..space.spreads import Factors, Layout, layouts_of, orders_along
 from ..tree.state import Skeleton
 
 MOST, MOST_TOGETHER = 2000, 64
@@ -105,7 +105,7 @@ class Hops:
                 return [plain(layout)], np.zeros((1, len(self._model.full)))
             if len(found) + prod(factorial(sum(factor > 1 for factor in axis)) for axis in layout) > MOST:
                 return None
-            orders = [_orders(axis) for axis in layout]
+            orders = [orders_along(axis) for axis in layout]
             found += [Placement(*layout, x, y) for x, y in product(*orders)]
         links = np.array([self._links(placement) for placement in found]).reshape(len(found), len(self._model.full))
         order = np.argsort(links.sum(axis=1), kind="stable").tolist()
@@ -123,12 +123,6 @@ class Hops:
             rows, _ = _farthest(placement.y, placement.order_y, kinds)
             found.append(columns + width * rows)
         return found
-
-
-def _orders(factors: Factors) -> list[Factors]:
-    """Orders of the loops of more than one iteration; the others come last."""
-    ones = tuple(d for d, factor in enumerate(factors) if factor == 1)
-    return [(*order, *ones) for order in permutations(d for d, factor in enumerate(factors) if factor > 1)]
 
 
 def _farthest(factors: Factors, order: Factors, related: list[bool]) -> tuple[float, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import permutations, product
 from math import prod
 
 import numpy as np
@@ -50,6 +50,12 @@ def layouts_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Itera
 
     if prod(factors) <= columns * rows:
         yield from go(0, {}, 1, 1)
+
+
+def orders_along(factors: Factors) -> list[Factors]:
+    """Orders of the loops of more than one iteration; the others come last."""
+    ones = tuple(d for d, factor in enumerate(factors) if factor == 1)
+    return [(*order, *ones) for order in permutations(d for d, factor in enumerate(factors) if factor > 1)]
 
 
 def placed(spread: Sequence[Factors], meshes: Sequence[tuple[int, int]], *, split: bool) -> list[Layout] | None:

@@ -14,7 +14,6 @@ from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, 
 from .....errors import InfeasibleError
 from .....interruption import stop_unless, stoppable
 from ...refine import solve as refine
-from ...timeloop.solve import solve as three_memories
 from ...values import Mapped, Request
 from ..space.limits import check, check_timeloop
 from .search import Search
@@ -83,6 +82,8 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         check_timeloop(request)
         if len(arch.levels) != TIMELOOP_LEVELS:
             return refine(arch, problem, request)
+        from ...timeloop import solve as three_memories
+
         return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
     clock = _Clock(request)
