@@ -25,7 +25,7 @@ from .quantized_values import Builder
 LOW, HIGH = -8, 7
 """The numbers of 4 bits."""
 
-SHARE = 1 / 8
+SHARE = 1 / 4
 """Part of the buffer that the unpacked weights of one piece take."""
 
 Product = graph.MatmulOp | graph.GemmOp
@@ -174,7 +174,7 @@ def _multiplied(builder: Builder, layer: Layer, weights: SSAValue, first: int) -
 class GraphPackPass(ModulePass):
     """Store weights of 4 bits (from -8 to 7) that one matrix product reads two in a byte, and unpack them on chip.
 
-    Columns are cut into pieces whose bytes take an eighth of the largest memory on chip.  A byte of a piece has a
+    Columns are cut into pieces that take a quarter of the largest memory on chip, unpacked.  A byte of a piece has a
     column of its first half in the low bits, and one of its second half in the high bits:
 
         %y = graph.matmul %x, %w : ... si8     ->     %m = graph.binary mul %p, 16      %l = graph.binary shr %m, 4
