@@ -201,7 +201,8 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
-            if sample and use.forms and use.forms[0] != target.forms[0]:
+            has_samples = bool(sample) or row_axis(len(use.forms)) is not None
+            if has_samples and use.forms and target.forms and use.forms[0] != target.forms[0]:
                 raise TilewrightError("unsupported", where, "each sample made of one sample", "several")
     return layer
 

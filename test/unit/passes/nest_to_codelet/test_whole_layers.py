@@ -7,6 +7,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
+from xdsl.parser import Parser
 
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
@@ -184,3 +185,22 @@ def test_a_map_has_room_around_it_for_readers_of_a_view(samples: int):
     products = [row.ops for row in program.timeline if row.name == "FMAC" and row.layer == "y"]
     assert sum(products) == samples * 24 * 14 * 14 * 9
     assert len(products) <= 16 * samples
+
+
+def test_a_sum_over_samples_is_not_made_row_by_row() -> None:
+    """Layers that read one input would load it once in a group, but a row of the sum needs all samples."""
+    lines = """func.func @main(%x : tensor<128x1x8xf32>, %w : tensor<128x8x4xf32>) -> tensor<1x1x4xf32> {
+      %a = graph.matmul %x, %w : (tensor<128x1x8xf32>, tensor<128x8x4xf32>) -> tensor<128x1x4xf32>
+      %b = graph.reduce sum %a axes [0] keepdims : (tensor<128x1x4xf32>) -> tensor<1x1x4xf32>
+      %c = graph.matmul %x, %w : (tensor<128x1x8xf32>, tensor<128x8x4xf32>) -> tensor<128x1x4xf32>
+      %d = graph.reduce sum %c axes [0] keepdims : (tensor<128x1x4xf32>) -> tensor<1x1x4xf32>
+      %y = graph.binary add %b, %d : (tensor<1x1x4xf32>, tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+      func.return %y : tensor<1x1x4xf32>
+    }"""
+    module = Parser(make_context(), lines).parse_module()
+    random = np.random.default_rng(0)
+    shapes = {"arg0": (128, 1, 8), "arg1": (128, 8, 4)}
+    given = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    program = compile(module, options=CompileOptions(partition="schedule"))
+    (found,), (expected,) = (list(v.values()) for v in (simulate(program, given).outputs, reference(module, given)))
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
