@@ -51,7 +51,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "test" / "unit" / "search" / 
 
 from exact.enumerate import every_mapping, verdict
 from exact.skeletons import verdict_of_each
-from mapping_sweep import KINDS
+from mapping_sweep import KINDS, coarse
 
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "test" / "unit" / "search" / "mapping" / "exact"
@@ -304,7 +304,7 @@ def first_shown(fault: Fault | None, pairs: list[Pair], how: Callable[..., str])
 
 def tests_of(statement: int) -> list[str]:
     """The files of unit tests that docs/exact-mapper.md names beside a statement."""
-    row = re.search(rf"^\| {statement} \|.*", (ROOT / "docs" / "exact-mapper.md").read_text(), re.MULTILINE)
+    row = re.search(rf"^\| {statement} \|.*`test_.*", (ROOT / "docs" / "exact-mapper.md").read_text(), re.MULTILINE)
     names = re.findall(r"`(test_\w+)`", row.group()) if row else []
     return [str(path) for name in names for path in TESTS.glob(f"*/{name}.py")]
 
@@ -326,10 +326,13 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=80)
     parser.add_argument("--answers", type=int, default=6, help="pairs, the first of all, whose answers are looked at")
     parser.add_argument("--only", default="", help="faults whose names have this regular expression")
+    parser.add_argument("--coarse", action="store_true", help="tables of few cells")
     parser.add_argument("--tests", action="store_true", help="run unit tests of the faults that no pair shows")
     parser.add_argument("--verbose", action="store_true", help="tell what is seen")
     found = parser.parse_args()
     warnings.simplefilter("ignore")
+    if found.coarse:
+        coarse()
     pairs, missed = tiny_pairs(found.pairs), 0
     for pair in pairs:
         for how in (verdict, verdict_of_each):
