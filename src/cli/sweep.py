@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write all points to FILE")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="the same as a Parquet file (extra `parquet`)")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the front, if a machine has all programs")
+    parser.add_argument(
+        *("-o", "--output"), type=Path, metavar="FILE.svg", help="draw the front, if a machine has all programs"
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the front")
 
 
@@ -66,10 +68,10 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         write_csv(arguments.csv, rows)
     if arguments.parquet is not None:
         write_parquet(arguments.parquet, rows, "--parquet")
-    if arguments.svg is not None and answer["machines"]:
+    if arguments.output is not None and answer["machines"]:
         from ..backends.report.front_svg import front_svg
 
-        write_file(arguments.svg, front_svg(answer))
+        write_file(arguments.output, front_svg(answer))
     if arguments.html is not None:
         from ..backends.report.page.study import write_study
 
