@@ -85,7 +85,7 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         if schedule.endswith(".mlir"):
             yield Unused(("time_limit",), "with a schedule from a file")
     elif partition in NOT_SEARCHED:
-        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without --partition METHOD")
+        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without a --partition METHOD that searches")
 
 
 def _ways(arguments: argparse.Namespace) -> tuple[str, str | None]:
@@ -170,7 +170,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(("csv", "dram", "image"), "with several points of --dim")
     partition, schedule = _ways(arguments)
     if partition in NOT_SEARCHED and schedule is None:
-        yield Unused(("seed",), "without --partition METHOD")
+        yield Unused(("seed",), "without a --partition METHOD that searches")
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
