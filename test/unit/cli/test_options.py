@@ -70,7 +70,7 @@ def test_numbers():
 @pytest.mark.parametrize(
     ("arguments", "option", "where"),
     [
-        (["run", KERNEL, "--tile-rows", "4"], "--tile-rows", "without --partition"),
+        (["run", KERNEL, "--tile-rows", "4"], "--tile-rows", "without a --partition METHOD that searches"),
         (["run", KERNEL, "--rounds", "4"], "--rounds", "without a search for a schedule"),
         (["run", KERNEL, "--tokens", "4"], "--tokens", "with einsum text"),
         (["run", KERNEL, "--batch", "4"], "--batch", "with einsum text"),
@@ -83,8 +83,8 @@ def test_numbers():
         (["run", "vgg16", "--schedule", "x.mlir", "--rounds", "3"], "--rounds", "without a search for a schedule"),
         (["run", "vgg16", "--schedule", "x.mlir", "--time-limit", "3"], "--time-limit", "with a schedule from a file"),
         (["run", "vgg16", "--schedule", "ours", "--tokens", "3"], "--tokens", "no transformer by name"),
-        (["compile", KERNEL, "--time-limit", "3"], "--time-limit", "without --partition"),
-        (["compile", KERNEL, "--seed", "3"], "--seed", "without --partition"),
+        (["compile", KERNEL, "--time-limit", "3"], "--time-limit", "without a --partition METHOD that searches"),
+        (["compile", KERNEL, "--seed", "3"], "--seed", "without a --partition METHOD that searches"),
         (["compile", KERNEL, "--target", "hvx", "--no-prove"], "--no-prove", "on a machine of packets"),
         (["map", KERNEL, "--target", "conventional", "--batch", "2"], "--batch", "with einsum text"),
         (["map", KERNEL, "--target", "conventional", "--mapper", "random", "--gap", "1"], "--gap", "--method random"),
