@@ -84,15 +84,20 @@ def test_upstream_tools_see_our_names():
 
 
 def test_wheel_holds_everything_and_runs(tmp_path: Path):
-    """Built from a copy of the sources, unpacked elsewhere, the package still finds its targets and grammars."""
+    """Built from a copy of used sources, unpacked elsewhere, the package still finds its targets and grammars."""
     for part in ("src", "tools"):
         shutil.copytree(ROOT / part, tmp_path / "copy" / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("pyproject.toml", "README.md", "LICENSE"):
+    for part in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / part, tmp_path / "copy")
+    kernels = tmp_path / "copy/src/costs/__pycache__"
+    kernels.mkdir()
+    for name in ("model.price-1.py311.nbi", "model.price-1.py311.1.nbc"):
+        (kernels / name).write_bytes(b"code of this machine")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*build, "-w", tmp_path, tmp_path / "copy"], check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if "__pycache__" in name]
         archive.extractall(tmp_path / "unpacked")
     code = "import tilewright; from tilewright.cli import main; print(tilewright.__file__); main(['targets', '--json'])"
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "unpacked")}
