@@ -52,13 +52,19 @@ SEARCHES: dict[str, Search] = {
 }
 
 PACKAGE = Path(__file__).parents[1]
+PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
+"""The version of Python in names of kept code."""
 
 
 def is_compiled(kernel: str) -> bool:
-    """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its file was last edited."""
+    """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its file was last edited.
+
+    Code for another version of Python does not count.
+    """
     name, function = kernel.rsplit(".", 1)
     source = PACKAGE / f"{name}.py"
-    index, given = f"{source.stem}.{function}-*.nbi", os.environ.get("NUMBA_CACHE_DIR")
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    index = f"{source.stem}.{function}-*.{PYTHON}.nbi"
     if given:  # numba reads no other folder then
         found = [*Path(given).glob(f"*/{index}")]
     else:

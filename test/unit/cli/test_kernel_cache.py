@@ -31,7 +31,7 @@ def test_code_that_is_older_than_its_source_does_not_count(
     if folder.startswith("given"):
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    source, code = tmp_path / "package/a/b.py", tmp_path / folder / "b.walk-7.py311.nbi"
+    source, code = tmp_path / "package/a/b.py", tmp_path / folder / f"b.walk-7.{kernel_cache.PYTHON}.nbi"
     for path in (source, code):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -42,6 +42,9 @@ def test_code_that_is_older_than_its_source_does_not_count(
     os.utime(source, (1, 7))
     assert not is_compiled("a/b.walk")
     os.utime(source, (1, 5))
+    with monkeypatch.context() as another:
+        another.setattr(kernel_cache, "PYTHON", "py39")
+        assert not is_compiled("a/b.walk")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "other"))  # the only folder that numba reads then
     assert not is_compiled("a/b.walk")
 
