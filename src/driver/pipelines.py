@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from xdsl.passes import PassPipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
@@ -90,10 +91,11 @@ class Room(NamedTuple):
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
+    shares = (np.format_float_positional(number, trim="0") for number in room)  # pipelines have no exponents
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
-        f"nest-schedule{{share={room.share} span_share={room.span_share}}}" if scheduled else "",
+        "nest-schedule{{share={} span_share={}}}".format(*shares) if scheduled else "",
         "nest-tile",
         "nest-map",
         "convert-nest-to-codelet",

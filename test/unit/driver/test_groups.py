@@ -11,8 +11,10 @@ import tilewright
 from tilewright.backends.program import Program
 from tilewright.driver import CompileOptions, groups
 from tilewright.driver.models import parse_mlir
+from tilewright.driver.pipelines import Room, parse_passes, pipeline_text
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import load_target
+from tilewright.passes.nest.nest_schedule import NestSchedulePass
 from tilewright.resources import Resources
 
 POOLS = """
@@ -118,3 +120,9 @@ def test_the_module_stays_as_it_is(pools: ModuleOp):
     before = str(pools)
     tilewright.compile(pools, "cocco_npu", options=CompileOptions(partition=groups.BEST, prove=False))
     assert str(pools) == before
+
+
+def test_small_shares_of_a_pipeline_are_read_as_they_were_written():
+    text = pipeline_text("edge16", CompileOptions(partition="schedule"), room=Room(0.25, 5e-5))
+    (schedule,) = (item for item in parse_passes(text).passes if isinstance(item, NestSchedulePass))
+    assert (schedule.share, schedule.span_share) == (0.25, 5e-5)
