@@ -94,6 +94,9 @@ class Plan:
 MOST_LAYERS = 12
 """Layers of one group at most."""
 
+LARGE = 1 / 8
+"""Part of the room from which on a map is better made and read tile by tile."""
+
 RESERVE = 1 / 32
 """Part of a memory that is left to fragments."""
 
@@ -139,7 +142,8 @@ class Search:
                 if step is not None and cost[start] + price < cost[stop]:
                     cost[stop], last[stop] = cost[start] + price, step
                 if start == stop - 1 and step is not None and step.rows == 0 and price == 0:
-                    break
+                    if not any(self.is_large(n) for n in self.network.layers[start].reads):
+                        break
             if cost[stop] == inf and not self.later(stop, cost):
                 return [], stop - 1
         steps: list[Step] = []
@@ -191,7 +195,8 @@ class Search:
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
             if need + rings <= self.room:
-                return Step(start, stop, way.rows), crossing + 64 * len(layers)
+                held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
+                return Step(start, stop, way.rows), crossing + 64 * len(layers) + held / network.bytes_per_cycle / 64
         return None, inf
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
@@ -229,6 +234,10 @@ class Search:
         """Whether a map is made and read by the layers of one group only."""
         first, last = self.lives[number]
         return start <= first and last < stop and number not in self.network.given | self.network.results
+
+    def is_large(self, number: int) -> bool:
+        """Whether a map takes so much of the room that weights of later layers have none."""
+        return self.network.map_bytes[number] > LARGE * self.room
 
     def give_up(self, place: int) -> None:
         """Keeps one map less at a layer that nothing fits for; where there is none, it is tiled from DRAM."""

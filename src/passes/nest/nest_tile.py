@@ -134,9 +134,7 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
         if group.is_mapped:
             continue
         if not fused.whole:
-            from ..nest_to_codelet.fused_tiles import tile_layer
-
-            set_mapping(group, tile_layer(fused, fused.layers[fused.number[group.outs[0]]]))
+            set_mapping(group, row_tree(fused, fused.layers[fused.number[group.outs[0]]], pricer))
             continue
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
@@ -144,6 +142,18 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
         if key not in known:
             known[key] = _whole_ways(fused.layers[0], *key[1:], pricer)
         set_mapping(group, arrivals.choose(fused, *known[key]).tree)
+
+
+def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node, ...]:
+    """Of the ways to make the rows of an update, the first of the least cycles of the busiest unit, then of all."""
+    from ..nest_to_codelet.fused_tiles import row_trees
+
+    def cycles(tree: tuple[Node, ...]) -> tuple[float, float]:
+        queues = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
+        return max(queues, default=0.0), sum(queues)
+
+    trees = row_trees(group, layer)
+    return trees[0] if len(trees) == 1 else min(trees, key=cycles)
 
 
 def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> tuple[Way, list[Way]]:

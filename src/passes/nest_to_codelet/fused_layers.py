@@ -170,11 +170,14 @@ class FusedLayer:
     def _window(self, form: Affine, along: str) -> Window:
         others = [(dim, c) for dim, c in form.terms if dim != along]
         stride, extents = form.coefficient(along), self.problem.extents
-        if any(c < 0 for _, c in form.terms) or (along and stride == 0):
+        if any(c < 0 for _, c in form.terms) or (along and along == self.row and stride == 0):
             return WHOLE
-        if len(others) == 1:
+        if len(others) == 1 and (stride or not along):
             return Window(extents[others[0][0]], max(stride, 1), -form.const, others[0][1])
         reach = sum(c * (extents[dim] - 1) for dim, c in others) + 1
+        if along and stride == 0:  # the same positions for each column of the result
+            last = extents[along] - 1
+            return Window(reach + last, 1, last - form.const)
         return Window(reach, max(stride, 1), -form.const)
 
 

@@ -22,12 +22,13 @@ SCRATCH_SHARE = 32
 """What lies between the kernels of a layer takes at most this part of its memory, if cutting helps."""
 
 
-def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
+def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
     """Loops over samples, rows of an update, and pieces of other dims, around a hold of what is between kernels.
 
     nest.for n step 1 { nest.for p step 2 { nest.for k step 32 { nest.hold @GBUF [mac] { computes } } } }
 
     There are two copies of what is between kernels where both fit, so that one kernel goes on while the next one reads.
+    Where it does not fit for all rows of an update, fewer rows or fewer iterations of other dims are made at a time.
     """
     held = group.scheme.by_number[group.number[layer.result]]
     tile = dict(layer.problem.extents)
@@ -39,7 +40,10 @@ def tile_layer(group: FusedGroup, layer: FusedLayer) -> tuple[Node, ...]:
         tile[layer.column] = min(tile[layer.column], held.columns.delta)
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
     order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
-    return _loops(group.machine, layer, tile, order, _room(group, memory))
+    budget = memory_of(group.machine, memory).capacity_bytes // SCRATCH_SHARE
+    cuts = [_cut(layer, tile, budget, rows_first) for rows_first in (True, False)]
+    room = _room(group, memory)
+    return list(dict.fromkeys(_loops(layer, tile, cut, order, room) for cut in cuts))
 
 
 def whole_trees(
@@ -72,7 +76,8 @@ def whole_trees(
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
             order = dict.fromkeys([*apart, *rows, dim]) if dim else apart
-            body = _loops(machine, layer, part | ({dim: step} if dim else {}), tuple(order), room)
+            whole = part | ({dim: step} if dim else {})
+            body = _loops(layer, whole, _cut(layer, whole, room // SCRATCH_SHARE), tuple(order), room)
             yield count * pieces, body if streams is None else _streamed(layer, streams, body)
 
 
@@ -132,11 +137,9 @@ def _even(extent: int, most: int) -> int:
 
 
 def _loops(
-    machine: Machine, layer: FusedLayer, tile: Mapping[str, int], order: Sequence[str], room: int
+    layer: FusedLayer, tile: Mapping[str, int], cut: Mapping[str, int], order: Sequence[str], room: int
 ) -> tuple[Node, ...]:
-    """Loops over pieces of `tile`, dims of `order` outermost, around holds of what is between the layer's kernels."""
-    memory = layer.memories[layer.problem.kernels[-1].target.buffer]
-    cut = _cut(layer, tile, memory_of(machine, memory).capacity_bytes // SCRATCH_SHARE)
+    """Loops over `cut` pieces of `tile`, dims of `order` outermost, around holds of what is between the kernels."""
     slots = 2 if 2 * scratch_bytes(layer, cut) <= room else 1
     body: tuple[Node, ...] = tuple(Leaf(kernel.name) for kernel in layer.problem.kernels)
     kinds = dict.fromkeys(layer.memories[name] for name in layer.intermediates)
@@ -162,14 +165,15 @@ def _room(group: FusedGroup, memory: str) -> int:
     return kept.capacity_bytes - used
 
 
-def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int) -> dict[str, int]:
-    """Halves rows, then the longest of the other dims, until what is between kernels fits."""
+def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int, rows_first: bool = True) -> dict[str, int]:
+    """Halves rows, then the longest of the other dims (or rows last), until what is between kernels fits."""
     found = dict(tile)
     fixed = {layer.sample, *_joined(layer)}
     others = [dim for dim in tileable_dims(layer.problem) if dim not in fixed and dim != layer.row]
     while scratch_bytes(layer, found) > budget:
-        dims = [dim for dim in ([layer.row] if layer.row else []) if found[dim] > 1]
-        dims = dims or [dim for dim in others if found[dim] > 1]
+        kinds = [[layer.row] if layer.row else [], others]
+        longer = ([dim for dim in dims if found[dim] > 1] for dims in (kinds if rows_first else kinds[::-1]))
+        dims = next((dims for dims in longer if dims), [])
         if not dims:
             break
         longest = max(dims, key=lambda dim: found[dim])

@@ -214,3 +214,13 @@ def test_large_weights_are_streamed_only_where_they_can_be():
     assert steps(8, 200) == (Step(0, 1, 0),)
     assert steps(8, 40) == (Step(0, 1, 0, streamed=True),)
     assert steps(None, 40) == (Step(0, 1, OFFCHIP),)
+
+
+def test_a_large_map_that_is_made_by_rows_is_read_by_rows():
+    def groups(large: int) -> tuple[Step, ...]:
+        layers = tuple(Layer((n,), (n + 1,), by_rows=True) for n in range(3))
+        network = Network(layers, (4000, 200_000, large, 4000), frozenset({0}), frozenset({3}), 100_000)
+        return plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 4000))]).steps
+
+    assert groups(60_000) == (Step(0, 3, 2),)
+    assert groups(8000) == (Step(0, 2, 2), Step(2, 3, 0))
