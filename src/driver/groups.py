@@ -17,6 +17,7 @@ from xdsl.passes import PassPipeline
 from ..backends.program import Candidate
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
+from ..dialects.acg import machine_of
 from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
 from ..interruption import requested, stop_unless, stoppable
@@ -78,14 +79,30 @@ def default_program(
     cycles = scheduled.predicted["cycles"]
     if _is_near(scheduled):
         return scheduled
-    other: Program | None = None
     try:
-        other = compile_module(load_model(module), target, replace(alone, prove=False, dump=None), progress, name)
+        is_slower = not _is_faster_alone(module, target, replace(alone, prove=False, dump=None), progress, name, cycles)
     except TilewrightError:
-        pass
-    if other is None or cycles <= other.predicted["cycles"]:
         return scheduled
-    return compile_module(module, target, alone, progress, name)
+    return scheduled if is_slower else compile_module(module, target, alone, progress, name)
+
+
+def _is_faster_alone(
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str, cycles: float
+) -> bool:
+    """Whether the program layer by layer takes less than `cycles`.
+
+    It is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they may change it.
+    """
+    from ..passes.nest.program_bound import cycles_apart
+
+    lowered, text = load_model(module), pipeline_text(target, options)
+    if not options.extra_passes:
+        before, _, text = text.partition(",nest-tile,")
+        parse_passes(before).apply(make_context(), lowered)
+        if cycles_apart(lowered, machine_of(lowered)) >= cycles:
+            return False
+        text = f"nest-tile,{text}"
+    return lower(lowered, text, options, progress, name).predicted["cycles"] < cycles
 
 
 def scheduled_program(

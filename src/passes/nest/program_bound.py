@@ -8,7 +8,15 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...costs.bounds.program import Network, NetworkBuilder, ProgramBound, program_bound
+from ...costs.bounds.program import (
+    Network,
+    NetworkBuilder,
+    ProgramBound,
+    Traffic,
+    Transfers,
+    program_bound,
+)
+from ...costs.mapping.problem import Group
 from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import dtype_of, shape_of
@@ -20,6 +28,28 @@ def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     """The bound of a module's only function, after `convert-graph-to-nest`; None where there is not one function."""
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
     return program_bound(network_of(functions[0]), machine) if len(functions) == 1 else None
+
+
+def cycles_apart(module: ModuleOp, machine: Machine) -> int:
+    """Cycles that no program goes below whose groups each load all that they read and store all that they make.
+
+    Of groups that write into what they are given, which moves in part, nothing is counted.
+    """
+    loads = stores = 0
+    known: dict[tuple[Group, tuple[int, ...]], Traffic] = {}
+    for op in module.walk():
+        if isinstance(op, nest.GroupOp):
+            problem, inputs = group_of(op), list(op.inputs)
+            if any(buffer.is_input and buffer.is_result for buffer in problem.buffers):
+                continue
+            key = problem, tuple(inputs.index(value) for value in inputs)
+            if key not in known:
+                builder = NetworkBuilder()
+                values = {value: _tensor(builder, value) for value in inputs}
+                _add(builder, op, values)
+                known[key] = Traffic(builder.network([values[value] for value in op.outs]))
+            loads, stores = loads + known[key].loads, stores + known[key].stores
+    return Transfers(machine).cycles(loads, stores)
 
 
 def network_of(function: FuncOp) -> Network:

@@ -1,21 +1,26 @@
 """The choice between groups of layers and layer by layer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
 from tilewright.backends.program import Program
-from tilewright.driver import CompileOptions, groups
+from tilewright.driver import CompileOptions, groups, load_model, make_context, parse_passes, pipeline_text
 from tilewright.driver.models import parse_mlir
 from tilewright.driver.pipelines import Room, parse_passes, pipeline_text
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import load_target
+from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
 from tilewright.resources import Resources
+from tilewright.zoo.quantized import quantized
+
+from ..passes.nest_to_codelet.fused_models import branches, classifier, residual, skipping
 
 POOLS = """
 func.func @main(%x : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
@@ -64,7 +69,11 @@ def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> lis
             load_target(target), b"", (), Resources({}), {"cycles": cycles[options.partition], "energy_pj": 1.0}, 0
         )
 
+    def lowered(module: ModuleOp, text: str, options: CompileOptions, progress: None, name: str) -> Program:
+        return compiled(module, "cocco_npu", options, progress, name)
+
     monkeypatch.setattr(groups, "compile_module", compiled)
+    monkeypatch.setattr(groups, "lower", lowered)
     return asked
 
 
@@ -89,10 +98,10 @@ def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
 @pytest.mark.parametrize(
     ("cycles", "chosen"),
     [
-        ({"": 3, groups.SCHEDULE: 2}, groups.SCHEDULE),
-        ({"": 1, groups.SCHEDULE: 2}, ""),
-        ({"": 1}, ""),
-        ({groups.SCHEDULE: 5}, groups.SCHEDULE),
+        ({"": 3e6, groups.SCHEDULE: 2e6}, groups.SCHEDULE),
+        ({"": 1e6, groups.SCHEDULE: 2e6}, ""),
+        ({"": 1e6}, ""),
+        ({groups.SCHEDULE: 5e6}, groups.SCHEDULE),
     ],
 )
 def test_the_default_is_the_faster_of_two_ways(
@@ -102,6 +111,41 @@ def test_the_default_is_the_faster_of_two_ways(
     found = groups.default_program(pools, "cocco_npu", CompileOptions(), None)
     assert found.predicted["cycles"] == cycles[chosen]
     assert [way.partition for way in asked if way.prove][-1] == chosen
+
+
+@pytest.mark.parametrize(("net", "is_left_out"), [(branches, True), (classifier, True), (skipping, False)])
+def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
+    monkeypatch: pytest.MonkeyPatch, net: Callable[[], ModelProto], is_left_out: bool
+):
+    monkeypatch.setattr(groups, "NEAR", 0)
+    asked: list[str] = []
+    real = groups.lower
+
+    def lower(module: ModuleOp, text: str, options: CompileOptions, progress: None, name: str) -> Program:
+        asked.append(options.partition)
+        return real(module, text, options, progress, name)
+
+    monkeypatch.setattr(groups, "lower", lower)
+    found = tilewright.compile(net(), "edge16")
+    assert ("" not in asked) == is_left_out
+    asked.clear()
+    monkeypatch.setattr(program_bound, "cycles_apart", lambda module, machine: 0)
+    assert tilewright.compile(net(), "edge16").code == found.code
+    assert "" in asked
+
+
+@pytest.mark.parametrize("target", ["edge16", "cloud128", "cocco_npu"])
+@pytest.mark.parametrize("rows", [5, 14])
+def test_no_program_layer_by_layer_goes_below_what_its_groups_move(rows: int, target: str):
+    nets = branches(rows), residual(2, rows), classifier(), skipping()
+    for model in (*nets, *(quantized(net) for net in nets[::2])):
+        text = pipeline_text(target, CompileOptions(partition="", prove=False))
+        before, _, _ = text.partition(",nest-tile")
+        module = load_model(model)
+        parse_passes(before).apply(make_context(), module)
+        least = program_bound.cycles_apart(module, load_target(target))
+        program = tilewright.compile(model, target, options=CompileOptions(partition="", prove=False))
+        assert 0 < least <= tilewright.simulate(program, functional=False).cycles
 
 
 def test_kept_intermediates_go_layer_by_layer(monkeypatch: pytest.MonkeyPatch, pools: ModuleOp):

@@ -6,5 +6,7 @@ kernel by instructions of capabilities with its meaning, each instruction for on
 
 from .bound import ProgramBound, program_bound
 from .network import Network, NetworkBuilder
+from .traffic import Traffic
+from .transfers import Transfers
 
-__all__ = ["Network", "NetworkBuilder", "ProgramBound", "program_bound"]
+__all__ = ["Network", "NetworkBuilder", "ProgramBound", "Traffic", "Transfers", "program_bound"]

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....machine import Machine
-from .demand import Demand, Need, covered, elements, need, union, whole
-from .network import Network, Step
+from .demand import elements
+from .network import Network
 from .slices import Floats, Slices, slices_of
+from .traffic import Traffic
 from .transfers import Transfers
 from .work import Work
 
@@ -62,52 +63,15 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
 class _Bound:
     def __init__(self, network: Network, machine: Machine) -> None:
         self.network, self.machine = network, machine
-        self.shapes = [value.shape for value in network.values]
-        self.steps = [step for step in network.steps if isinstance(step, Step)]
+        traffic = Traffic(network)
+        self.steps, self.needs = traffic.steps, traffic.needs
+        self.loads, self.stores, self.outputs = traffic.loads, traffic.stores, traffic.outputs
         self.work, self.transfers = Work(machine, self.steps), Transfers(machine)
-        self.needs, wanted = self._needs()
-        self.loads = sum(
-            elements(demand) * network.values[value].element_bytes
-            for value, demand in wanted.items()
-            if network.values[value].external
-        )
-        self.made = {step.target: step for step in network.steps}
-        self.outputs = {value: self._output_bytes(value) for value in network.outputs}
-        self.stores = sum(self.outputs.values())
 
     def found(self) -> ProgramBound:
         terms = dict(self._terms())
         best = max(terms, key=lambda name: terms[name])
         return ProgramBound(terms[best], self._energy_pj(), self.loads + self.stores, best, terms)
-
-    def _needs(self) -> tuple[list[Need], dict[int, Demand]]:
-        """What the results need of each step, and of each value."""
-        wanted: dict[int, Demand] = {value: whole(self.shapes[value]) for value in self.network.outputs}
-        found: dict[int, Need] = {}
-        for step in reversed(self.network.steps):
-            if step.target in wanted:
-                found[step.target] = need(step, wanted[step.target], self.shapes)
-                for value, demand in found[step.target].reads:
-                    wanted[value] = union(wanted.get(value), demand)
-        nothing = Need(0, 0, ())
-        return [found.get(step.target, nothing) for step in self.steps], wanted
-
-    def _output_bytes(self, value: int) -> int:
-        """Bytes of a result that are written at all."""
-        item, step = self.network.values[value], self.made[value]
-        boxes: list[Demand] = []
-        while isinstance(step, Step):
-            box = covered(step, item.shape)
-            boxes += [box] if box is not None else []
-            if step.init is None or step.init not in self.made:
-                break
-            step = self.made[step.init]
-        if not isinstance(step, Step) or step.init is not None:
-            return item.bytes
-        most: Demand = (0,) * len(item.shape)
-        for box in sorted(boxes, key=elements, reverse=True):
-            most = union(most if elements(most) else None, box)
-        return elements(most) * item.element_bytes
 
     def _terms(self) -> Iterator[tuple[str, int]]:
         points = np.array([need.points for need in self.needs], np.float64)
