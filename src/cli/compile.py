@@ -50,8 +50,8 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
         metavar="METHOD",
         default="auto",
         help="what runs together (default: auto). schedule: maps stay on chip from layer to layer and weights are "
-        "loaded ahead; none: layer by layer; auto: the faster of both; best: the fastest of these and some methods; "
-        "soma, cocco: as --schedule",
+        "loaded ahead; none: layer by layer; auto: the fastest of these and, where not all fits on chip, of greedy "
+        "groups; best: the fastest of these and some methods; soma, cocco: as --schedule",
     )
     group.add_argument(
         "--schedule",

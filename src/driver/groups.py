@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -18,9 +19,10 @@ from ..backends.program import Candidate
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
 from ..dialects.acg import machine_of
-from ..dialects.types import shape_of
+from ..dialects.types import shape_of, size_bytes, tensor_type
 from ..errors import InfeasibleError, TilewrightError
 from ..interruption import requested, stop_unless, stoppable
+from ..machine import Machine
 from ..passes.graph.graph_fuse import OUTSIDE
 from .models import Progress, compile_module, load_model, lower, make_context
 from .pipelines import (
@@ -44,6 +46,9 @@ BEST = "best"
 CANDIDATES = (SCHEDULE, "ours", "greedy")
 """Methods that are compared with each other and with layer by layer: groups that move less may still run longer."""
 
+GREEDY = "greedy"
+"""The method of groups that the default tries, too."""
+
 LAYER_BY_LAYER = "layer by layer"
 """What answers call a program without groups."""
 
@@ -60,9 +65,10 @@ NEAR = 0.1
 def default_program(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
-    """The program with maps that stay on chip, or layer by layer where that is faster or the only way.
+    """The program with maps that stay on chip, or that of groups or layer by layer where that is faster.
 
-    One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
+    Other ways are tried where the first is far from the bound of all programs, groups only where not all tensors fit on
+    chip.  One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
     if options.keep_intermediates or machine_for(target).control != "queues" or not _has_layers(module):
@@ -74,35 +80,47 @@ def default_program(
         scheduled = compile_module(load_model(module), target, tried, progress, name)
     except TilewrightError as error:
         refused = _why([error])
-    if scheduled is None:
-        return replace(compile_module(module, target, alone, progress, name), refused=refused)
-    cycles = scheduled.predicted["cycles"]
-    if _is_near(scheduled):
+    if scheduled is not None and _is_near(scheduled):
         return scheduled
-    try:
-        is_slower = not _is_faster_alone(module, target, replace(alone, prove=False, dump=None), progress, name, cycles)
-    except TilewrightError:
+    least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
+    others = (GREEDY, "") if _needs_tiles(module, machine_for(target)) else ("",) if scheduled is not None else ()
+    for other in others:
+        tried = replace(options, partition=other, prove=False, dump=None)
+        with suppress(TilewrightError):
+            cycles = _cycles(module, target, tried, progress, name, least)
+            least, method = min((least, method), (cycles, other), key=lambda way: way[0])
+    if scheduled is not None and method == SCHEDULE:
         return scheduled
-    return scheduled if is_slower else compile_module(module, target, alone, progress, name)
+    program = compile_module(module, target, replace(options, partition=method), progress, name)
+    return replace(program, refused=refused or program.refused)
 
 
-def _is_faster_alone(
-    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str, cycles: float
-) -> bool:
-    """Whether the program layer by layer takes less than `cycles`.
+def _cycles(
+    module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str, least: float
+) -> float:
+    """The predicted cycles of a program; infinity where it is sure to take `least` or more.
 
-    It is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they may change it.
+    Layer by layer is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they
+    may change it.
     """
     from ..passes.nest.program_bound import cycles_apart
 
+    if options.partition:
+        return compile_module(load_model(module), target, options, progress, name).predicted["cycles"]
     lowered, text = load_model(module), pipeline_text(target, options)
     if not options.extra_passes:
         before, _, text = text.partition(",nest-tile,")
         parse_passes(before).apply(make_context(), lowered)
-        if cycles_apart(lowered, machine_of(lowered)) >= cycles:
-            return False
+        if cycles_apart(lowered, machine_of(lowered)) >= least:
+            return inf
         text = f"nest-tile,{text}"
-    return lower(lowered, text, options, progress, name).predicted["cycles"] < cycles
+    return lower(lowered, text, options, progress, name).predicted["cycles"]
+
+
+def _needs_tiles(module: ModuleOp, machine: Machine) -> bool:
+    """Whether not all weights and maps fit on chip at once."""
+    values = (value for op in module.walk() if isinstance(op, graph.LayerOp) for value in op.results)
+    return sum(size_bytes(tensor_type(value)) for value in values) > platform_of(machine).buffers.global_bytes
 
 
 def scheduled_program(

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
 
 
+CLEARLY = 5 / 6
+"""Part of the cycles of all units that another way to make a layer's rows takes where it is chosen."""
+
 SLACK = 1.02
 """A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
 
@@ -145,15 +148,18 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
 
 
 def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node, ...]:
-    """Of the ways to make the rows of an update, the first of the least cycles of the busiest unit, then of all."""
+    """The first way to make the rows of an update, or another whose units take `CLEARLY` of it at most.
+
+    The price knows nothing of how updates of several layers overlap, which is the better the fewer rows they make.
+    """
     from ..nest_to_codelet.fused_tiles import row_trees
 
-    def cycles(tree: tuple[Node, ...]) -> tuple[float, float]:
-        queues = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
-        return max(queues, default=0.0), sum(queues)
+    def cycles(tree: tuple[Node, ...]) -> float:
+        return sum(bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values())
 
-    trees = row_trees(group, layer)
-    return trees[0] if len(trees) == 1 else min(trees, key=cycles)
+    first, *others = row_trees(group, layer)
+    best = min(others, key=cycles, default=first)
+    return best if others and cycles(best) <= CLEARLY * cycles(first) else first
 
 
 def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> tuple[Way, list[Way]]:
