@@ -97,6 +97,12 @@ MOST_LAYERS = 12
 LARGE = 1 / 8
 """Part of the room from which on a map is better made and read tile by tile."""
 
+HELD_SHARE = 1 / 64
+"""Part of a large map's traffic that a step in rows pays for leaving it on chip."""
+
+LAYER_CYCLES = 64
+"""What a step in rows pays for each of its layers, in cycles."""
+
 RESERVE = 1 / 32
 """Part of a memory that is left to fragments."""
 
@@ -196,7 +202,8 @@ class Search:
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
             if need + rings <= self.room:
                 held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
-                return Step(start, stop, way.rows), crossing + 64 * len(layers) + held / network.bytes_per_cycle / 64
+                left = HELD_SHARE * held / network.bytes_per_cycle
+                return Step(start, stop, way.rows), crossing + LAYER_CYCLES * len(layers) + left
         return None, inf
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:

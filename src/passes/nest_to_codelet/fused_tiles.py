@@ -21,6 +21,9 @@ WHOLE_PIECES = 2, 3, 4, 6, 8, 12, 16
 SCRATCH_SHARE = 32
 """What lies between the kernels of a layer takes at most this part of its memory, if cutting helps."""
 
+ROWS_SCRATCH_SHARE = 64
+"""The same in groups that run in rows, whose layers have theirs side by side."""
+
 
 def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
     """Loops over samples, rows of an update, and pieces of other dims, around a hold of what is between kernels.
@@ -40,7 +43,7 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
         tile[layer.column] = min(tile[layer.column], held.columns.delta)
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
     order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
-    budget = memory_of(group.machine, memory).capacity_bytes // SCRATCH_SHARE
+    budget = memory_of(group.machine, memory).capacity_bytes // ROWS_SCRATCH_SHARE
     cuts = [_cut(layer, tile, budget, rows_first) for rows_first in (True, False)]
     room = _room(group, memory)
     return list(dict.fromkeys(_loops(layer, tile, cut, order, room) for cut in cuts))
