@@ -13,6 +13,8 @@ from tilewright.search.mapping.exact.bounds.bypassing import Past
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import Request, Space
 
+from ..skeletons import verdict_of_each
+
 GEMM = Problem(
     "gemm",
     ("m", "n", "k"),
@@ -89,3 +91,16 @@ def test_first_and_last_tiles_of_tensors_that_pass_by_take_time_or_these_are_sen
         assert same == best
         assert less <= bound <= best * (1 + 1e-9)
     assert sum(bound > less * 1.01 for (bound, _), (less, _) in zip(found, without, strict=True)) > 1
+
+
+def test_first_tiles_arrive_while_another_bound_of_cycles_holds():
+    """Sums of energy and cycles count first tiles of inner memories, which may arrive within the least cycles."""
+    tensors = Tensor("I", ((1, 2),)), Tensor("W", ((0, 1),), word_bits=8), Tensor("Z", ((1, 0),), True, 8)
+    levels = (
+        Level("L0", 6, 2, 1, 1, 1.0, None, 2, latency_cycles=3, holds=("O", "W"), multiple_buffering=2.0),
+        Level("L1", 6, 1, 1, 1, 4.0, 1, 1, latency_cycles=3),
+        Level("L2", None, 1, 1, 1, 4.8, 3, 3, write_energy_pj=2.0),
+    )
+    arch = Architecture("waiting", levels, "MAC", 4, 2, 1.0, operands=("O", "I", "W"))
+    problem, space = Problem("dilated", ("p", "r"), (2, 5), tensors), Space(True, True, "perfect")
+    assert verdict_of_each(arch, problem, Request("edp", "exact", space), 3000) == "proven"

@@ -94,3 +94,29 @@ def test_tiles_for_which_memories_outside_have_no_room() -> None:
     once = search.set_up(spread, kept)[1]
     again = 100.0 * (6 * 8 - 8)
     assert once + 0.9 * again < search.estimates.by_tables(spread, kept, 0.0, inf) < once + 1.1 * again
+
+
+def test_a_ragged_end_rests_while_a_loop_advances() -> None:
+    """Two children have 3 and 1 rows of `i`: in the second of two blocks one child has no work, and keeps its tiles."""
+    tensors = (
+        Tensor("A", ((1, 0, 0), (0, 1, 0))),
+        Tensor("B", ((1, 0, 0), (0, 0, 1))),
+        Tensor("C", ((0, 0, 1), (0, 1, 0))),
+        Tensor("Z", ((1, 0, 0), (0, 1, 0)), is_output=True),
+    )
+    problem = Problem("sddmm", ("i", "j", "k"), (4, 2, 2), tensors)
+    levels = (
+        Level("L0", 6, 4, 2, 1, 1.0),
+        Level("L1", 40, 4, 2, 1, 4.0),
+        Level("L2", 36, 1, 1, 1, 16.0, holds=("I",)),
+        Level("D", None, 1, 1, 1, 320.0),
+    )
+    arch = Architecture("ragged", levels, "MAC", 8, 4, 1.0)
+    outside = LevelMapping((), (), (Loop(0, 2),), frozenset("BCZ"))
+    inside = LevelMapping((Loop(2, 2),), (), ()), LevelMapping((Loop(0, 3),), (), ())
+    priced = price_batch(arch, problem, [LoopMapping((*inside, outside, LevelMapping((Loop(1, 2),), (), ())))])
+    assert priced.valid[0]
+    search = _search(arch, problem, "imperfect")
+    spread, kept = ((1, 1, 1), (1, 1, 1), (2, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 1, 0), (1, 1, 0), (1, 1, 0))
+    bound = search.estimates.by_tables(spread, kept, 0.0, inf)
+    assert 0.99 * priced.energy_pj[0] < bound <= priced.energy_pj[0] * (1 + 1e-9)

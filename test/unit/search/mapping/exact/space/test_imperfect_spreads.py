@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.costs.bounds import bounds_of
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact.space import imperfect_spreads
 from tilewright.search.mapping.exact.space.families import Family
 from tilewright.search.mapping.exact.space.model import Model
@@ -16,6 +17,7 @@ from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import OBJECTIVES, Request, Space
 
 from ..enumerate import random_kernel, random_machine, random_problem
+from ..skeletons import best_of_each
 
 FEW = 2000
 """Choices of factors that are tried one by one."""
@@ -40,6 +42,24 @@ def test_all_spreads_come_in_the_order_of_bounds(monkeypatch: pytest.MonkeyPatch
             windows += len(found) if search.model.windows.any() else 0
     assert compared > 100
     assert windows > 20
+
+
+def test_first_words_of_all_children_arrive_before_they_begin():
+    """A word takes four cycles: four children wait for an element of A each, and some mapping waits for no more."""
+    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0),), True)
+    problem = Problem("column", ("m", "k"), (4, 3), tensors)
+    request = Request("latency", space=Space(factors="imperfect"))
+    levels = Level("L0", 64, 4, 4, 1, 1.0), Level("D", None, 1, 1, 1, 9.0, 0.25, 0.25)
+    arch = Architecture("slow", levels, "MAC", 4, 4, 1.0)
+    search, best = Search(arch, problem, request, bounds_of(arch, problem)), best_of_each(arch, problem, request, 2000)
+    (family,), found = search.families, dict[tuple[int, ...], float]()
+    for (spread, _), cycles in (best or {}).items():
+        key = tuple(factor for row in spread for factor in row)
+        found[key] = min(cycles, found.get(key, np.inf))
+    bounds = _narrowed(search.model, family)
+    assert all(bounds[key] <= cycles for key, cycles in found.items())
+    assert bounds[1, 1, 4, 1] == pytest.approx(96)
+    assert found[1, 1, 4, 1] == 96
 
 
 def _narrowed(model: Model, family: Family) -> dict[tuple[int, ...], float]:
