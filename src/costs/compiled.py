@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from llvmlite.binding import parse_assembly
 from numba import njit
 from numba.core import config
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import JITCodeLibrary
 from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,25 +26,65 @@ OURS = f"_ZN{len(PACKAGE)}{PACKAGE}"
 """How the names of functions of this package begin in LLVM's code."""
 
 
-def _optimise_once() -> None:
-    """Have a function of ours that only compiled code calls optimised as part of those that call it.
+WRAPPER, ENVIRONMENT = "_ZN7cpython", "_ZN08NumbaEnv"
+"""How the names of functions that take Python objects begin, and those of variables for numba's environments."""
 
-    numba links all that a function calls into its code and optimises the whole, at each function of a chain once more:
-    a third of the time that compiling takes.
+
+def _is_part(library: Any) -> bool:
+    """Whether only compiled code calls the functions of a library, and some of them are ours."""
+    own = [function.name for function in library._final_module.functions if not function.is_declaration]
+    return any(each.startswith(OURS) for each in own) and not any(each.startswith(WRAPPER) for each in own)
+
+
+def _finish_part(library: Any) -> None:
+    """Make a library ready to be linked into others: of its variables the engine knows environments, no machine code.
+
+    The code of those that call it finds these by name.
     """
-    name, numbas = "_optimize_final_module", cast(Any, CPUCodeLibrary)
-    optimise: Callable[[Any], None] | None = getattr(numbas, name, None)
+    library._finalize_dynamic_globals()
+    library._verify_declare_only_symbols()
+    codegen = library._codegen
+    environments = [
+        str(variable)
+        for variable in library._final_module.global_variables
+        if variable.name.startswith(ENVIRONMENT)
+        and not variable.is_declaration
+        and not codegen._engine.is_symbol_defined(variable.name)
+    ]
+    if environments:
+        empty = str(codegen._create_empty_module(library.name))
+        codegen._add_module(parse_assembly("\n".join((empty, *environments))))
+        codegen._engine.finalize_object()
+    library._finalized = True
+
+
+def _make_code_once() -> None:
+    """Have a function of ours that only compiled code calls made part of those that call it, as bitcode.
+
+    numba links all that a function calls into its code, and optimises the whole and makes machine code of it, at each
+    function of a chain once more: half of the time that compiling takes.
+    """
+    numbas = cast(Any, JITCodeLibrary)
+    names = "_optimize_final_module", "_finalize_final_module", "serialize_using_object_code"
+    if not all(hasattr(numbas, name) for name in names):
+        return
+    optimise, finish, serialise = (getattr(numbas, name) for name in names)
 
     def optimise_whole(library: Any) -> None:
-        own = [function.name for function in library._final_module.functions if not function.is_declaration]
-        called = any(each.startswith(OURS) for each in own) and not any(each.startswith("cpython.") for each in own)
-        if optimise is not None and not called:
+        if not _is_part(library):
             optimise(library)
 
-    setattr(numbas, name, optimise_whole)
+    def finish_whole(library: Any) -> None:
+        (_finish_part if _is_part(library) else finish)(library)
+
+    def serialise_whole(library: Any) -> Any:
+        return library.serialize_using_bitcode() if _is_part(library) else serialise(library)
+
+    for name, changed in zip(names, (optimise_whole, finish_whole, serialise_whole), strict=True):
+        setattr(numbas, name, changed)
 
 
-_optimise_once()
+_make_code_once()
 
 FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a function that only compiled code calls: no wrapper is made that takes Python objects."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...costs.dram.compiled import compiled, part
+from ...costs.dram.compiled import compiled, inner
 from ...costs.dram.emit import FITS, emit
 from ...costs.dram.prefetch import prefetch
 from ...costs.dram.tables import Floats, Ints, Model, Net
@@ -15,7 +15,7 @@ from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_BYTES, DRAM_CYCLES, LAT
 from ...costs.soma.blocks import Split
 from ...costs.soma.hardware import DRAM_PJ
 from .fusion_moves import change_fusion, copy_state
-from .random_numbers import Seed, uniform
+from .random_numbers import Seed, seeded, uniform
 
 FAR = 1e300
 """The cost of what cannot run."""
@@ -46,7 +46,7 @@ class Chain(NamedTuple):
     random: Seed
 
 
-@part
+@inner
 def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
     """Logarithm of the objective, `FAR` where the fusion cannot run or costs more than `most`."""
     if emit(task.net, task.model, task.splits, task.batch, state, work) != FITS:
@@ -68,36 +68,53 @@ def start_chain(task: Task, chain: Chain, work: Workspace) -> float:
     return float(chain.costs[0])
 
 
-@compiled
 def best_of(task: Task, states: Ints, work: Workspace, most: float) -> tuple[int, float]:
     """The number and cost of the cheapest of `states` (count, 4, layers) below `most`, -1 and `most` for none."""
-    best = -1
-    for number in range(states.shape[0]):
-        cost = cost_of(task, states[number], work, most)
-        if cost < most:
-            best, most = number, cost
-    return best, most
+    state = states[0]
+    unused = Chain(state, state, state, np.array([FAR, most]), np.zeros(2, np.int64), seeded(0))
+    return price_or_anneal(task, unused, states, work, (0, 0, 1), (1.0, 1.0)), float(unused.costs[1])
+
+
+def anneal(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float]) -> None:
+    """Rounds [first, last) of `rounds[2]`, at temperatures that fall from `heat[0]` to `heat[1]`."""
+    price_or_anneal(task, chain, chain.now[np.newaxis][:0], work, rounds, heat)
 
 
 @compiled
-def anneal(task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float]) -> None:
-    """Rounds [first, last) of `rounds[2]`, at temperatures that fall from `heat[0]` to `heat[1]`."""
+def price_or_anneal(
+    task: Task, chain: Chain, states: Ints, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float]
+) -> int:
+    """Price `states` and answer the number of the cheapest, or -1, and its cost in `chain.costs[1]`; then do `rounds`.
+
+    `best_of` and `anneal` are one function, as each that is called from Python has the code of all prices once more.
+    """
+    best = -1
+    for number in range(states.shape[0]):
+        cost = cost_of(task, states[number], work, chain.costs[1])
+        if cost < chain.costs[1]:
+            best, chain.costs[1] = number, cost
     first, last, total = rounds
     for number in range(first, last):
-        temperature = heat[0] * (heat[1] / heat[0]) ** (number / total)
-        copy_state(chain.now, chain.trial)
-        if not change_fusion(task.net, task.batch, task.model.exact, chain.trial, chain.random):
-            continue
-        chain.counts[0] += 1
-        most = chain.costs[0] - temperature * log(1.0 - uniform(chain.random))
-        cost = cost_of(task, chain.trial, work, most)
-        if cost > most:
-            continue
-        copy_state(chain.trial, chain.now)
-        chain.costs[0] = cost
-        if cost < chain.costs[1]:
-            chain.costs[1] = cost
-            copy_state(chain.now, chain.best)
+        anneal_once(task, chain, work, heat[0] * (heat[1] / heat[0]) ** (number / total))
+    return best
+
+
+@inner
+def anneal_once(task: Task, chain: Chain, work: Workspace, temperature: float) -> None:
+    """Try another fusion than `chain.now`."""
+    copy_state(chain.now, chain.trial)
+    if not change_fusion(task.net, task.batch, task.model.exact, chain.trial, chain.random):
+        return
+    chain.counts[0] += 1
+    most = chain.costs[0] - temperature * log(1.0 - uniform(chain.random))
+    cost = cost_of(task, chain.trial, work, most)
+    if cost > most:
+        return
+    copy_state(chain.trial, chain.now)
+    chain.costs[0] = cost
+    if cost < chain.costs[1]:
+        chain.costs[1] = cost
+        copy_state(chain.now, chain.best)
 
 
 __all__ = ["FAR", "Chain", "Task", "anneal", "best_of", "cost_of", "start_chain"]

@@ -10,8 +10,7 @@ from math import log
 import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit
-from ...costs.dram import Model, Timetable, net_tables, score, state_of, timetable, workspace
-from ...costs.dram.emit import FITS
+from ...costs.dram import Model, Timetable, net_tables, state_of, timetable, workspace
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints
@@ -20,7 +19,7 @@ from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
-from .anneal import FAR, Chain, Task, anneal, start_chain
+from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
 from .effort import Effort, Found, Objective, Progress
 from .polish import polish
 from .random_numbers import seeded
@@ -223,8 +222,8 @@ def work_bound(work: Workspace) -> int:
 
 def _decide(task: Task, state: Ints, work: Workspace, policy: int) -> float:
     """Latency of `state` with transfers by `policy`, `FAR` where it does not fit."""
-    outcome = score(task.net, task.model, task.splits, task.batch, state, work, task.limit, policy)
-    return float(work.tally[LATENCY]) if outcome == FITS else FAR
+    number, _ = best_of(task._replace(policy=policy), state[np.newaxis], work, FAR)
+    return float(work.tally[LATENCY]) if number == 0 else FAR
 
 
 def _finish(network: Network, task: Task, state: Ints, work: Workspace, evaluations: int) -> Found:
