@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
+from math import inf
 
 import numpy as np
 import pytest
 
+from tilewright.costs.bounds import bounds_of
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.exact.bounds import inner_grids
 from tilewright.search.mapping.exact.bounds.uneven import steps_by_cell, steps_of
+from tilewright.search.mapping.exact.tree.search import Search
+from tilewright.search.mapping.values import Request, Space
 
 
 def steps_of_nest(bound: int, tile: int, inside: int, loop: int, outside: int) -> int:
@@ -37,3 +43,22 @@ def test_cells_take_the_steps_of_their_best_tile():
     low, high = (np.array([1, 4, 6]), np.array([2])), (np.array([3, 5, 9]), np.array([2]))
     found = steps_by_cell((low, high), [10, 3], np.array([1, 1]), np.array([2, 1]))
     assert found.tolist() == [[15.0], [15.0], [18.0]]
+
+
+def test_cells_of_few_are_bounded_by_their_best_tile(monkeypatch: pytest.MonkeyPatch):
+    """Two instances with tiles of 10 of 40 rows have 20 each; one with tiles of 11, which lie in the same cell, has 22."""
+    monkeypatch.setattr(inner_grids, "MAX_INNER", 6)
+    tensors = Tensor("A", ((1, 0),)), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0), (0, 1)), True)
+    levels = (
+        Level("L0", 13, 2, 2, 1, 0.1, holds=("I", "W")),
+        Level("L1", 4096, 1, 1, 1, 20.0),
+        Level("D", None, 1, 1, 1, 1.0),
+    )
+    arch, problem = Architecture("pair", levels, "MAC", 2, 2, 0.0), Problem("outer", ("m", "n"), (40, 64), tensors)
+    request = Request("edp", space=Space(True, False, "imperfect"))
+    search = Search(arch, problem, request, bounds_of(arch, problem))
+    spread, kept = ((1, 1), (2, 1), (1, 1)), ((1, 1), (1, 1), (0, 1))
+    bound = search.estimates.by_tables(spread, kept, 0.0, inf)
+    search.explore(spread, kept, inf)
+    assert search.best.cycles == 20 * 64
+    assert 0.99 * search.best.value < bound <= search.best.value * (1 + 1e-9)
