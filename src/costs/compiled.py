@@ -26,14 +26,14 @@ OURS = f"_ZN{len(PACKAGE)}{PACKAGE}"
 """How the names of functions of this package begin in LLVM's code."""
 
 
-WRAPPER, ENVIRONMENT = "_ZN7cpython", "_ZN08NumbaEnv"
+WRAPPERS, ENVIRONMENT = ("_ZN7cpython", "cpython."), "_ZN08NumbaEnv"
 """How the names of functions that take Python objects begin, and those of variables for numba's environments."""
 
 
 def _is_part(library: Any) -> bool:
     """Whether only compiled code calls the functions of a library, and some of them are ours."""
     own = [function.name for function in library._final_module.functions if not function.is_declaration]
-    return any(each.startswith(OURS) for each in own) and not any(each.startswith(WRAPPER) for each in own)
+    return any(each.startswith(OURS) for each in own) and not any(each.startswith(WRAPPERS) for each in own)
 
 
 def _finish_part(library: Any) -> None:
