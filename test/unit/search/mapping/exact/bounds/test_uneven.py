@@ -46,7 +46,7 @@ def test_cells_take_the_steps_of_their_best_tile():
 
 
 def test_cells_of_few_are_bounded_by_their_best_tile(monkeypatch: pytest.MonkeyPatch):
-    """Two instances with tiles of 10 of 40 rows have 20 each; one with tiles of 11, which lie in the same cell, has 22."""
+    """Two instances with tiles of 10 of 40 rows have 20 each; with tiles of 11, which lie in the same cell, 22."""
     monkeypatch.setattr(inner_grids, "MAX_INNER", 6)
     tensors = Tensor("A", ((1, 0),)), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0), (0, 1)), True)
     levels = (
