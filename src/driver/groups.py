@@ -71,7 +71,8 @@ def default_program(
     chip.  One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
-    if options.keep_intermediates or machine_for(target).control != "queues" or not _has_layers(module):
+    machine = machine_for(target)
+    if options.keep_intermediates or machine.control != "queues" or not _has_layers(module):
         return compile_module(module, target, alone, progress, name)
     scheduled: Program | None = None
     refused: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ def default_program(
     if scheduled is not None and _is_near(scheduled):
         return scheduled
     least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
-    others = (GREEDY, "") if _needs_tiles(module, machine_for(target)) else ("",) if scheduled is not None else ()
+    others = (GREEDY, "") if _needs_tiles(module, machine) else ("",) if scheduled is not None else ()
     for other in others:
         tried = replace(options, partition=other, prove=False, dump=None)
         with suppress(TilewrightError):

@@ -40,10 +40,11 @@ class CompileOptions:
     `keep_intermediates` gives every tensor a DRAM address of its own, so that each layer's output can be read after a
     run. `prove` runs the address proofs. `verify_each` verifies the module between passes. `dump` is a folder for the
     IR after each pass. `partition` says what runs together: `schedule` keeps maps on chip from layer to layer and
-    loads weights ahead, `auto` is that or layer by layer, whichever is faster; "" is layer by layer. A method of
-    `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most, searched for
-    `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program of fewest predicted cycles of all.
-    Where full rows do not fit, tiles have `tile_columns` columns at most (0: only if a layer does not fit otherwise).
+    loads weights ahead, `auto` is the fastest of that, layer by layer and greedy groups; "" is layer by layer.
+    A method of `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most,
+    searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program of fewest predicted
+    cycles of all.  Where full rows do not fit, tiles have `tile_columns` columns at most (0: only if a layer does not
+    fit otherwise).
 
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
     layers, their tiles, and what stays on chip are its, and not those that `partition` stands for.  `rounds` candidates

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 
 CLEARLY = 5 / 6
-"""Part of the cycles of all units that another way to make a layer's rows takes where it is chosen."""
+"""Part of the cycles of all units that another way to make a layer's rows takes where it is chosen.
+
+Between two measured cases: attention of GPT-2 small (0.55 to 0.8), which gains by it, and convolutions of ResNet-18 in
+512 KiB (0.86 and more), which lose.
+"""
 
 SLACK = 1.02
 """A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
@@ -150,7 +154,7 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer) -> No
 def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node, ...]:
     """The first way to make the rows of an update, or another whose units take `CLEARLY` of it at most.
 
-    The price knows nothing of how updates of several layers overlap, which is the better the fewer rows they make.
+    The price leaves out how updates of several layers overlap; they overlap more where each makes fewer rows.
     """
     from ..nest_to_codelet.fused_tiles import row_trees
 
