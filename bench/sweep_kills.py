@@ -83,11 +83,11 @@ def _keys(database: Path) -> list[str]:
 def _speed(spec: Path, jobs: int) -> None:
     """Points a second and CPU seconds a point of a fresh sweep, its processes' start aside, and of single runs here."""
     study = read_study(spec)
-    points = [point for _, point in study.points(study.machines())]
-    figures_of(points[0])
+    points = [row for row, _ in study.points(study.machines())]
+    figures_of(study, points[0])
     start, cpu = time.monotonic(), time.process_time()
     for point in points:
-        figures_of(point)
+        figures_of(study, point)
     single, single_cpu = len(points) / (time.monotonic() - start), (time.process_time() - cpu) / len(points)
     few = spec.with_name("few.toml")
     few.write_text(SPEC.format(bandwidths=list(range(4, 4 + jobs))))

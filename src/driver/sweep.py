@@ -16,7 +16,7 @@ from ..machine.changes import Value
 from .models import Progress
 from .sweep_runs import LOST, Run, on_this_machine
 from .sweep_search import search
-from .sweep_spec import FIGURES, Study
+from .sweep_spec import FIGURES, Row, Study
 from .sweep_store import Store, key_of
 
 
@@ -46,7 +46,8 @@ class _Table:
 
     def __init__(self, study: Study, store: Store, run: Run, progress: Progress | None) -> None:
         self.study, self.store, self.run, self.progress = study, store, run, progress
-        self.points: list[tuple[str, dict[str, Any]]] = []  # key, and what tells the point apart
+        self.points: list[tuple[str, Row]] = []
+        """Each with its key."""
         self.answers: dict[str, dict[str, Any]] = {}
         self.computed = 0
         self.total = 0
@@ -54,10 +55,10 @@ class _Table:
 
     def compute(self, machines: Sequence[Mapping[str, Value]]) -> None:
         """Add the points of some machines, and compute those whose answers are not there."""
-        found = [(key_of(point), told, point) for told, point in self.study.points(machines)]
-        self.points += [(key, told) for key, told, _ in found]
-        self.answers |= self.store.answers(key for key, _, _ in found)
-        missing = {key: (told, point) for key, told, point in reversed(found) if key not in self.answers}
+        found = [(key_of(point), row) for row, point in self.study.points(machines)]
+        self.points += found
+        self.answers |= self.store.answers(key for key, _ in found)
+        missing = {key: row for key, row in reversed(found) if key not in self.answers}
         keys = list(reversed(missing))
         self.total = len(self.answers) + len(keys)
 
@@ -66,11 +67,11 @@ class _Table:
             self.answers[key] = {name: value for name, value in answer.items() if name != "layers"}
             self.computed += 1
             if answer.get("error", {}).get("kind") != LOST:
-                self.store.put(key, missing[key][0], self.answers[key])
+                self.store.put(key, missing[key], self.answers[key])
             if self.progress is not None:
                 self.progress(*_progress(time.monotonic() - self.start, self.computed, len(self.answers), self.total))
 
-        self.run([missing[key][1] for key in keys], note)
+        self.run(self.study, [missing[key] for key in keys], note)
 
     def rows(self) -> list[dict[str, Any]]:
         """What is known of each point that has an answer, in order."""

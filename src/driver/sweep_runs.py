@@ -11,11 +11,12 @@ from ..errors import TilewrightError
 from ..extras import extra
 from ..interruption import stoppable
 from ..search.processes import in_processes
-from .points import Point, evaluate, no_layers
+from .points import evaluate, no_layers
+from .sweep_spec import Row, Study
 
 Note = Callable[[int, dict[str, Any]], None]
-Run = Callable[[Sequence[Point], Note], None]
-"""Computes points and calls `note(place, answer)` as each ends, in any order."""
+Run = Callable[[Study, Sequence[Row], Note], None]
+"""Computes points of a study and calls `note(place, answer)` as each ends, in any order."""
 
 CONNECT_S = 30
 """How long a scheduler has to answer."""
@@ -24,13 +25,14 @@ LOST = "lost"
 """The kind of error of a point over which several workers died: none that the point has by itself."""
 
 
-figures_of = partial(evaluate, layers_of=no_layers)
-"""What is computed of a point."""
+def figures_of(study: Study, row: Row) -> dict[str, Any]:
+    """What is computed of a point; its machine is made where it is computed, which is cheaper than to send it."""
+    return evaluate(study.point(row), no_layers)
 
 
 def on_this_machine(jobs: int) -> Run:
     """Points in `jobs` processes."""
-    return lambda points, note: in_processes(figures_of, points, jobs, note)
+    return lambda study, rows, note: in_processes(partial(figures_of, study), rows, jobs, note)
 
 
 def on_cluster(address: str) -> Run:
@@ -42,8 +44,8 @@ def on_cluster(address: str) -> Run:
     return partial(_on_cluster, distributed, address)
 
 
-def _on_cluster(distributed: Any, address: str, points: Sequence[Point], note: Note) -> None:
-    if not points:
+def _on_cluster(distributed: Any, address: str, study: Study, rows: Sequence[Row], note: Note) -> None:
+    if not rows:
         return
     try:
         client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
@@ -51,7 +53,7 @@ def _on_cluster(distributed: Any, address: str, points: Sequence[Point], note: N
         expected, lever = "the address of a Dask scheduler that answers", "start one with `dask scheduler`"
         raise TilewrightError("usage", "--scheduler", expected, f"{address}: {error}", lever) from error
     with closing(client):
-        futures = client.map(figures_of, points, pure=False)
+        futures = client.map(partial(figures_of, study), rows, pure=False)
         places = {future.key: place for place, future in enumerate(futures)}
         with stoppable():
             for future in distributed.as_completed(futures, loop=client.loop):

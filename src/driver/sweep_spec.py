@@ -51,6 +51,9 @@ KEYS = {
 }
 
 
+Row = Mapping[str, Any]
+"""What is known of a point before it is computed."""
+
 WORDS: dict[type, str] = {str: "text", list: "a list", int: "a whole number", dict: "a table"}
 
 
@@ -119,14 +122,21 @@ class Study:
         area = area_of(machine)
         return costs if area is None else {**costs, AREA: area}
 
-    def points(self, machines: Sequence[Mapping[str, Value]]) -> Iterator[tuple[dict[str, Any], Point]]:
-        """The points of some machines in order, each with what tells it apart, and what its machine costs."""
+    def points(self, machines: Sequence[Mapping[str, Value]]) -> Iterator[tuple[Row, Point]]:
+        """The points of some machines in order, each with its row: what tells it apart, and what its machine costs."""
         for values in machines:
             machine = self.machine_of(values)
             costs = self.costs_of(machine)
             for network, batch in product(self.networks, self.batches):
-                told = {"network": network, "batch": batch, "attributes": dict(values), **costs}
-                yield told, Point(network, machine, InputShapes(batch), self.options, self.plugged())
+                row = {"network": network, "batch": batch, "attributes": dict(values), **costs}
+                yield row, self._point(row, machine)
+
+    def point(self, row: Row) -> Point:
+        """The point of a row."""
+        return self._point(row, self.machine_of(row["attributes"]))
+
+    def _point(self, row: Row, machine: Machine) -> Point:
+        return Point(row["network"], machine, InputShapes(row["batch"]), self.options, self.plugged())
 
 
 def _at(values: Sequence[Sequence[Value]], place: int) -> list[Value]:

@@ -38,13 +38,18 @@ def _version() -> str:
 
 
 class Store:
-    """The answers in a file; each is on the disk when `put` returns, and several processes may use one file."""
+    """The answers in a file; several processes may use one.
+
+    What was `put` stays when the process is killed; what the last seconds brought may be lost when the machine loses
+    its power.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
             self.connection = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
             self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute("PRAGMA synchronous = NORMAL")
             self.connection.execute("CREATE TABLE IF NOT EXISTS points (key TEXT PRIMARY KEY, point TEXT, answer TEXT)")
         except sqlite3.Error as error:
             raise TilewrightError("file", str(path), "an SQLite file that can be written", str(error)) from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.expr import Expr, Num
 from ..algebra.statement import free_names, substitute
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .model import Capability, Compute, Link, Machine, Memory
 
 Numbers = Mapping[str, int | float]
+Node = TypeVar("Node", "Compute", "Link")
 
 MEMORY_FIELDS = {
     "data_width": "data_width_bits",
@@ -55,15 +56,15 @@ def resolved(machine: Machine) -> tuple[tuple[Compute, ...], tuple[Link, ...]]:
     nodes = (*machine.computes, *machine.links)
     if any("." in name for node in nodes for c in node.capabilities for name in _named(c)):
         paths = _paths(machine)
-    computes = tuple(
-        replace(node, capabilities=tuple(_resolved(c, {}, paths or {}) for c in node.capabilities))
-        for node in machine.computes
-    )
-    links = tuple(
-        replace(link, capabilities=tuple(_resolved(c, own_attributes(link), paths or {}) for c in link.capabilities))
-        for link in machine.links
-    )
+    computes = tuple(_node(node, {}, paths or {}) for node in machine.computes)
+    links = tuple(_node(link, own_attributes(link), paths or {}) for link in machine.links)
     return computes, links
+
+
+def _node(node: Node, own: Numbers, paths: Numbers) -> Node:
+    found = tuple(_resolved(c, own, paths) for c in node.capabilities)
+    same = all(new is old for new, old in zip(found, node.capabilities, strict=True))
+    return node if same else replace(node, capabilities=found)
 
 
 def own_attributes(link: Link) -> dict[str, int | float]:
@@ -80,6 +81,8 @@ def _named(capability: Capability) -> set[str]:
 
 def _resolved(capability: Capability, own: Numbers, paths: Numbers) -> Capability:
     """The capability with numbers in its formulas; the formulas as written are kept."""
+    if capability.written is None and not _named(capability):
+        return capability
     dims = {dim.name for dim in capability.dims}
     lanes = {f"{dim.name}_lanes": dim.lanes for dim in capability.dims}
     known = {name: Num(value) for name, value in {**paths, **own, **lanes}.items() if name not in dims}

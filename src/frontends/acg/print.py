@@ -54,6 +54,9 @@ def _number(value: float) -> str:
 
 def _wrapped(text: str, indent: int) -> Iterator[str]:
     """`text` broken at blanks into lines of at most COLUMNS, continuations indented by four more."""
+    if indent + len(text) <= COLUMNS:
+        yield " " * indent + text.replace(GLUE, " ")
+        return
     line = " " * indent
     for word in text.split(" "):
         word = word.replace(GLUE, " ")

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tilewright.driver.points import Point
 from tilewright.driver.sweep import sweep
 from tilewright.driver.sweep_runs import Note, on_cluster
-from tilewright.driver.sweep_spec import Study, read_study
+from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.errors import TilewrightError
 
 SPEC = """
@@ -56,14 +55,14 @@ def test_points_of_a_worker_that_dies_run_again(study: Study, tmp_path: Path):
         run = on_cluster(cluster.scheduler_address)
         killed: list[int] = []
 
-        def killing(points: Sequence[Point], note: Note) -> None:
+        def killing(study: Study, rows: Sequence[Row], note: Note) -> None:
             def after(place: int, answer: dict[str, Any]) -> None:
                 if not killed:  # the others have points in flight
                     killed.append(next(iter(cluster.workers.values())).pid)
                     os.kill(killed[0], signal.SIGKILL)
                 note(place, answer)
 
-            run(points, after)
+            run(study, rows, after)
 
         answer = sweep(study, tmp_path / "points.sqlite", run=killing)
     assert killed
