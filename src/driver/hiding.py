@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..backends.report.page.advice import MOST, WORTH
-from ..backends.report.page.summary import target_facts
-from ..backends.report.page.waiting import main_wait
+from ..backends.simulator.layers import unit_nodes
+from ..backends.simulator.waiting import MOST, WORTH, main_wait
 from ..machine import Machine
 from ..machine.changes import attribute, scaled
 from .trials import Trials
@@ -33,7 +32,7 @@ def hiding(trials: Trials, paths: Sequence[str], factor: float) -> list[list[dic
     factor hides it, the row is that of the largest.
     """
     machine, base = trials.point.machine, trials.base()
-    units = {unit["name"]: unit for unit in target_facts(machine)["units"]}
+    units = unit_nodes(machine)
     useful = [path for path in paths if _moves_loads(machine, path)]
     longest = _longest(base, units)
     if not longest:
@@ -57,7 +56,7 @@ def _moves_loads(machine: Machine, path: str) -> bool:
     return memory is not None and word == ("bandwidth" if memory.offchip else "depth")
 
 
-def _longest(base: Mapping[str, Any], units: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+def _longest(base: Mapping[str, Any], units: Mapping[str, Sequence[str]]) -> dict[int, dict[str, Any]]:
     """The layers that wait longest, by place: at least 1 % of the run, and as many as a report speaks of."""
     waits = {place: main_wait(layer, units) for place, layer in enumerate(base["layers"])}
     cycles = {place: wait.cycles for place, wait in waits.items() if wait is not None}
@@ -76,7 +75,7 @@ def _next(rows: Mapping[str, Sequence[Mapping[str, Any] | None]], factor: float)
 
 
 def _tried(
-    trials: Trials, path: str, factor: float, layer: Mapping[str, Any], units: Mapping[str, Any]
+    trials: Trials, path: str, factor: float, layer: Mapping[str, Any], units: Mapping[str, Sequence[str]]
 ) -> dict[str, Any] | None:
     """What is left of a layer's wait with more of an attribute; None where its nodes run in another layer then."""
     after = trials.of(path, factor)

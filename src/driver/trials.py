@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ..backends.program import Program
-from ..backends.report.page.waiting import waits_by_layer
 from ..backends.simulator import simulate
+from ..backends.simulator.waiting import waits_by_layer
 from ..errors import TilewrightError
 from ..machine.changes import scaled
 from ..search.processes import in_processes

@@ -115,9 +115,17 @@ def _works(machine: Machine, counts: Counts) -> Iterator[tuple[str, int]]:
     offchip = offchip_links(machine)
     dram = {link.channel or link.name for link in machine.links if link.name in offchip}
     yield from ((DRAM if name in dram else name, cycles) for name, cycles in channels.items())
+    nodes = unit_nodes(machine)
     for name, count in counts.units.items():
-        nodes = {m.node for m in machine.mnemonics if m.unit == name and m.node}
-        yield DRAM if nodes and nodes <= offchip else name, count.busy_cycles
+        yield DRAM if nodes[name] and offchip.issuperset(nodes[name]) else name, count.busy_cycles
+
+
+def unit_nodes(machine: Machine) -> dict[str, list[str]]:
+    """The nodes and links that each unit drives."""
+    return {
+        unit.name: sorted({m.node for m in machine.mnemonics if m.unit == unit.name and m.node})
+        for unit in machine.units
+    }
 
 
 def offchip_links(machine: Machine) -> set[str]:

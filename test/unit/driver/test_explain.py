@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tilewright
-from tilewright.backends.report.page.summary import target_facts
-from tilewright.backends.report.page.waiting import main_wait
+from tilewright.backends.simulator.layers import unit_nodes
+from tilewright.backends.simulator.waiting import main_wait
 from tilewright.driver.explain import explain
 from tilewright.driver.hiding import hiding
 from tilewright.driver.points import Point
@@ -18,7 +18,7 @@ from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, print_target
 from tilewright.machine.changes import scaled
 
-UNITS = {unit["name"]: unit for unit in target_facts(load_target("edge16"))["units"]}
+UNITS = unit_nodes(load_target("edge16"))
 KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=100 n=40 k=60"
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....files import write_file
+from ...simulator.waiting import waits_of
 from .occupancy import occupancies
 from .summary import layer_texts, summary, with_levers
 from .template import filled
 from .timeline import assembly, pack_lives, pack_timeline, packed, packed_json
-from .waiting import waits_of
 
 if TYPE_CHECKING:
     from ...program import Program

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .waiting import MainWait, main_wait
-
-MOST = 8
-"""Layers that are spoken of."""
-
-WORTH = 0.01
-"""Cycles of the whole run, as a share, that a layer must lose to be spoken of."""
+from ...simulator.waiting import MOST, WORTH, MainWait, main_wait
 
 NEAR = 0.02
 """A program this near to its bound is not made faster by another schedule."""
+
+Units = Mapping[str, Sequence[str]]
+"""The nodes of each unit."""
 
 IDLE_ARRAY = 0.5
 """An array that does less of its peak while it is busy leaves lanes idle."""
@@ -58,7 +55,7 @@ def _about_room(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _about_layers(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    units = {unit["name"]: unit for unit in answer["target"]["units"]}
+    units = {unit["name"]: unit["nodes"] for unit in answer["target"]["units"]}
     for number, layer in enumerate(answer["layers"]):
         if layer["cycles"] < WORTH * answer["cycles"]:
             continue
@@ -69,21 +66,21 @@ def _about_layers(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _about_wait(
-    answer: Mapping[str, Any], number: int, layer: Mapping[str, Any], wait: MainWait, units: Mapping[str, Any]
+    answer: Mapping[str, Any], number: int, layer: Mapping[str, Any], wait: MainWait, units: Units
 ) -> dict[str, Any]:
     speeds = _speeds(answer)
-    links = [node for node in units[wait.for_unit]["nodes"] if node in speeds]
-    text = f"{layer['name']}: {_work_of(units[wait.unit])} waits {wait.cycles:,} cycles for"
+    links = [node for node in units[wait.for_unit] if node in speeds]
+    text = f"{layer['name']}: {_work_of(wait.unit, units)} waits {wait.cycles:,} cycles for"
     if not links:
         lever = _hiding(layer) or "Smaller tiles let both work side by side."
-        return _remark(number, wait.cycles, f"{text} {_work_of(units[wait.for_unit])}.", lever)
+        return _remark(number, wait.cycles, f"{text} {_work_of(wait.for_unit, units)}.", lever)
     speed = speeds[links[0]]
     what = f"{wait.what} over " if wait.what else ""
     lever = _hiding(layer) or _estimate(layer, units, speed)
     return _remark(number, wait.cycles, f"{text} {what}{links[0]} ({speed:g} B/cycle).", lever)
 
 
-def _estimate(layer: Mapping[str, Any], units: Mapping[str, Any], speed: float) -> str:
+def _estimate(layer: Mapping[str, Any], units: Units, speed: float) -> str:
     """What may hide a wait for a link of `speed` bytes a cycle."""
     work = max((c for key, c in layer["busy_cycles"].items() if key not in ("dram", *units)), default=0)
     moved = layer["dram_bytes"]
@@ -119,9 +116,9 @@ def _speeds(answer: Mapping[str, Any]) -> dict[str, float]:
     return {link["name"]: link["bytes_per_cycle"] for link in links}
 
 
-def _work_of(unit: Mapping[str, Any]) -> str:
+def _work_of(unit: str, units: Units) -> str:
     """What a unit is called: the node or link that it serves, if that is one."""
-    return unit["nodes"][0] if len(unit["nodes"]) == 1 else unit["name"]
+    return units[unit][0] if len(units[unit]) == 1 else unit
 
 
 def _about_lanes(answer: Mapping[str, Any], number: int, layer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ....machine import Machine
 from ....machine.layer_source import LayerSource
 from ...simulator.energy import peak_ops_per_cycle
-from ...simulator.layers import compute_array, offchip_links
+from ...simulator.layers import compute_array, offchip_links, unit_nodes
 from ...simulator.result import SimulationResult
+from ...simulator.waiting import waits_by_layer
 from .advice import advice_of
 from .layout import layout_of
-from .waiting import waits_by_layer
 
 if TYPE_CHECKING:
     from ...program import Program
@@ -67,14 +67,8 @@ def target_facts(machine: Machine) -> dict[str, Any]:
         {"name": memory.name, "capacity_bytes": memory.capacity_bytes, "offchip": memory.offchip}
         for memory in machine.memories
     ]
-    units = [
-        {
-            "name": unit.name,
-            "depth": unit.depth,
-            "nodes": sorted({m.node for m in machine.mnemonics if m.unit == unit.name and m.node}),
-        }
-        for unit in machine.units
-    ]
+    nodes = unit_nodes(machine)
+    units = [{"name": unit.name, "depth": unit.depth, "nodes": nodes[unit.name]} for unit in machine.units]
     facts = {"name": machine.name, "control": machine.control, "frequency_hz": machine.frequency_hz}
     return {**facts, "array": array, "array_peaks": peaks, "memories": memories, "links": links, "units": units}
 

@@ -16,8 +16,8 @@ from ...assembler import disassemble
 from ...simulator.plan import Plan
 from ...simulator.schedule import Issue
 from ...simulator.stream import Stream
+from ...simulator.waiting import NOTHING, Wait
 from .occupancy import Occupancy
-from .waiting import NOTHING, Wait
 
 Array = NDArray[Any]
 

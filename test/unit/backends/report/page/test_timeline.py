@@ -7,7 +7,7 @@ import numpy as np
 
 from tilewright.backends.assembler import disassemble
 from tilewright.backends.report.page.timeline import COLUMNS, pack_timeline, packed
-from tilewright.backends.report.page.waiting import waits_of
+from tilewright.backends.simulator.waiting import waits_of
 
 from .conftest import Report
 

@@ -7,16 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....machine.tensor_placement import TensorPlacement
-from ...simulator.schedule import Issue
-from ...simulator.stream import Stream
+from ...machine.tensor_placement import TensorPlacement
+from .schedule import Issue
+from .stream import Stream
 
 if TYPE_CHECKING:
-    from ...program import Program
-    from ...simulator.result import SimulationResult
+    from ..program import Program
+    from .result import SimulationResult
 
 NOTHING = -1
 """The cause of an instruction that waited for no other: it is the first, or its queue let it in late."""
+
+WORTH = 0.01
+"""Cycles of the whole run, as a share, that a layer must lose to be spoken of."""
+
+MOST = 8
+"""Layers that are spoken of."""
 
 MOST_LINKS = 1000
 """Instructions that a chain of causes is followed through."""
@@ -143,9 +149,9 @@ class MainWait:
     cycles: int
 
 
-def main_wait(layer: Mapping[str, Any], units: Mapping[str, Mapping[str, Any]]) -> MainWait | None:
-    """That of a layer with `waits`; None where nothing is waited for.  `units` are those of the target, by name."""
-    nodes = {node: name for name, unit in units.items() for node in unit["nodes"]}
+def main_wait(layer: Mapping[str, Any], nodes_of: Mapping[str, Sequence[str]]) -> MainWait | None:
+    """That of a layer with `waits`; None where nothing is waited for.  `nodes_of` is `layers.unit_nodes`."""
+    nodes = {node: name for name, own in nodes_of.items() for node in own}
     busy = {node: cycles for node, cycles in layer["busy_cycles"].items() if node in nodes and "->" not in node}
     main = nodes[max(busy, key=lambda node: busy[node])] if busy else ""
     by_unit: dict[str, int] = {}

@@ -1,9 +1,9 @@
 """What instructions waited for, on programs whose times can be told by hand."""
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.report.page.waiting import NOTHING, MainWait, Wait, cargo_of, layer_waits, main_wait, waits_of
 from tilewright.backends.simulator.schedule import Issue, run_queues
 from tilewright.backends.simulator.stream import Stream, make_stream
+from tilewright.backends.simulator.waiting import NOTHING, MainWait, Wait, cargo_of, layer_waits, main_wait, waits_of
 from tilewright.frontends.acg import load_target
 from tilewright.machine.tensor_placement import TensorPlacement
 
@@ -56,7 +56,7 @@ def test_cargo_is_the_tensor_that_lies_there():
 
 def test_the_main_wait_is_the_longest_of_the_busiest_unit():
     """MXU is busiest; it waits 30 + 40 cycles for LD, most of them for weights, 60 for VP, and VP waits 500."""
-    units = {"LD": {"nodes": ["DRAM->GBUF"]}, "MX": {"nodes": ["MXU"]}, "VP": {"nodes": ["VPU"]}}
+    units = {"LD": ["DRAM->GBUF"], "MX": ["MXU"], "VP": ["VPU"]}
     rows = [("MX", "VP", "", 60), ("MX", "LD", "weights", 40), ("MX", "LD", "maps", 30), ("VP", "LD", "maps", 500)]
     waits = [{"unit": a, "for_unit": b, "for_what": c, "for_layer": 0, "cycles": d} for a, b, c, d in rows]
     layer = {"busy_cycles": {"MXU": 9, "VPU": 4, "DRAM->GBUF": 99, "dram": 99}, "waits": waits}
