@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import pairwise
-from math import log10
 from pathlib import Path
 
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c", "#ccb974", "#64b5cd")
@@ -71,49 +69,7 @@ def bars(path: Path, title: str, groups: Sequence[str], series: Mapping[str, Seq
     canvas.save(path)
 
 
-def lines(
-    path: Path,
-    title: str,
-    axes: tuple[str, str],
-    series: Mapping[str, Points],
-    *,
-    log_x: bool = False,
-    joined: bool = True,
-) -> None:
-    """Lines, or points where they are not `joined`."""
-    canvas = Canvas(title, list(series))
-    points = [(_at(x, log_x), y) for values in series.values() for x, y in values]
-    low_x, high_x = min(x for x, _ in points), max(x for x, _ in points)
-    low, high = min(y for _, y in points), max(y for _, y in points)
-    floor, across = HEIGHT - BOTTOM, WIDTH - LEFT - 30
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        right = LEFT + (_at(x, log_x) - low_x) / max(high_x - low_x, 1e-9) * across
-        return right, floor - (y - low) / max(high - low, 1e-9) * (floor - TOP - 10)
-
-    for tick in range(5):
-        value = low + tick / 4 * (high - low)
-        y = place(10**low_x if log_x else low_x, value)[1]
-        canvas.line((LEFT, y), (WIDTH - 10, y))
-        canvas.text(LEFT - 6, y + 4, f"{value:.4g}", anchor="end")
-        x = low_x + tick / 4 * (high_x - low_x)
-        canvas.text(LEFT + tick / 4 * across, floor + 16, f"{10**x if log_x else x:.3g}")
-    canvas.text(WIDTH / 2, HEIGHT - 20, f"{axes[0]}  (up: {axes[1]})")
-    for number, values in enumerate(series.values()):
-        spots = [place(x, y) for x, y in values]
-        if joined:
-            for a, b in pairwise(spots):
-                canvas.line(a, b, COLOURS[number % len(COLOURS)])
-        for x, y in spots:
-            canvas.rectangle(x - 1.5, y - 1.5, 3, 3, number)
-    canvas.save(path)
-
-
 def markdown(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table as text."""
     lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
     path.write_text("\n".join(lines) + "\n")
-
-
-def _at(x: float, log: bool) -> float:
-    return log10(max(x, 1.0)) if log else x

@@ -11,6 +11,7 @@ SPEC.toml says which attributes of the target take which values (docs/sweep.md):
   [formulas]
   room = "GBUF.depth * GBUF.banks"
 
+With `command = "schedule"` or `"partition"` points are plans instead of programs.
 Points that the database has are not computed again, so a study that was stopped goes on where it was.
 """
 

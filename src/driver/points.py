@@ -1,4 +1,4 @@
-"""A network on a machine, compiled and told in numbers: a point of a study, in any process."""
+"""A network on a machine, compiled or planned and told in numbers: a point of a study, in any process."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from ..machine import Machine
 from .cost_terms import cost_of
 from .models import compile
 from .pipelines import CompileOptions
+from .plans import PlanOptions, plan_figures
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is compiled: a model by name, for a machine; `costs` of other packages are figures of it, too."""
+    """A model by name, for a machine, and what of it: a program, or a plan.
+
+    `costs` of other packages are figures of its program, too.
+    """
 
     model: str
     machine: Machine
     shapes: InputShapes = field(default_factory=InputShapes)
-    options: CompileOptions = field(default_factory=CompileOptions)
+    options: CompileOptions | PlanOptions = field(default_factory=CompileOptions)
     costs: tuple[str, ...] = ()
 
 
@@ -38,14 +42,22 @@ def no_layers(_: Program) -> list[dict[str, Any]]:
 
 
 def evaluate(point: Point, layers_of: Callable[[Program], list[dict[str, Any]]] = predicted_layers) -> dict[str, Any]:
-    """Predicted figures, bounds and layers of a point; where there is no program, `error` as `--json` tells it."""
+    """Predicted figures and bounds of a point, and layers of a program; where there is none, `error` as in `--json`."""
     start = time.process_time()
     try:
-        program = compile(point.model, point.machine, shapes=point.shapes, options=point.options)
-        costs = {name: cost_of(name, program) for name in point.costs}
+        if isinstance(point.options, PlanOptions):
+            answer = plan_figures(point.model, point.machine, point.shapes, point.options)
+        else:
+            answer = _compiled(point, point.options, layers_of)
     except TilewrightError as error:
-        return {"error": TilewrightError.as_dict(error), "cpu_s": time.process_time() - start}
+        answer = {"error": TilewrightError.as_dict(error)}
+    return {**answer, "cpu_s": time.process_time() - start}
+
+
+def _compiled(
+    point: Point, options: CompileOptions, layers_of: Callable[[Program], list[dict[str, Any]]]
+) -> dict[str, Any]:
+    program = compile(point.model, point.machine, shapes=point.shapes, options=options)
+    costs = {name: cost_of(name, program) for name in point.costs}
     figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
-    layers = layers_of(program)
-    spent = time.process_time() - start
-    return {**figures, **costs, **program.bounds(figures["cycles"]), "layers": layers, "cpu_s": spent}
+    return {**figures, **costs, **program.bounds(figures["cycles"]), "layers": layers_of(program)}

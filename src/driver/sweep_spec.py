@@ -24,6 +24,7 @@ from ..machine.area import area_of
 from ..machine.changes import Value, attribute, changed
 from .cost_terms import cost_names
 from .pipelines import CompileOptions
+from .plans import PlanOptions
 from .points import Point
 
 MOST_POINTS = 100_000
@@ -47,6 +48,7 @@ KEYS = {
     "machines": list,
     "within": dict,
     "formulas": dict,
+    "command": str,
     "options": dict,
 }
 
@@ -83,7 +85,7 @@ class Study:
     seed: int = 0
     objectives: tuple[str, ...] = ("cycles", "energy_pj")
     formulas: Mapping[str, Expr] = field(default_factory=dict[str, Expr])
-    options: CompileOptions = field(default_factory=CompileOptions)
+    options: CompileOptions | PlanOptions = field(default_factory=CompileOptions)
     given: tuple[Mapping[str, Value], ...] = ()
     within: Mapping[str, tuple[Range, ...]] = field(default_factory=dict[str, tuple[Range, ...]])
 
@@ -175,7 +177,7 @@ def read_study(path: Path) -> Study:
         spec.get("seed", 0),
         tuple(spec.get("objectives", ("cycles", "energy_pj"))),
         formulas,
-        _options(path, spec.get("options", {})),
+        _options(path, spec.get("command", "compile"), spec.get("options", {})),
         _machines(path, spec.get("machines", [])),
         {name: _ranges(path, name, ranges) for name, ranges in spec.get("within", {}).items()},
     )
@@ -225,7 +227,8 @@ def _check_study(path: Path, study: Study) -> None:
         raise TilewrightError("parse", f"{path}: within", "all of the grid", "`search` or `samples`", "leave one out")
     if study.within and not study.machines():
         raise TilewrightError("parse", f"{path}: within", "ranges with machines in them", "no machine", "widen them")
-    known = (*FIGURES, *study.costs(), *cost_names())
+    programs = cost_names() if isinstance(study.options, CompileOptions) else []
+    known = (*FIGURES, *study.costs(), *programs)
     for name in study.objectives:
         if name not in known:
             raise TilewrightError("parse", f"{path}: objectives", f"some of {', '.join(known)}", f"'{name}'")
@@ -271,11 +274,23 @@ def _beside(path: Path, name: str) -> str:
     return str(found) if Path(name).suffix and found.is_file() else name
 
 
-def _options(path: Path, given: Mapping[str, Any]) -> CompileOptions:
-    taken = ("partition", "tile_rows", "tile_columns", "time_limit_s", "seed", "prove")
+OPTIONS = {
+    "compile": ("partition", "tile_rows", "tile_columns", "time_limit_s", "seed", "prove"),
+    "partition": ("method", "objective", "time_limit_s", "seed"),
+    "schedule": ("method", "objective", "time_limit_s", "seed", "rounds"),
+}
+"""What points are answers of, and the options of each."""
+
+
+def _options(path: Path, command: str, given: Mapping[str, Any]) -> CompileOptions | PlanOptions:
+    if command not in OPTIONS:
+        raise TilewrightError("parse", f"{path}: command", f"one of {', '.join(OPTIONS)}", repr(command))
     for name in given:
-        if name not in taken:
-            raise TilewrightError("parse", f"{path}: options.{name}", f"one of {', '.join(taken)}", "no such option")
+        if name not in OPTIONS[command]:
+            expected = f"one of {', '.join(OPTIONS[command])}"
+            raise TilewrightError("parse", f"{path}: options.{name}", expected, "no such option")
+    if command != "compile":
+        return PlanOptions(command, **given)
     chosen = dict(given)
     if chosen.get("partition") == "none":
         chosen["partition"] = ""

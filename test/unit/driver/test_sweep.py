@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tilewright.cli import main
+from tilewright.driver.pipelines import CompileOptions
 from tilewright.driver.points import Point
 from tilewright.driver.sweep import front_of, sweep
 from tilewright.driver.sweep_spec import Study, read_study
@@ -142,9 +144,48 @@ def test_a_machine_without_a_program_is_a_point(spec: Path, tmp_path: Path):
     assert [machine["attributes"]["GBUF.depth"] for machine in answer["front"]] == [16384]
 
 
+@pytest.mark.parametrize(
+    ("command", "target", "network", "figures"),
+    [
+        ("schedule", "edge16", "gpt2_small_decode", ["latency_cycles", "energy_pj", "dram_bytes", "gap"]),
+        ("partition", "cocco_npu", "vgg16", ["latency_cycles", "energy_pj", "ema_bytes", "gap"]),
+    ],
+)
+def test_points_may_be_plans(
+    tmp_path: Path,
+    command: str,
+    target: str,
+    network: str,
+    figures: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+):
+    """Each point is what the command answers for that machine; a machine that is none of its kind is an error."""
+    spec = tmp_path / "study.toml"
+    text = f"""
+        target = "{target}"
+        command = "{command}"
+        networks = ["{network}"]
+        attributes = {{ "DRAM.bandwidth" = [8, 16] }}
+        options = {{ seed = 3, objective = "latency" }}
+        """
+    spec.write_text(text)
+    answer = sweep(read_study(spec), tmp_path / "points.sqlite")
+    for row in answer["rows"]:
+        machine = f"{target}:DRAM.bandwidth={row['attributes']['DRAM.bandwidth']}"
+        words = [command, network, "--target", machine, "--seed", "3", "--objective", "latency", "--json"]
+        assert main(words) == 0
+        plan = json.loads(capsys.readouterr().out)
+        assert [row[key] for key in ("cycles", "energy_pj", "dram_bytes", "gap")] == [plan[key] for key in figures]
+    assert answer["rows"][0]["cycles"] > answer["rows"][1]["cycles"]
+    spec.write_text(text.replace(target, "hvx").replace("DRAM.bandwidth", "frequency"))
+    assert sweep(read_study(spec), tmp_path / "points.sqlite")["failed"] == 2
+
+
 def test_layer_by_layer_has_its_name(spec: Path):
     spec.write_text(f"{SPEC}\n[options]\npartition = 'none'")
-    assert read_study(spec).options.partition == ""
+    options = read_study(spec).options
+    assert isinstance(options, CompileOptions)
+    assert options.partition == ""
 
 
 def count(database: Path) -> int:
@@ -211,6 +252,11 @@ def test_figures_of_several_networks_are_geometric_means():
         ("networks = ['a']\nsearch = 3\nsamples = 3", "leave some out"),
         ("networks = ['a']\n[formulas]\nroom = 'GBUF.depth *'", "room"),
         ("networks = ['a']\n[options]\nspeed = 1", "no such option"),
+        ("networks = ['a']\ncommand = 'map'", "compile, partition, schedule"),
+        ("networks = ['a']\ncommand = 'schedule'\n[options]\nprove = false", "no such option"),
+        ("networks = ['a']\ncommand = 'partition'\n[options]\nrounds = 3", "no such option"),
+        ("networks = ['a']\ncommand = 'partition'\n[options]\nmethod = 'soma'", "'soma'"),
+        ("networks = ['a']\ncommand = 'schedule'\n[options]\nobjective = 'dram'", "'dram'"),
         ("networks = ['a']\nsamples = 'all'", "a whole number"),
         ("networks = ['a']\nmachines = [3]", "tables of the same attributes"),
         ("networks = ['a']\nmachines = {'GBUF.depth' = 1}", "a list"),

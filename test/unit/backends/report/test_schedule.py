@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
-from tilewright.backends.report.heat_svg import HeatMap, heat_svg
 from tilewright.backends.report.schedule_svg import schedule_svg
 from tilewright.backends.report.schedule_trace import schedule_trace
 from tilewright.costs.dram import Model
@@ -60,17 +59,6 @@ def test_traces_and_pictures_name_layers():
     legend = [text for text in texts if text.startswith("1: ")]
     assert len(legend) == 1  # both schedules have the same groups
     assert "stem" in legend[0]
-
-
-def test_heat_map():
-    """Four machines, three of them within a tenth of the best: the red line goes round those."""
-    maps = [HeatMap("a < b", ("8 MiB", "16 MiB"), ("2", "4"), ((400.0, 105.0), (102.0, 100.0)), 0.1)]
-    shapes = list(ElementTree.fromstring(heat_svg(maps, 2, ("buffer", "GB/s"), "sweep")).iter())
-    assert sum(item.tag.endswith("}rect") for item in shapes) == 1 + 4
-    lines = [item for item in shapes if item.tag.endswith("}line")]
-    assert len(lines) == 8
-    texts = {item.text for item in shapes if item.tag.endswith("}text")}
-    assert {"a < b", "400", "105", "102", "100", "8 MiB", "4", "buffer", "GB/s"} <= texts
 
 
 def test_picture():
