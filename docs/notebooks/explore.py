@@ -73,7 +73,7 @@ def _(answer, energy_svg, mo, program, roofline_svg, timeline_svg):
 @app.cell
 def _(mo):
     mo.md("""
-    ## What stands out, and what the machine should have instead
+    ## Other bandwidths
 
     The same kernel with each bandwidth: where the line is flat, more brings nothing.
     """)
@@ -93,7 +93,8 @@ def _(columns, mo, model, tilewright):
 
 @app.cell
 def _(answer, mo):
-    mo.md("\n".join(f"- {remark['text']} {remark['lever']}" for remark in answer["advice"]) or "Nothing.")
+    remarks = "\n".join(f"- {remark['text']} {remark['lever']}" for remark in answer["advice"]) or "Nothing."
+    mo.md(f"## What stands out, and what would change it\n\n{remarks}")
     return
 
 
