@@ -201,6 +201,7 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
     for place in range(len(tally)):
         tally[place] = 0
     work.energy[len(work.energy) - 1] = 0.0
+    work.edge_load[2] = -1
     positions = place_layers(state, stages)
     tally[POSITIONS] = positions
     if positions + 2 > work.positions.shape[1]:
@@ -310,9 +311,7 @@ def _emit_loads(
                 continue
             end = position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer] + 1
             if tile == 0:
-                work.edge_load[2, edge] = -1
-                if stays(net, work, edge, end, batch):
-                    work.edge_load[2, edge] = -2
+                work.edge_load[2, edge] = -2 if stays(net, work, edge, end, batch) else -1
             if work.edge_load[2, edge] == -2:
                 continue
         life, size = (position, position + 1), work.edge_load[1, edge]

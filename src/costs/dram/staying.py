@@ -82,7 +82,7 @@ def stays(net: Net, work: Workspace, edge: int, until: int, batch: int) -> bool:
     while twin != edge:
         other, first = net.edges[EDGE_LAYER, twin], work.edge_load[2, twin]
         near = stages[GROUP, other] == stages[GROUP, layer] and stages[FUSED, other] < stages[FUSED, layer]
-        if near and _reads_gapless(net, other) and first < work.tally[LOADS] and loads[LOAD_EDGE, first] == twin:
+        if near and _reads_gapless(net, other) and 0 <= first < work.tally[LOADS] and loads[LOAD_EDGE, first] == twin:
             total = 0
             for row in range(first, work.edge_load[0, twin] + 1):
                 if loads[LOAD_EDGE, row] == twin:

@@ -95,7 +95,8 @@ stores made and transfers begun so far, when the channel is free.
 class Workspace(NamedTuple):
     """All of them.
 
-    `edge_load` is by edge the last load made for it, bytes that a tile reads, and the first load made for it;
+    `edge_load` is by edge the last load made for it, bytes that a tile reads, and the first load made for it (-1:
+    none, -2: none is needed);
     `sequence` the transfers in order (-1 - i for store i); `energy` is pJ by layer of a tile, and at the end of all.
     `price_keys` and `price_energy` keep prices of tiles.
     """

@@ -8,16 +8,16 @@ import pytest
 from tilewright.costs.clock import Limit, team
 from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import lower_bound
-from tilewright.costs.dram.slices import sliced
+from tilewright.costs.dram.slices import sliced, variants
 from tilewright.costs.dram.workspace import FUSED_GROUP
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
 from tilewright.search.dram import Effort, Objective, schedule
-from tilewright.search.dram.anneal import Task, start_chain
+from tilewright.search.dram.anneal import Task, anneal, start_chain
 from tilewright.search.dram.polish import polish
 from tilewright.search.dram.schedule import new_chain, room
-from tilewright.search.dram.starts import alone, cost, fused, segmented, uniform_state
+from tilewright.search.dram.starts import alone, cost, fused, segmented, starts, uniform_state
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 
 from ...costs.soma.witness import plan
@@ -183,6 +183,18 @@ def test_short_groups_are_found():
     start_chain(task, again, work)
     polish(task, again, work, Limit(0.0))
     assert (again.best == first).all()
+
+
+def test_a_price_does_not_depend_on_what_was_priced_before():
+    """Four samples of a prompt in 4 MiB: the best of a walk costs the same in a workspace that nothing has used."""
+    machine = model(4 << 20)._replace(bandwidth=4, exact=1)
+    network = list(variants(schedule_network("gpt2_small_prefill"), machine))[1]
+    task = Task(net_tables(network), machine, splits(4), 4, 4 << 20, 0.0, 1.0, 2)
+    work = room(task)
+    chain = new_chain(starts(network, task, work), 0, 1)
+    start_chain(task, chain, work)
+    anneal(task, chain, work, (0, 200, 300), (0.01, 0.0001))
+    assert cost(task, chain.best, room(task)) == chain.costs[1]
 
 
 def test_objective():
