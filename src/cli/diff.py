@@ -1,6 +1,7 @@
-"""Tell what two compiled networks, or two runs, differ in: totals, target, and layers, most changed first.
+"""Tell what two compiled networks, runs or plans differ in: totals, target, and layers, most changed first.
 
-A and B are folders that `compile` wrote, or files with what `run --json` or `report --json` printed.
+A and B are folders that `compile` wrote, or files with what `run`, `report`, `partition`, `explore`, `schedule` or
+`map` printed with `--json`.  Of partitions groups are compared, of mappings memories.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SIDES = "A", "B", "change"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", type=Path, nargs=2, metavar="A B", help="compiled folders, or files with answers of runs"
+        "files", type=Path, nargs=2, metavar="A B", help="compiled folders, or files with answers of runs or plans"
     )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
 
@@ -52,10 +53,14 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Mapping[str, float]]:
         program = load_program(path)
         result = simulate(program, functional=False, checks=False)
         return summary(program, result, program.title), attributes_of(program.machine)
-    expected = "a folder that `compile` wrote, or the answer of `run --json`"
+    from ..backends.report.plans import is_plan, plan_answer
+
+    expected = "a folder that `compile` wrote, or the answer of `run --json` or of a plan"
     try:
         answer = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        if isinstance(answer, dict) and is_plan(cast(dict[str, Any], answer)):
+            answer = plan_answer(cast(dict[str, Any], answer))
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         raise TilewrightError("parse", str(path), expected, str(error)[:200]) from error
     if not isinstance(answer, dict) or not _is_answer(cast(dict[str, Any], answer)):
         raise TilewrightError("parse", str(path), expected, "other JSON")

@@ -1,4 +1,4 @@
-"""What two compiled networks, or two runs, differ in: totals, target, and layers, most changed first."""
+"""What two compiled networks, runs or plans differ in: totals, target, and layers, most changed first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 Answer = Mapping[str, Any]
 
 TOTALS = ("cycles", "energy_pj", "dram_bytes", "instructions")
+PLAN_TOTALS = ("max_buffer_bytes", "layer_groups", "fused_groups", "tiles", "dram_tensors", "edp", "method", "mapper")
+"""What answers of plans (`plans.plan_answer`) have, too."""
+
 LAYER_NUMBERS = ("cycles", "dram_bytes", "energy_pj", "instructions")
 LAYER_WORDS = ("bound_by", "group")
 
@@ -19,7 +22,9 @@ def difference(a: Answer, b: Answer, attributes: Sequence[Mapping[str, float]] =
     layer's cycles.  Layers of the same nodes or else name are compared; what only one of both has is None in the other.
     """
     totals = [
-        _change(key, a.get(key), b.get(key)) for key in TOTALS if a.get(key) is not None or b.get(key) is not None
+        _change(key, a.get(key), b.get(key))
+        for key in (*TOTALS, *PLAN_TOTALS)
+        if a.get(key) is not None or b.get(key) is not None
     ]
     totals += [
         _change(f"lower_bound.{key}", a["lower_bound"][key], b["lower_bound"].get(key))
@@ -50,7 +55,7 @@ def _layers(a: Answer, b: Answer) -> Iterator[dict[str, Any]]:
         cycles = abs((other or {}).get("cycles", 0) - (one or {}).get("cycles", 0)) / sums["cycles"]
         decided = notes_a.get(_key(one), {}), notes_b.get(_key(other), {})
         for key, before, after in _values(one, other, *decided):
-            if before != after:
+            if (before or None) != (after or None):
                 number = key in sums
                 weight = abs((after or 0) - (before or 0)) / sums[key] if number else 0.999 * cycles
                 yield {"layer": known["name"], **_change(key, before, after), "weight": weight}

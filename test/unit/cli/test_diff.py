@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,49 @@ def test_answers_of_runs(folders: tuple[str, str], tmp_path: Path, capsys: pytes
     assert "The layers are the same." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"layers": 3}', '{"layers": [{"name": "a"}]}'])
+def test_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Partitions by group, schedules by their totals, mappings by memory; both ways of searching, each with itself."""
+
+    def found(*words: str) -> str:
+        assert main([*words, "--json"]) == 0
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
+        path.write_text(capsys.readouterr().out)
+        return str(path)
+
+    def differ(a: str, b: str) -> dict[str, Any]:
+        assert main(["diff", a, b, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    single, ours = (found("partition", "vgg16", "--method", method) for method in ("per-layer", "ours"))
+    answer = differ(single, ours)
+    a, b = (json.loads(Path(file).read_text()) for file in (single, ours))
+    assert {"key": "dram_bytes", "a": a["ema_bytes"], "b": b["ema_bytes"]} in answer["totals"]
+    group = next(group for group in b["groups"] if len(group["layers"]) > 1)
+    moved = group["weight_bytes"] + group["input_bytes"] + group["output_bytes"]
+    name = f"{group['layers'][0]} .. {group['layers'][-1]} ({len(group['layers'])})"
+    (change,) = [one for one in answer["changed"] if (one["layer"], one["key"]) == (name, "dram_bytes")]
+    assert (change["a"], change["b"]) == (None, moved)
+    assert differ(ours, ours)["changed"] == []
+    schedule = found("schedule", "gpt2_small_decode", "--rounds", "20")
+    totals = {one["key"]: one["a"] for one in differ(schedule, schedule)["totals"]}
+    assert totals["tiles"] == json.loads(Path(schedule).read_text())["tiles"]
+    kernels = [found("map", KERNEL.replace("100", m), "--target", "edge16", "--mapper", "sunstone") for m in ("100", "50")]
+    loops = {one["layer"] for one in differ(*kernels)["changed"]}
+    assert {"DRAM, A", "DRAM, O"} <= loops
+    assert differ(kernels[0], kernels[0])["changed"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"mapping": 3}',
+        '{"latency_cycles": 3, "groups": [[]]}',
+        "{",
+        "[]",
+        '{"layers": 3}',
+        '{"layers": [{"name": "a"}]}',
+    ],
+)
 def test_other_files_are_refused(
     text: str, folders: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
