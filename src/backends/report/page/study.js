@@ -86,7 +86,7 @@ function drawTable() {
 
 $("title").append(answer.name);
 startPage();
-$("cards").append(...[["points", answer.points], ["done", answer.done], ["without a program", answer.failed], ["on the front", front.length]]
+$("cards").append(...[["points", answer.points], ["done", answer.done], ["without an answer", answer.failed], ["on the front", front.length]]
   .map(([label, value]) => card(label, exact(value))));
 if (machines.length) {
   const [first, second = FIGURES[0]] = answer.objectives;
