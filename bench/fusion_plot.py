@@ -1,4 +1,4 @@
-"""Plots as SVG text: grouped bars, lines and points; tables as markdown."""
+"""Plots as SVG text: grouped bars; tables as markdown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c", "#ccb974", "#64b5cd")
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 900, 360, 70, 70, 50
-
-Points = Sequence[tuple[float, float]]
 
 
 class Canvas:

@@ -76,7 +76,9 @@ def test_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     schedule = found("schedule", "gpt2_small_decode", "--rounds", "20")
     totals = {one["key"]: one["a"] for one in differ(schedule, schedule)["totals"]}
     assert totals["tiles"] == json.loads(Path(schedule).read_text())["tiles"]
-    kernels = [found("map", KERNEL.replace("100", m), "--target", "edge16", "--mapper", "sunstone") for m in ("100", "50")]
+    kernels = [
+        found("map", KERNEL.replace("100", m), "--target", "edge16", "--mapper", "sunstone") for m in ("100", "50")
+    ]
     loops = {one["layer"] for one in differ(*kernels)["changed"]}
     assert {"DRAM, A", "DRAM, O"} <= loops
     assert differ(kernels[0], kernels[0])["changed"] == []
