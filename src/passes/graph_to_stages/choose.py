@@ -98,12 +98,12 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     blocks = ceil(result.blocks / tiles.blocks)
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
     sums = result.elements
-    passes = 3 + 2 * work.vectors + (not work.vectors)
+    passes = 1 + sum(step.passes for step in work.steps)
     if work.maximum:
         passes = 2 + 2 * window.taps + 2 * window.row_step * window.column_step
-    slices = maps * ceil(result.blocks * tiles.block_elements / max(256, tiles.block_elements))
-    walks = maps * blocks * (work.parts * window.taps) + slices * (passes + 1)
-    products = 0 if work.maximum else sums * work.parts * window.taps
+    slices = maps * ceil(result.blocks / tiles.slice_blocks)
+    walks = maps * blocks * (work.weight_parts * window.taps) + slices * (passes + 1)
+    products = 0 if work.maximum else sums * work.weight_parts * window.taps
     compute = products + sums * passes + OVERHEAD_CYCLES * walks
     rows, columns = window.reach(tiles.rows, tiles.columns)
     rows, columns = min(rows, work.sources[0].height), min(columns, work.sources[0].width)
@@ -112,7 +112,7 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     if not work.diagonal and chunks == 1 and (maps == 1 or not tiles.outer):
         again = 1
     loaded = 16 * total * rows * columns * maps * again
-    weights = 256 * (1 if work.shared else result.blocks) * work.parts * (1 if work.maximum else window.taps)
+    weights = 256 * (1 if work.shared else result.blocks) * work.weight_parts * (1 if work.maximum else window.taps)
     if not work.shared and (tiles.whole or chunks == 1):
         weights *= 1 if tiles.outer or blocks == 1 else maps
     elif not work.shared:

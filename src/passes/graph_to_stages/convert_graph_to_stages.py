@@ -27,9 +27,10 @@ from ...resources import Resources, resources_of
 from ..names import value_names
 from .choose import choose_tiles
 from .emit import LayerWriter
-from .places import Places
-from .read import Found, Reader, refused
-from .works import Tiles, Work
+from .places import Places, digits_of, plane_of
+from .read import UNSIGNED, Found, Reader, offset_of, refused
+from .scales import Step
+from .works import Applied, Plane, Tiles, Window, Work
 
 LARGEST_NUMBER = 32767
 """What an immediate holds; other numbers become vectors."""
@@ -68,8 +69,9 @@ class StagesProgram:
     def __init__(self, machine: Machine, function: FuncOp, resources: Resources) -> None:
         self.isa, self.function = StageIsa(machine), function
         self.writer, self.places = StageWriter(self.isa), Places(self.isa, resources)
-        self.reader, self.layers = Reader(resources), LayerRecorder()
+        self.reader, self.layers = Reader(resources, self.isa.depth), LayerRecorder()
         self.known: dict[Work, Tiles] = {}
+        self.moving: set[Operation] = set()
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
@@ -79,22 +81,48 @@ class StagesProgram:
         outputs = list(zip(last.arguments, value_names(self.function, "graph.outputs"), strict=True))
         for value, name in inputs:
             if value.uses:
-                self.places.plane(value)
-                self.places.note(value, name, Role.INPUT)
+                self._given(value, name)
         needed = self._needed(last)
         self._join(needed)
         for op in needed:
-            found = self.reader.layer(op.results[0])
+            found = self.reader.moved(op) if op in self.moving else self.reader.layer(op.results[0])
             if found is not None:
                 self._write(self._work(found))
         for value, name in outputs:
-            self.places.note(value, name, Role.OUTPUT)
+            self._returned(value, name)
         self._end()
         code = self.writer.bytes()
         cycles = float(run_stages(read_code(self.isa.machine, code))[1].max(initial=0))
         made = ProgramOp(self.function.sym_name.data, self.places.ops, code, {"cycles": cycles})
         set_layers(made, self.layers.table())
         return made
+
+    def _given(self, value: SSAValue, name: str) -> None:
+        """An input; bytes without a sign become signed ones first."""
+        places, plane = self.places, self.places.plane(value)
+        if not offset_of(value):
+            places.note(value, name, Role.INPUT, plane)
+            return
+        given = places.another(value)
+        places.note(value, name, Role.INPUT, given)
+        self._write(self._turned(name, given, plane))
+
+    def _returned(self, value: SSAValue, name: str) -> None:
+        """An output; bytes without a sign, and parts of other maps, are copied to where it lies."""
+        places, plane = self.places, self.places.planes[value]
+        if offset_of(value) or replace(plane, element=0) != plane_of(value, self.isa.lanes):
+            asked = places.another(value)
+            self._write(self._turned(name, plane, asked, offset_of(value)))
+            plane = asked
+        places.note(value, name, Role.OUTPUT, plane)
+
+    def _turned(self, name: str, source: Plane, result: Plane, added: int = UNSIGNED) -> Work:
+        """Bytes with 128 more or less, which is the same for the 8 bits that are stored, or as they are."""
+        one = np.ones((1, 1, 1), np.int64)
+        weights, shared = self.places.diagonals(f"{name}.signed", one, self.isa.lanes)
+        steps = (Applied("add", number=added),)
+        work = Work(name, (name,), (source,), result, Window(), weights, True, shared, steps=steps)
+        return work.of_one_image()
 
     def _needed(self, last: ReturnOp) -> list[graph.LayerOp]:
         """The layers that make stored values, in order; what lies between them is part of a layer."""
@@ -116,17 +144,19 @@ class StagesProgram:
         return found[::-1]
 
     def _join(self, needed: list[graph.LayerOp]) -> None:
-        """Pieces of concatenations lie in the whole, and other shapes of a value where it lies."""
+        """Pieces of concatenations lie in the whole, and other shapes of a value where it lies; else they are moved."""
         lanes, places = self.isa.lanes, self.places
         for op in reversed(needed):
             if isinstance(op, graph.ConcatOp):
                 places.plane(op.result)
+                sizes = [shape_of(piece)[1] for piece in op.pieces]
+                held = any(piece in places.planes for piece in op.pieces) or len(set(op.pieces)) < len(op.pieces)
+                if op.axis.value.data != 1 or any(size % lanes for size in sizes) or held:
+                    self.moving.add(op)
+                    continue
                 first = 0
-                for piece in op.pieces:
-                    size = shape_of(piece)[1]
-                    if op.axis.value.data != 1 or size % lanes or piece in places.planes:
-                        raise refused(op, f"pieces of {lanes} channels each, which nothing else holds", f"{size}")
-                    places.plane(piece, (op.result, first // lanes))
+                for piece, size in zip(op.pieces, sizes, strict=True):
+                    places.plane(piece, (op.result, first // lanes, size // lanes))
                     first += size
             elif isinstance(op, graph.ReshapeOp):
                 self._alias(op)
@@ -137,14 +167,14 @@ class StagesProgram:
             raise refused(op, "a shape that adds or drops extents of 1", f"{list(before)} to {list(after)}")
         plane = self.places.plane(op.result)
         if self.places.planes.setdefault(op.x, plane) != plane:
-            raise refused(op, "a value that lies nowhere else", "one that does")
+            self.moving.add(op)
 
     def _work(self, found: Found) -> Work:
         """The layer with its tensors in place."""
         places, channels = self.places, shape_of(found.value)[1]
-        shared = False
+        shared, digits = False, digits_of(found.weights) if found.diagonal else found.weights[None]
         if found.diagonal:
-            weights, shared = places.diagonals(found.name, found.weights, channels)
+            weights, shared = places.diagonals(found.name, np.concatenate(digits), channels)
         else:
             weights = places.weights(found.name, found.weights)
         made = Work(
@@ -157,19 +187,20 @@ class StagesProgram:
             found.diagonal,
             shared,
             found.maximum,
-            low=found.low,
-            high=found.high,
+            len(digits),
+            tuple(self._applied(found.name, step, channels) for step in found.steps),
+            places.filled(found.pad) if found.pad else None,
         )
-        numbers: dict[str, int] = {}
-        for vector, scalar, values in (("bias", "offset", found.bias), ("shifts", "shift", found.shift)):
-            if values is None:
-                continue
-            alike = np.unique(values)
-            if len(alike) == 1 and abs(int(alike[0])) <= LARGEST_NUMBER:
-                numbers[scalar] = int(alike[0])
-            else:
-                numbers[vector] = places.vector(f"{found.name}.{vector}", values, channels)
-        return replace(made, **numbers).of_one_image()  # pyright: ignore[reportArgumentType]
+        return made.of_one_image()
+
+    def _applied(self, name: str, step: Step, channels: int) -> Applied:
+        made = Applied(step.function, step.target, step.source)
+        if step.values is None:
+            return made
+        alike = np.unique(step.values)
+        if len(alike) == 1 and abs(int(alike[0])) <= LARGEST_NUMBER:
+            return replace(made, number=int(alike[0]))
+        return replace(made, vector=self.places.vector(f"{name}.{step.function}", step.values, channels))
 
     def _write(self, work: Work) -> None:
         """Chooses tiles and writes the layer."""

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 
 from ...machine.model import Mnemonic
 from ...machine.stage_isa import Instruction, StageIsa, StageWriter
-from .works import Plane, Rooms, Tiles, Work, rooms
+from .scales import FARTHEST_SHIFT
+from .works import Applied, Plane, Rooms, Tiles, Work, rooms
 
-FARTHEST = 15
-"""What all implementations of VTA shift by in an instruction."""
+LOWEST = -128
+"""The smallest byte."""
 
-SLICE = 256
-"""Sums of a slice at least, where a tile has so many."""
+DIGIT_BITS = 8
+"""Of weights larger than a byte."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class LayerWriter:
 
     def slices(self, tile: Tile) -> Iterator[tuple[int, int]]:
         """Blocks that are finished and stored together: from a first to before an end."""
-        size = max(1, -(-SLICE // (tile.rows * tile.columns)))
+        size = self.tiles.slice_blocks
         for first in range(0, tile.blocks, size):
             yield first, min(first + size, tile.blocks)
 
@@ -166,7 +167,21 @@ class LayerWriter:
             for block in range(1 if whole else blocks):
                 at = {"chip": chip + block * rows * columns, "offchip": start + block * plane.block_step}
                 self.writer.copy(mnemonic, at | inside | pads)
+                if self.work.pad is not None and any(pads.values()):
+                    self.surround(chip + block * rows * columns, (rows, columns), (above, below), (before, after))
             chip += blocks * rows * columns
+
+    def surround(self, chip: int, area: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int]) -> None:
+        """Writes the padding of an area where it is not 0: rows above and below, columns before and after."""
+        (height, width), (above, below), (before, after) = area, rows, columns
+        runs = [(0, above * width + before)]
+        if before or after:
+            runs += [((row + 1) * width - after, after + before) for row in range(above, height - below - 1)]
+        runs.append(((height - below) * width - after, after + below * width))
+        for first, count in runs:
+            if count:
+                sizes = {"chip": chip + first, "offchip": self.work.pad or 0, "rows": count, "columns": 1, "stride": 0}
+                self.writer.copy(self.isa.loads[self.isa.rows.name], sizes)
 
     def planes(self, tile: Tile, part: int, count: int) -> Iterator[tuple[Plane, int, int]]:
         """The maps that a step reads: first block and number of blocks of each."""
@@ -183,14 +198,16 @@ class LayerWriter:
     def load_weights(self, tile: Tile, part: int, count: int) -> None:
         work = self.work
         taps = 1 if work.maximum else work.window.taps
-        kept = work.parts if self.tiles.whole or work.diagonal else count
-        first = 0 if work.shared else (tile.block * work.parts + (0 if kept == work.parts else part)) * taps
+        kept = work.weight_parts if self.tiles.whole or work.diagonal else count
+        first = (
+            0 if work.shared else (tile.block * work.weight_parts + (0 if kept == work.weight_parts else part)) * taps
+        )
         rows = 1 if work.shared else tile.blocks
         sizes = {"chip": self.weight_slot * self.rooms.weight_size, "offchip": work.weights + first}
-        if kept == work.parts:
+        if kept == work.weight_parts:
             sizes |= {"rows": 1, "columns": rows * kept * taps, "stride": 0}
         else:
-            sizes |= {"rows": rows, "columns": kept * taps, "stride": work.parts * taps}
+            sizes |= {"rows": rows, "columns": kept * taps, "stride": work.weight_parts * taps}
         self.writer.copy(self.isa.loads[self.isa.blocks.name], sizes)
 
     def begin(self, tile: Tile, base: int) -> None:
@@ -203,42 +220,55 @@ class LayerWriter:
             for _ in range(taken[-1] + 1 if taken else 0):
                 self.stored.popleft()
                 self.writer.pop(isa.storing, isa.computing)
-            self.over(isa.clear, None, 0, tile, base, (first, end))
+            self.walk(isa.clear, tile, self.places(base, range(first, end)))
         if work.vectors and self.vectors_of != tile.block:
             self.vectors_of = tile.block
-            at = self.vector_base
-            for start in (work.bias, work.shifts):
-                if start is not None:
-                    sizes = {"chip": at, "offchip": start + tile.block, "rows": 1, "columns": tile.blocks, "stride": 0}
-                    self.writer.copy(isa.loads[isa.sums.name], sizes)
-                    at += self.tiles.blocks
+            for number, start in enumerate(work.vectors):
+                at = self.vector_base + number * self.tiles.blocks
+                sizes = {"chip": at, "offchip": start + tile.block, "rows": 1, "columns": tile.blocks, "stride": 0}
+                self.writer.copy(isa.loads[isa.sums.name], sizes)
 
     @property
     def vector_base(self) -> int:
         """The first element of vectors among the sums."""
-        return self.tiles.turns * self.tiles.blocks * self.tiles.block_elements + self.rooms.scratch
+        return self.scratch + self.rooms.scratch
 
-    def over(
-        self,
-        mnemonic: Mnemonic | None,
-        name: str | None,
-        value: int | None,
-        tile: Tile,
-        base: int,
-        blocks: tuple[int, int],
-        vector: int = 0,
-    ) -> None:
-        """An operation on all sums of blocks: with a number, or (None) with the vector at `vector`."""
-        block = self.tiles.block_elements
-        wanted = [self.isa.micro_op(base + k * block, vector + k if value is None else 0) for k in range(*blocks)]
-        trips, strides = (tile.rows, tile.columns), [(tile.columns, 1), (0, 0), (0, 0)]
-        if tile.columns == 1:
-            trips, strides = (1, tile.rows), [(0, 1), (0, 0), (0, 0)]
-        if name is None:
-            assert mnemonic is not None
-            self.writer.walk(mnemonic, self.listed(wanted), trips, strides)
+    @property
+    def scratch(self) -> int:
+        """The first element of what lies beside the sums of tiles."""
+        return self.tiles.turns * self.tiles.blocks * self.tiles.block_elements
+
+    def places(self, base: int, blocks: range) -> list[int]:
+        """First elements of blocks of sums."""
+        return [base + k * self.tiles.block_elements for k in blocks]
+
+    def walk(self, mnemonic: Mnemonic, tile: Tile, sums: list[int]) -> None:
+        """An instruction without operands on all sums of blocks."""
+        trips, stride = _loops(tile)
+        self.writer.walk(mnemonic, self.listed([self.isa.micro_op(at) for at in sums]), trips, [stride, (0, 0), (0, 0)])
+
+    def over(self, name: str, tile: Tile, sums: list[int], other: int | list[int], moving: bool = False) -> None:
+        """A function of all sums of blocks and a number, or an element for each block; `moving` ones of other sums."""
+        trips, stride = _loops(tile)
+        value, sources = (other, [0] * len(sums)) if isinstance(other, int) else (None, other)
+        wanted = [self.isa.micro_op(at, source) for at, source in zip(sums, sources, strict=True)]
+        self.writer.apply(name, value, self.listed(wanted), trips, [stride, stride if moving else (0, 0), (0, 0)])
+
+    def apply(self, step: Applied, tile: Tile, sums: list[list[int]], vector: list[int]) -> None:
+        """A step on sums and the copies beside them."""
+        target = sums[step.target]
+        if step.function == "shift_right" and step.number is not None:
+            for distance in shifts_of(step.number):
+                self.over(step.function, tile, target, distance)
+        elif step.number is not None:
+            self.over(step.function, tile, target, step.number)
+        elif step.vector is not None:
+            self.over(step.function, tile, target, vector)
+        elif step.function == "copy":
+            self.walk(self.isa.clear, tile, target)
+            self.over("add", tile, target, sums[step.source], True)
         else:
-            self.writer.apply(name, value, self.listed(wanted), trips, strides)
+            self.over(step.function, tile, target, sums[step.source], True)
 
     def listed(self, wanted: list[int]) -> tuple[int, int]:
         """Where micro-ops lie one after another; they are added where they do not."""
@@ -252,16 +282,18 @@ class LayerWriter:
         """An instruction for each summed block and tap: rows and columns are its loops, blocks its micro-ops."""
         work, window, block = self.work, self.work.window, self.tiles.block_elements
         rows, columns = window.reach(tile.rows, tile.columns)
-        kept, offset = (work.parts, part) if self.tiles.whole or work.diagonal else (count, 0)
-        for c in range(count):
-            for tap in range(window.taps):
+        kept, offset = (work.weight_parts, part) if self.tiles.whole or work.diagonal else (count, 0)
+        for digit in range(work.digits):
+            if digit:
+                self.over("shift_right", tile, self.places(base, range(tile.blocks)), -DIGIT_BITS)
+            for c, tap in ((c, tap) for c in range(count) for tap in range(window.taps)):
                 row, column = divmod(tap, window.columns)
                 wanted: list[int] = []
                 for k in range(tile.blocks):
                     plane = c * tile.blocks + k if work.diagonal else c
                     src = self.row_slot * self.rooms.row_size + plane * rows * columns + row * columns + column
-                    weight = ((0 if work.shared else k * kept) + c + offset) * window.taps + tap
-                    weight += self.weight_slot * self.rooms.weight_size
+                    weight = (0 if work.shared else k * kept) + digit * work.parts + c + offset
+                    weight = self.weight_slot * self.rooms.weight_size + weight * window.taps + tap
                     wanted.append(self.isa.micro_op(base + k * block, src, weight))
                 strides = [(tile.columns, 1), (window.row_step * columns, window.column_step), (0, 0)]
                 self.writer.walk(self.isa.products, self.listed(wanted), (tile.rows, tile.columns), strides)
@@ -270,13 +302,13 @@ class LayerWriter:
         """The input becomes sums beside the result's, which take the largest of each tap that lies inside."""
         window, block, plane = self.work.window, self.tiles.block_elements, self.work.sources[0]
         top, left, rows, columns, _, _ = self.area(tile)
-        scratch = self.tiles.turns * self.tiles.blocks * block
+        scratch = self.scratch
         source = self.row_slot * self.rooms.row_size
         area = rows * columns
         wanted = [self.isa.micro_op(scratch + k * area, source + k * area, 0) for k in range(tile.blocks)]
         for mnemonic in (self.isa.clear, self.isa.products):
             self.writer.walk(mnemonic, self.listed(wanted), (rows, columns), [(columns, 1), (columns, 1), (0, 0)])
-        self.over(None, "add", self.work.low, tile, base, (0, tile.blocks))
+        self.over("add", tile, self.places(base, range(tile.blocks)), LOWEST)
         for tap in range(window.taps):
             row, column = divmod(tap, window.columns)
             first, count = _inside(tile.row, tile.rows, window.row_step, row - window.top, plane.height)
@@ -293,21 +325,14 @@ class LayerWriter:
             self.writer.apply("max", None, self.listed(wanted), (count, width), strides)
 
     def finish(self, tile: Tile, base: int, first: int, end: int) -> None:
-        """Bias, shift and bounds of a slice, and its store."""
-        isa, work, blocks = self.isa, self.work, (first, end)
+        """The steps of a slice, and its store."""
+        isa, work, blocks = self.isa, self.work, range(first, end)
+        size = self.tiles.slice_blocks * self.tiles.block_elements
+        copies = [self.places(self.scratch + size * number, range(len(blocks))) for number in range(work.copies)]
         vector = self.vector_base
-        if work.bias is not None:
-            self.over(None, "add", None, tile, base, blocks, vector)
-            vector += self.tiles.blocks
-        elif work.offset:
-            self.over(None, "add", work.offset, tile, base, blocks)
-        if work.shifts is not None:
-            self.over(None, "shift_right", None, tile, base, blocks, vector)
-        for distance in shifts_of(work.shift):
-            self.over(None, "shift_right", distance, tile, base, blocks)
-        if not work.maximum:
-            self.over(None, "max", work.low, tile, base, blocks)
-            self.over(None, "min", work.high, tile, base, blocks)
+        for step in work.steps:
+            self.apply(step, tile, [self.places(base, blocks), *copies], [vector + k for k in blocks])
+            vector += self.tiles.blocks * (step.vector is not None)
         self.writer.push(isa.computing, isa.storing)
         self.writer.pop(isa.computing, isa.storing)
         plane, block = work.result, self.tiles.block_elements
@@ -339,6 +364,13 @@ def tiles_of(work: Work, tiles: Tiles) -> Iterator[Tile]:
         yield from (Tile(sample, *block, *place) for sample, *place in places for block in blocks)
 
 
+def _loops(tile: Tile) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Trips of two loops over the sums of a block, and how far they step."""
+    if tile.columns == 1:
+        return (1, tile.rows), (0, 1)
+    return (tile.rows, tile.columns), (tile.columns, 1)
+
+
 def _inside(start: int, count: int, step: int, offset: int, extent: int) -> tuple[int, int]:
     """Of `count` results from `start` on, the first whose tap lies inside the input, and how many do."""
     first = max(0, -((start * step + offset) // step)) if start * step + offset < 0 else 0
@@ -347,6 +379,6 @@ def _inside(start: int, count: int, step: int, offset: int, extent: int) -> tupl
 
 
 def shifts_of(distance: int) -> list[int]:
-    """A shift in steps of at most FARTHEST."""
-    steps = [FARTHEST] * (distance // FARTHEST) if distance > 0 else []
+    """A shift in steps of at most FARTHEST_SHIFT."""
+    steps = [FARTHEST_SHIFT] * (distance // FARTHEST_SHIFT) if distance > 0 else []
     return [*steps, *([rest] if (rest := distance - sum(steps)) else [])]

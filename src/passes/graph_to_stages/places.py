@@ -34,6 +34,7 @@ class Places:
     ops: list[TensorOp] = field(default_factory=list[TensorOp])
     names: set[str] = field(default_factory=set[str])
     planes: dict[SSAValue, Plane] = field(default_factory=dict[SSAValue, Plane])
+    pads: dict[int, int] = field(default_factory=dict[int, int])
 
     def __post_init__(self) -> None:
         isa = self.isa
@@ -49,21 +50,21 @@ class Places:
         self.names.add(found)
         return found
 
-    def plane(self, value: SSAValue, inside: tuple[SSAValue, int] | None = None) -> Plane:
-        """The place of a map: one of its own, or the blocks of another from a number on."""
+    def plane(self, value: SSAValue, inside: tuple[SSAValue, int, int] | None = None) -> Plane:
+        """The place of a map: one of its own, or some blocks of another's: its first and how many."""
         if value not in self.planes:
-            plane = plane_of(value, self.isa.lanes)
-            if inside is not None:
-                plane = self.planes[inside[0]].part(inside[1], plane.blocks)
-            else:
-                size = self.isa.element_bytes(self.isa.rows)
-                plane = replace(plane, element=self.bump.take(plane.elements * size) // size)
+            plane = self.another(value) if inside is None else self.planes[inside[0]].part(inside[1], inside[2])
             self.planes[value] = plane
         return self.planes[value]
 
-    def note(self, value: SSAValue, name: str, role: Role) -> None:
+    def another(self, value: SSAValue) -> Plane:
+        """A place for a map beside the one that it has."""
+        plane, size = plane_of(value, self.isa.lanes), self.isa.element_bytes(self.isa.rows)
+        return replace(plane, element=self.bump.take(plane.elements * size) // size)
+
+    def note(self, value: SSAValue, name: str, role: Role, plane: Plane) -> None:
         """A map that the program's user sees."""
-        address = self.planes[value].element * self.isa.element_bytes(self.isa.rows)
+        address = plane.element * self.isa.element_bytes(self.isa.rows)
         layout = layout_of(shape_of(value), self.isa.lanes)
         self.ops.append(TensorOp(self.name(name), role, tensor_type(value), self.memory, address, layout))
 
@@ -99,6 +100,13 @@ class Places:
             blocks[:, :, :, lane, lane] = cut[:, :, lane].transpose(1, 0, 2)
         return self.constant(f"{name}.diagonals", blocks, self.isa.element_bytes(self.isa.blocks)), shared
 
+    def filled(self, number: int) -> int:
+        """An element of rows that has a number in all lanes."""
+        if number not in self.pads:
+            size = self.isa.element_bytes(self.isa.rows)
+            self.pads[number] = self.constant(f"pad.{number}", np.full(self.isa.depth, number, np.int8), size)
+        return self.pads[number]
+
     def vector(self, name: str, values: Numbers, channels: int) -> int:
         """A number for each channel among the sums; the first element."""
         wide = np.broadcast_to(values, (channels,)) if values.size == 1 else values
@@ -122,3 +130,14 @@ def layout_of(shape: tuple[int, ...], lanes: int) -> BlockedLayout:
     pads = ((0, 0), (0, -shape[1] % lanes), *[(0, 0)] * rest)
     outer = (1, 0) if prod(shape[2:]) == 1 else (0, 1)
     return BlockedLayout(pads, (0, lanes, *[0] * rest), (*outer, *range(3, 3 + rest), 2))
+
+
+def digits_of(weights: Numbers) -> Numbers:
+    """Numbers as digits of 8 bits with a sign, the highest first: [digits, ...]."""
+    found: list[Numbers] = []
+    rest = weights
+    while not found or rest.any():
+        low = ((rest + 128) & 255) - 128
+        found.append(low)
+        rest = (rest - low) >> 8
+    return np.stack(found[::-1])

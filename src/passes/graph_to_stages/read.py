@@ -6,29 +6,32 @@ What the machine has no way to do is refused by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import graph
-from ...dialects.types import element_of, shape_of, si8
+from ...dialects.types import element_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...resources import Resources, weight_array
+from .scales import Scale, Step, bounds, steps_of
 from .works import Window
 
 Numbers = NDArray[np.int64]
-FARTHEST_SHIFT = 15
-"""What all implementations of VTA shift by."""
+
+UNSIGNED = 128
+"""Bytes without a sign lie as signed ones, so much less."""
 
 
 @dataclass(frozen=True)
 class Found:
     """A layer before its tensors have places.
 
-    `weights` are [out, in, taps] for products; with `diagonal` [sources, channels or 1, taps].  `bias` and `shift` have
-    an element for each channel of the result, or one.  Sums were taken `doubled` powers of two too small.
+    `weights` are [out, in, taps] for products; with `diagonal` [sources, channels or 1, taps], of any size.  `bias` has
+    an element for each channel of the result, or one; `steps` are what becomes of the sums.  Outside of the map lies
+    `pad`.  Sums are to be taken `doubled` powers of two larger.
     """
 
     value: SSAValue
@@ -37,13 +40,24 @@ class Found:
     sources: tuple[SSAValue, ...]
     window: Window
     weights: Numbers
+    bias: Numbers
     diagonal: bool = False
     maximum: bool = False
-    bias: Numbers | None = None
-    shift: Numbers | None = None
-    low: int = -128
-    high: int = 127
+    steps: tuple[Step, ...] = ()
+    pad: int = 0
     doubled: int = 0
+
+    @property
+    def reach(self) -> tuple[Numbers, Numbers]:
+        """The least and the largest sum of each channel, with the bias."""
+        axes = (0, 2) if self.diagonal else (1, 2)
+        above, below = np.maximum(self.weights, 0).sum(axis=axes), np.minimum(self.weights, 0).sum(axis=axes)
+        return self.bias - 128 * above + 127 * below, self.bias + 127 * above - 128 * below
+
+
+def offset_of(value: SSAValue) -> int:
+    """What a value is more than the signed byte that stands for it."""
+    return UNSIGNED if element_of(value) == ui8 else 0
 
 
 def refused(op: Operation | None, expected: str, found: str) -> TilewrightError:
@@ -58,8 +72,9 @@ def refused(op: Operation | None, expected: str, found: str) -> TilewrightError:
 class Reader:
     """Finds the layers of a function."""
 
-    def __init__(self, resources: Resources) -> None:
-        self.resources = resources
+    def __init__(self, resources: Resources, depth: int) -> None:
+        """`depth` channels are summed in a block."""
+        self.resources, self.depth = resources, depth
 
     def constant(self, value: SSAValue, op: Operation) -> Numbers:
         """A weight's array."""
@@ -69,81 +84,60 @@ class Reader:
         return array.astype(np.int64)
 
     def layer(self, value: SSAValue) -> Found | None:
-        """What makes an 8-bit value; None for concatenations and changes of shape, which move nothing."""
+        """What makes an 8-bit value; None for concatenations and changes of shape, which may move nothing."""
         op = value.owner
         assert isinstance(op, Operation)
-        if element_of(value) != si8:
-            raise refused(op, "results of signed 8 bits, which is what can be stored", f"{element_of(value)}")
+        if element_of(value) not in (si8, ui8):
+            raise refused(op, "results of 8 bits, which is what can be stored", f"{element_of(value)}")
+        offset = offset_of(value)
         match op:
             case graph.RequantizeOp():
                 return self.requantized(op)
             case graph.PoolOp() if op.kind.data == graph.PoolKind.MAX:
-                return self.largest(op)
+                return _moved(op, (op.x,), _window_of(op), maximum=True)
             case graph.UnaryOp() if op.kind.data.value == "relu":
-                return self.bounded(op, op.x, 0, 127)
+                return _moved(op, (op.x,), Window(), bounds(max(-offset, -128), 127))
             case graph.ClipOp():
-                low, high = (
-                    bound.value.data if bound is not None else end for bound, end in ((op.min, -128), (op.max, 127))
-                )
-                return self.bounded(op, op.x, int(low), int(high))
+                low = -128 if op.min is None else int(op.min.value.data) - offset
+                high = 127 if op.max is None else int(op.max.value.data) - offset
+                return _moved(op, (op.x,), Window(), bounds(max(low, -128), min(high, 127)))
             case graph.ConcatOp() | graph.ReshapeOp():
                 return None
             case _:
                 raise refused(op, "convolutions, products, sums, pools, relu, requantisation", op.name)
 
-    def bounded(self, op: graph.LayerOp, x: SSAValue, low: int, high: int) -> Found:
-        """An 8-bit value between bounds."""
-        ones = np.ones((1, 1, 1), np.int64)
-        return Found(op.result, *_named(op), (x,), Window(), ones, True, low=max(low, -128), high=min(high, 127))
+    def moved(self, op: graph.LayerOp) -> Found:
+        """A concatenation or a change of shape that makes a copy."""
+        return self.gathered(op) if isinstance(op, graph.ConcatOp) else _moved(op, tuple(op.operands[:1]), Window())
 
-    def largest(self, op: graph.PoolOp) -> Found:
-        window = _window(
-            op, op.kernel.get_values(), op.strides.get_values(), op.pads.get_values(), op.dilations.get_values()
-        )
-        return Found(op.result, *_named(op), (op.x,), window, np.ones((1, 1, 1), np.int64), True, True)
+    def gathered(self, op: graph.ConcatOp) -> Found:
+        """Pieces of any number of channels one after another, as a product with weights of one."""
+        if op.axis.value.data != 1:
+            raise refused(op, "pieces side by side along channels", f"axis {op.axis.value.data}")
+        sizes = [shape_of(piece)[1] for piece in op.pieces]
+        starts = np.cumsum([0, *(size + -size % self.depth for size in sizes)])
+        weights = np.zeros((sum(sizes), int(starts[-1]), 1), np.int64)
+        rows = np.cumsum([0, *sizes])
+        for row, start, size in zip(rows, starts, sizes, strict=False):
+            weights[row + np.arange(size), start + np.arange(size)] = 1
+        return Found(op.result, *_named(op), tuple(op.pieces), Window(), weights, np.zeros(1, np.int64))
 
     def requantized(self, op: graph.RequantizeOp) -> Found:
-        """A sum, a power of two below it, rounded, and bounds."""
-        if op.zero_point.value.data != 0:
-            raise refused(op, "a zero point of 0", f"{op.zero_point.value.data}")
+        """Sums, scaled and rounded, and bounds."""
         multiplier, shift = (self.constant(one, op).reshape(-1) for one in (op.multiplier, op.shift))
         if (multiplier <= 0).any():
             raise refused(op, "positive multipliers", f"{multiplier.min()}")
-        low, high = op.low.value.data, op.high.value.data
-        found = self.sums(op, op.x)
-        zeros = np.array([(int(m) & -int(m)).bit_length() - 1 for m in multiplier])
-        factor = multiplier >> zeros
-        weights, bias = found.weights, found.bias if found.bias is not None else np.zeros(1, np.int64)
-        if (factor != 1).any():
-            weights = weights * factor.max()
-            if not found.diagonal or len(set(factor.tolist())) > 1 or abs(weights).max() > 127:
-                raise refused(op, "a scale that is a power of two (a shift)", f"a multiplier of {factor.max()} 2^-n")
-            bias = bias * factor.max()
-        distance = shift - zeros - found.doubled
-        if distance.max() > 2 * FARTHEST_SHIFT or distance.min() < -FARTHEST_SHIFT:
-            raise refused(op, f"shifts by at most {2 * FARTHEST_SHIFT}", f"{distance.max()}")
-        if len(set(distance.tolist())) > 1 and abs(distance).max() > FARTHEST_SHIFT:
-            raise refused(op, f"shifts of a channel by at most {FARTHEST_SHIFT}", f"{abs(distance).max()}")
-        bias = bias + np.where(distance > 0, 1 << np.maximum(distance - 1, 0), 0)
-        most = 128 * abs(weights).sum(axis=(0, 2) if found.diagonal else (1, 2)).max() + abs(bias).max()
-        if most >= 1 << 31:
-            raise refused(op, "sums within 32 bits", f"up to {most}")
+        offset = offset_of(op.result)
+        multiplier, sums = _absorbed(multiplier, self.sums(op, op.x))
+        zero, low, high = (number.value.data - offset for number in (op.zero_point, op.low, op.high))
+        steps = steps_of(Scale.of(multiplier, shift - sums.doubled, zero, low, high), sums.bias, *sums.reach)
+        if steps is None:
+            expected = "a scale by which sums are multiplied exactly in 32 bits"
+            largest = max(abs(end).max() for end in sums.reach)
+            raise refused(op, expected, f"{multiplier.max()} 2^-{shift.max()}, sums of up to {largest}")
         name, nodes = _named(op)
-        both = tuple(dict.fromkeys((*found.nodes, *nodes)))
-        return Found(
-            op.result,
-            name,
-            both,
-            found.sources,
-            found.window,
-            weights,
-            found.diagonal,
-            False,
-            bias,
-            distance,
-            low,
-            high,
-        )
+        both = tuple(dict.fromkeys((*sums.nodes, *nodes)))
+        return replace(sums, value=op.result, name=name, nodes=both, steps=steps)
 
     def sums(self, op: graph.LayerOp, x: SSAValue) -> Found:
         """What a 32-bit value is the sum of."""
@@ -153,45 +147,58 @@ class Reader:
                 return self.convolution(source)
             case graph.GemmOp() if not (source.trans_a or source.alpha.value.data != 1 or source.beta.value.data != 1):
                 b = self.constant(source.b, source)
-                bias = self.constant(source.c, source).reshape(-1) if source.c is not None else None
-                matrix = b if source.trans_b else b.T
-                return Found(x, *_named(source), (source.a,), Window(), matrix[:, :, None], bias=bias)
+                bias = self.constant(source.c, source).reshape(-1) if source.c is not None else 0
+                return _product(source, source.a, b if source.trans_b else b.T, bias)
             case graph.MatmulOp():
                 matrix = self.constant(source.b, source).T
                 if matrix.ndim != 2:
                     raise refused(source, "one matrix of weights", f"{matrix.ndim} axes")
-                return Found(x, *_named(source), (source.a,), Window(), matrix[:, :, None])
-            case graph.ReduceOp() if source.kind.data == graph.ReduceKind.SUM:
+                return _product(source, source.a, matrix, 0)
+            case graph.ReduceOp() | graph.PoolOp() if source.kind.data.value == "sum":
                 return self.total(source)
+            case graph.BinaryOp() if (found := self.with_bias(op, source)) is not None:
+                return found
             case _:
-                terms = self.terms(op, x, 1)
-                factors = np.array([factor for _, factor in terms], np.int64)
-                common = int(np.bitwise_or.reduce(factors))
-                scale = common & -common  # a power of two of all, which the shift takes back
-                if abs(factors // scale).max() > 127:
-                    raise refused(op, "factors of a sum of 8 bits beside a power of two", f"{factors.tolist()}")
-                weights, doubled = (factors // scale)[:, None, None], scale.bit_length() - 1
-                values = tuple(value for value, _ in terms)
-                return Found(
-                    x,
-                    *_named(source if isinstance(source, graph.LayerOp) else op),
-                    values,
-                    Window(),
-                    weights,
-                    True,
-                    doubled=doubled,
-                )
+                return self.added(op, x)
 
-    def terms(self, op: Operation, x: SSAValue, factor: int) -> list[tuple[SSAValue, int]]:
-        """A value as a sum of 8-bit values times numbers."""
-        if element_of(x) == si8:
-            return [(x, factor)]
+    def with_bias(self, op: graph.LayerOp, source: graph.BinaryOp) -> Found | None:
+        """Sums plus a constant for each channel; None for other sums."""
+        for value, number in ((source.a, source.b), (source.b, source.a)):
+            layers = graph.ConvOp | graph.GemmOp | graph.MatmulOp | graph.ReduceOp | graph.PoolOp
+            if source.kind.data.value == "add" and isinstance(number.owner, graph.WeightOp):
+                if isinstance(value.owner, layers):
+                    found, numbers = self.sums(op, value), self.constant(number, op)
+                    shape = (1,) * (len(shape_of(value)) - numbers.ndim) + numbers.shape
+                    if numbers.size not in (1, shape[1]):
+                        raise refused(source, "a number for each channel", f"{list(numbers.shape)}")
+                    return replace(found, bias=found.bias + numbers.reshape(-1))
+        return None
+
+    def added(self, op: graph.LayerOp, x: SSAValue) -> Found:
+        """A sum of 8-bit values times numbers; a power of two of all is taken out."""
+        terms, bias = self.terms(op, x, 1)
+        factors = np.array([factor for _, factor in terms], np.int64)
+        bias += sum(factor * offset_of(value) for value, factor in terms)
+        common = int(np.bitwise_or.reduce(factors)) | bias
+        scale = common & -common
+        source = x.owner if isinstance(x.owner, graph.LayerOp) else op
+        weights, doubled = (factors // scale)[:, None, None], scale.bit_length() - 1
+        values, biases = tuple(value for value, _ in terms), np.array([bias // scale])
+        return Found(x, *_named(source), values, Window(), weights, biases, True, doubled=doubled)
+
+    def terms(self, op: Operation, x: SSAValue, factor: int) -> tuple[list[tuple[SSAValue, int]], int]:
+        """A value as a sum of 8-bit values times numbers, and a number."""
+        if element_of(x) in (si8, ui8):
+            return [(x, factor)], 0
         match x.owner:
             case graph.CastOp() as cast:
                 return self.terms(op, cast.x, factor)
+            case graph.WeightOp() if len(found := np.unique(self.constant(x, op))) == 1:
+                return [], factor * int(found[0])
             case graph.BinaryOp() as binary if binary.kind.data.value in ("add", "sub"):
                 other = factor if binary.kind.data.value == "add" else -factor
-                return [*self.terms(op, binary.a, factor), *self.terms(op, binary.b, other)]
+                (left, first), (right, second) = self.terms(op, binary.a, factor), self.terms(op, binary.b, other)
+                return [*left, *right], first + second
             case graph.BinaryOp() as binary if binary.kind.data.value == "mul":
                 for value, number in ((binary.a, binary.b), (binary.b, binary.a)):
                     if isinstance(number.owner, graph.WeightOp):
@@ -206,25 +213,63 @@ class Reader:
 
     def convolution(self, op: graph.ConvOp) -> Found:
         weights, shape = self.constant(op.w, op), shape_of(op.x)
-        bias = self.constant(op.bias, op) if op.bias is not None else None
-        if len(shape) != 4 or op.pad_value.value.data != 0:
-            raise refused(op, "images of two spatial axes, padded with 0", f"{list(shape)}")
-        kernel = weights.shape[2:]
-        window = _window(op, kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
+        bias = self.constant(op.bias, op) if op.bias is not None else np.zeros(1, np.int64)
+        if len(shape) != 4:
+            raise refused(op, "images of two spatial axes", f"{list(shape)}")
+        window, pad = _window_of(op, weights.shape[2:]), int(op.pad_value.value.data) - offset_of(op.x)
         groups, flat = op.groups.value.data, weights.reshape(*weights.shape[:2], -1)
-        if groups == 1:
-            return Found(op.result, *_named(op), (op.x,), window, flat, bias=bias)
-        if groups == shape[1] == weights.shape[0]:
-            return Found(op.result, *_named(op), (op.x,), window, flat.transpose(1, 0, 2), True, bias=bias)
-        return Found(op.result, *_named(op), (op.x,), window, _spread(flat, groups), bias=bias)
+        bias = bias + offset_of(op.x) * flat.sum(axis=(1, 2))
+        diagonal = groups == shape[1] == weights.shape[0] > 1
+        if diagonal:
+            flat = flat.transpose(1, 0, 2)
+        elif groups > 1:
+            flat = _spread(flat, groups)
+        pad = pad if window.top or window.left or any(op.pads.get_values()) else 0
+        return Found(op.result, *_named(op), (op.x,), window, flat, bias, diagonal, pad=pad)
 
-    def total(self, op: graph.ReduceOp) -> Found:
+    def total(self, op: graph.ReduceOp | graph.PoolOp) -> Found:
+        """A sum over a window, or over all rows and columns."""
         shape = shape_of(op.x)
         x = op.x.owner.x if isinstance(op.x.owner, graph.CastOp) else op.x
-        if len(shape) != 4 or sorted(op.axes.get_values()) != [2, 3] or element_of(x) != si8:
-            raise refused(op, "a sum over rows and columns of 8-bit values", f"axes {op.axes.get_values()}")
-        window = Window(shape[2], shape[3])
-        return Found(op.result, *_named(op), (x,), window, np.ones((1, 1, window.taps), np.int64), True)
+        axes = sorted(op.axes.get_values()) if isinstance(op, graph.ReduceOp) else [2, 3]
+        if len(shape) != 4 or axes != [2, 3] or element_of(x) not in (si8, ui8):
+            raise refused(op, "a sum over rows and columns of 8-bit values", f"axes {axes}")
+        window = Window(shape[2], shape[3]) if isinstance(op, graph.ReduceOp) else _window_of(op)
+        bias, pad = np.array([window.taps * offset_of(x)]), -offset_of(x) * isinstance(op, graph.PoolOp)
+        weights = np.ones((1, 1, window.taps), np.int64)
+        return Found(op.result, *_named(op), (x,), window, weights, bias, True, pad=pad)
+
+
+def _absorbed(multiplier: Numbers, sums: Found) -> tuple[Numbers, Found]:
+    """An odd factor of the scale is part of diagonal weights where they stay bytes, so that a shift remains."""
+    odd = {int(m) // (int(m) & -int(m)) for m in multiplier}
+    factor = min(odd)
+    if not sums.diagonal or len(odd) > 1 or abs(sums.weights).max() * factor > 127:
+        return multiplier, sums
+    return multiplier // factor, replace(sums, weights=sums.weights * factor, bias=sums.bias * factor)
+
+
+def _product(op: graph.GemmOp | graph.MatmulOp, x: SSAValue, matrix: Numbers, bias: Numbers | int) -> Found:
+    """A product with [out, in] weights; of a map whose rows and columns were put in a line, a window as large as it."""
+    window, weights = Window(), matrix[:, :, None]
+    if isinstance(x.owner, graph.ReshapeOp) and len(shape := shape_of(x.owner.x)) == 4 and shape[2] * shape[3] > 1:
+        if len(shape_of(x)) == 2 and shape_of(x)[0] == shape[0]:
+            x, window = x.owner.x, Window(shape[2], shape[3])
+            weights = matrix.reshape(len(matrix), shape[1], window.taps)
+    bias = np.atleast_1d(bias + offset_of(x) * matrix.sum(axis=1))
+    return Found(op.result, *_named(op), (x,), window, weights, bias)
+
+
+def _moved(
+    op: graph.LayerOp,
+    sources: tuple[SSAValue, ...],
+    window: Window,
+    steps: tuple[Step, ...] = (),
+    maximum: bool = False,
+) -> Found:
+    """Values as they are, or the largest of a window."""
+    ones, zero = np.ones((1, 1, 1), np.int64), np.zeros(1, np.int64)
+    return Found(op.results[0], *_named(op), sources, window, ones, zero, True, maximum, steps)
 
 
 def _spread(weights: Numbers, groups: int) -> Numbers:
@@ -242,9 +287,10 @@ def _named(op: graph.LayerOp) -> tuple[str, tuple[str, ...]]:
     return name, (name,)
 
 
-def _window(
-    op: Operation, kernel: Sequence[int], steps: Sequence[int], pads: Sequence[int], dilations: Sequence[int]
-) -> Window:
+def _window_of(op: graph.ConvOp | graph.PoolOp, kernel: Sequence[int] = ()) -> Window:
+    if isinstance(op, graph.PoolOp):
+        kernel = op.kernel.get_values()
+    steps, pads, dilations = op.strides.get_values(), op.pads.get_values(), op.dilations.get_values()
     if len(kernel) != 2 or tuple(dilations) != (1, 1):
         raise refused(op, "windows over rows and columns without gaps", f"{list(kernel)}, {list(dilations)}")
     if max(pads) > 15:

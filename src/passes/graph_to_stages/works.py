@@ -75,13 +75,32 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Applied:
+    """A step (`scales.Step`) whose numbers have a place: one is `number`, one a channel vectors from `vector` on.
+
+    Sums `target` are changed; where there are neither, the other operand is sums `source`.
+    """
+
+    function: str
+    target: int = 0
+    source: int = 0
+    number: int | None = None
+    vector: int | None = None
+
+    @property
+    def passes(self) -> int:
+        """Cycles that a machine takes for each sum, about."""
+        return 3 if self.function == "copy" else 2 if self.number is None else 1
+
+
+@dataclass(frozen=True)
 class Work:
     """A layer.
 
     `sources` are maps that follow each other along the summed channels; with `diagonal` a block of channels of the
-    result reads that block of each source instead.  `weights` is the first element of the weights; `shared` ones are
-    those of all blocks.  `bias` and `shifts` are first elements of vectors, a block of channels each, or None;
-    `offset` and `shift` are numbers for all.  `maximum` takes the largest tap instead of the sum.
+    result reads that block of each source instead, and weights have `digits` of 8 bits, the highest first.  `weights`
+    is the first element of the weights; `shared` ones are those of all blocks.  `maximum` takes the largest tap instead
+    of the sum.  `steps` are applied to the sums.  Around maps lies the element `pad`, off chip, or (None) 0.
     """
 
     name: str
@@ -93,19 +112,16 @@ class Work:
     diagonal: bool = False
     shared: bool = False
     maximum: bool = False
-    bias: int | None = None
-    shifts: int | None = None
-    offset: int = 0
-    shift: int = 0
-    low: int = -128
-    high: int = 127
+    digits: int = 1
+    steps: tuple[Applied, ...] = ()
+    pad: int | None = None
 
     def alike(self) -> Work:
         """The layer without names and places: equal ones have equal tiles."""
         sources = tuple(replace(plane, element=0) for plane in self.sources)
-        vectors = {key: None if getattr(self, key) is None else 0 for key in ("bias", "shifts")}
-        result = replace(self.result, element=0)
-        return replace(self, name="", nodes=(), sources=sources, result=result, weights=0, **vectors)
+        steps = tuple(replace(step, vector=None if step.vector is None else 0) for step in self.steps)
+        result, pad = replace(self.result, element=0), None if self.pad is None else 0
+        return replace(self, name="", nodes=(), sources=sources, result=result, weights=0, steps=steps, pad=pad)
 
     @property
     def parts(self) -> int:
@@ -113,9 +129,19 @@ class Work:
         return len(self.sources) if self.diagonal else sum(plane.blocks for plane in self.sources)
 
     @property
-    def vectors(self) -> int:
-        """Vectors of each block that lie beside the sums."""
-        return (self.bias is not None) + (self.shifts is not None)
+    def weight_parts(self) -> int:
+        """Blocks of weights of a block of the result and a tap."""
+        return self.parts * self.digits
+
+    @property
+    def vectors(self) -> tuple[int, ...]:
+        """First elements of vectors of which each block's lie beside the sums."""
+        return tuple(step.vector for step in self.steps if step.vector is not None)
+
+    @property
+    def copies(self) -> int:
+        """Copies of the sums beside them."""
+        return max((step.target for step in self.steps), default=0)
 
     def of_one_image(self) -> Work:
         """The same layer, where all maps have a single element a sample: samples are columns then."""
@@ -129,8 +155,12 @@ class Work:
     def compulsory_bytes(self) -> int:
         """Bytes of inputs, weights and result, each once, in blocks of 16 lanes."""
         planes = sum(plane.elements for plane in (*self.sources, self.result))
-        blocks = (1 if self.shared else self.result.blocks) * self.parts * self.window.taps
+        blocks = (1 if self.shared else self.result.blocks) * self.weight_parts * self.window.taps
         return 16 * planes + 256 * (1 if self.maximum else blocks)
+
+
+SLICE = 256
+"""Sums of a slice at least, where a tile has so many."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +183,11 @@ class Tiles:
     def block_elements(self) -> int:
         """Sums of a block."""
         return self.rows * self.columns
+
+    @property
+    def slice_blocks(self) -> int:
+        """Blocks that are finished and stored together."""
+        return min(self.blocks, max(1, -(-SLICE // self.block_elements)))
 
     def maps(self, result: Plane) -> int:
         """How many tiles cut a block of a result, of all samples."""
@@ -181,11 +216,12 @@ def rooms(isa: StageIsa, work: Work, tiles: Tiles) -> Rooms:
     depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts
     row_slots = 1 if maps * chunks * (block_tiles if work.diagonal else 1) == 1 else 2
     weight_chunks = 1 if work.shared else block_tiles * (1 if tiles.whole else chunks)
-    kept = work.parts if tiles.whole or work.diagonal else tiles.parts
+    kept = work.weight_parts if tiles.whole or work.diagonal else tiles.parts
     weights = (1 if work.shared else tiles.blocks) * kept * (1 if work.maximum else window.taps)
     weight_slots = 1 if weight_chunks == 1 else 2
-    scratch = tiles.blocks * rows * columns if work.maximum else 0
-    found = Rooms(row_slots, depth * rows * columns, weight_slots, weights, scratch, tiles.blocks * work.vectors)
+    scratch = tiles.blocks * rows * columns if work.maximum else work.copies * tiles.slice_blocks * tiles.block_elements
+    vectors = tiles.blocks * len(work.vectors)
+    found = Rooms(row_slots, depth * rows * columns, weight_slots, weights, scratch, vectors)
     sums = tiles.turns * tiles.blocks * tiles.block_elements + scratch + found.vector
     demands = (
         (isa.rows, found.row_slots * found.row_size),
