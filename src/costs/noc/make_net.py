@@ -44,7 +44,7 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
         used=_zeros(nodes, LOCAL),
         freed=_zeros(nodes, LOCAL),
         awake=_zeros(nodes),
-        called=_zeros(nodes),
+        went=_zeros(nodes),
         arrived=_zeros(nodes),
         heads=_zeros(2 * PORTS),
         counts=_zeros(3),

@@ -36,8 +36,8 @@ class Net(NamedTuple):
     go up to the `allowed`-th, and `progress` flits of it are gone.  Sums that use way o of router r take it in the
     order `order[begin[r, o]:begin[r, o + 1]]`, and `turn[r, o]` of them had it.  Queues are rings: packet, flit and the
     cycle from which it may move on.  `arrived` counts packets that came to a node.  `heads` is room for a router's
-    choices, `awake` the cycle from which it may have some: until then nothing that it waits for changes; `called` are
-    routers that get room at the end of the cycle.
+    choices, `awake` the cycle from which it may have some: until then nothing that it waits for changes; `went` are the
+    routers that passed on a flit in this cycle.
     """
 
     columns: int
@@ -64,7 +64,7 @@ class Net(NamedTuple):
     used: Ints
     freed: Ints
     awake: Ints
-    called: Ints
+    went: Ints
     arrived: Ints
     heads: Ints
     counts: Ints
@@ -127,7 +127,6 @@ def _pop(net: Net, router: int, port: int, last: bool) -> None:
     net.front[router, port] = (net.front[router, port] + 1) % net.room
     net.freed[router, port] = 1
     net.counts[IN_FLIGHT] -= 1
-    net.called[neighbour(net, router, port)] = 1
 
 
 @joined
@@ -212,15 +211,16 @@ def cycle(net: Net, now: int) -> None:
         net.awake[router] = NOBODY
         if _router(net, router, now):
             net.awake[router] = now + 1
+            net.went[moved] = router
             moved += 1
         else:
             net.awake[router] = min(net.awake[router], _sleep(net, router, now))
     net.counts[MOVED] = moved
-    for router in range(len(net.awake) if moved else 0):
-        if net.called[router]:
-            net.called[router] = 0
-            net.awake[router] = min(net.awake[router], now + 1)
-        if net.awake[router] <= now + 1:
-            for port in range(LOCAL):
-                net.used[router, port] -= net.freed[router, port]
+    for number in range(moved):
+        router = net.went[number]
+        for port in range(LOCAL):
+            if net.freed[router, port]:
                 net.freed[router, port] = 0
+                net.used[router, port] -= 1
+                other = neighbour(net, router, port)
+                net.awake[other] = min(net.awake[other], now + 1)

@@ -56,7 +56,11 @@ def run_traffic(mesh: Mesh, packets: Sequence[Packet]) -> TrafficRun:
             if gathers
             else routes.spread(packet.sources[0], packet.destinations)
         )
-    sources = [np.array([i for i, p in enumerate(packets) if n in p.sources], np.int64) for n in range(mesh.nodes)]
+    senders: list[list[int]] = [[] for _ in range(mesh.nodes)]
+    for number, packet in enumerate(packets):
+        for node in dict.fromkeys(packet.sources):
+            senders[node].append(number)
+    sources = [np.array(each, np.int64) for each in senders]
     flits = np.array([packet.flits for packet in packets], np.int64)
     net = make_net(mesh, routes.table(), np.array(numbers, np.int64), flits, sources)
     release = np.array([packet.release for packet in packets], np.int64)
@@ -69,8 +73,9 @@ def _check(mesh: Mesh, packets: Sequence[Packet]) -> None:
     copies = {packet.sources for packet in packets if len(packet.destinations) > 1}
     sums = {packet.destinations for packet in packets if len(packet.sources) > 1}
     for packet in packets:
-        ends = {*packet.sources, *packet.destinations}
-        if min(len(packet.sources), len(packet.destinations)) != 1 or not ends <= set(range(mesh.nodes)):
+        ends = packet.sources + packet.destinations
+        single = min(len(packet.sources), len(packet.destinations)) == 1
+        if not single or min(ends) < 0 or max(ends) >= mesh.nodes:
             raise TilewrightError("noc", "packet", f"one node to several of {mesh.nodes}, or back", str(packet))
         if packet.flits < 1:
             raise TilewrightError("noc", "packet", "at least a flit", str(packet))
