@@ -34,6 +34,7 @@ from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_types, element_types
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
+from .run_hosted import NOT_TAKEN, add_host_option, execute_hosted, show_hosted
 from .run_mapped import show_mapped
 from .run_rows import cost_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_types(parser, "f32; on a target without instructions")
     add_binary_options(parser)
     add_dram_option(parser)
+    add_host_option(parser)
     parser.add_argument(
         "--platform", choices=["noc"], help="noc: a mapping also runs on the machine's mesh, flit by flit (docs/noc.md)"
     )
@@ -83,13 +85,15 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
         given = "inputs", "expect", "tolerance", "no_check", "csv", "report", "types"
-        yield Unused((*WAYS_TO_COMPILE, *searched, *given, "dram", "platform"), "with --binary")
+        yield Unused((*WAYS_TO_COMPILE, *searched, *given, "dram", "platform", "host"), "with --binary")
         return
     yield Unused(("image", "read", "format"), "without --binary")
     if arguments.expect is not None:
         yield Unused(("no_check",), "with --expect")
     if arguments.model is None:
         return
+    if arguments.host:
+        yield Unused((*WAYS_TO_COMPILE, *NOT_TAKEN), "with --host")
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
         taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check", "platform"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
@@ -141,6 +145,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.platform,
     )
     folder = arguments.output or default_folder(arguments.model)
+    if arguments.host:
+        return execute_hosted(arguments, folder)
     shapes = model_shapes(arguments, arguments.model)
     with progress_bar() as progress:
         return run(
@@ -159,6 +165,9 @@ def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
     if "image" in answer:
         show_binary(answer)
+        return
+    if "host_layers" in answer:
+        show_hosted(answer)
         return
     if "model" in answer:
         show_mapped(answer)

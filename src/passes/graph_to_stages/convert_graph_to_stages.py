@@ -28,7 +28,7 @@ from ..names import value_names
 from .choose import choose_tiles
 from .emit import LayerWriter
 from .places import Places, digits_of, plane_of
-from .read import UNSIGNED, Found, Reader, offset_of, refused
+from .read import UNSIGNED, Found, Reader, offset_of
 from .scales import Step
 from .works import Applied, Plane, Tiles, Window, Work
 
@@ -162,9 +162,7 @@ class StagesProgram:
                 self._alias(op)
 
     def _alias(self, op: graph.ReshapeOp) -> None:
-        before, after = shape_of(op.x), shape_of(op.result)
-        if before[:2] != after[:2] or any(n != 1 for n in (*before[2:], *after[2:])):
-            raise refused(op, "a shape that adds or drops extents of 1", f"{list(before)} to {list(after)}")
+        self.reader.sources(op)
         plane = self.places.plane(op.result)
         if self.places.planes.setdefault(op.x, plane) != plane:
             self.moving.add(op)

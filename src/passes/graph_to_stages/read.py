@@ -65,7 +65,7 @@ def refused(op: Operation | None, expected: str, found: str) -> TilewrightError:
     name = graph.name_of(op) if op is not None else None
     kind = op.name if op is not None else "an input"
     return TilewrightError(
-        "unsupported", f"layer {name or kind}", expected, found, "leave it out, and run it elsewhere"
+        "unsupported", f"layer {name or kind}", expected, found, "run it on the host (run --host)"
     )
 
 
@@ -105,6 +105,21 @@ class Reader:
                 return None
             case _:
                 raise refused(op, "convolutions, products, sums, pools, relu, requantisation", op.name)
+
+    def sources(self, op: graph.LayerOp) -> tuple[SSAValue, ...]:
+        """The 8-bit values that a layer is made from; `TilewrightError` where the machine cannot make it."""
+        found = self.layer(op.results[0])
+        if isinstance(op, graph.ReshapeOp):
+            before, after = shape_of(op.x), shape_of(op.result)
+            if before[:2] != after[:2] or any(n != 1 for n in (*before[2:], *after[2:])):
+                raise refused(op, "a shape that adds or drops extents of 1", f"{list(before)} to {list(after)}")
+        elif isinstance(op, graph.ConcatOp):
+            self.gathered(op)
+        sources = found.sources if found is not None else tuple(op.operands)
+        for value in (*sources, op.results[0]):
+            if len(shape_of(value)) not in (2, 4) or element_of(value) not in (si8, ui8):
+                raise refused(op, "images of channels, or matrices, of 8 bits", f"{value.type}")
+        return sources
 
     def moved(self, op: graph.LayerOp) -> Found:
         """A concatenation or a change of shape that makes a copy."""

@@ -1,0 +1,57 @@
+"""Networks in `tilewright run --host`: what the machine cannot run, the host does."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from .model_options import model_shapes
+from .run_rows import error_rows
+from .tables import number, print_table
+
+NOT_TAKEN = "report", "csv", "dram", "platform", "types", "no_trace"
+"""Attributes of the arguments that go with runs of a single program."""
+
+
+def add_host_option(parser: argparse.ArgumentParser) -> None:
+    """Whether the host may run layers."""
+    parser.add_argument(
+        "--host",
+        action="store_true",
+        help="layers that the machine cannot run are run by the host, whose time is not counted (docs/vta.md)",
+    )
+
+
+def execute_hosted(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Compiles the steps, runs them, and compares the outputs."""
+    from ..driver import RunOptions
+    from ..driver.hosted import run_hosted
+
+    options = RunOptions(
+        arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, False, arguments.tolerance
+    )
+    start = time.process_time()
+    answer = run_hosted(arguments.model, arguments.target, folder, model_shapes(arguments, arguments.model), options)
+    return answer | {"cpu_s": time.process_time() - start}
+
+
+def show_hosted(answer: dict[str, Any]) -> None:
+    """The run as a whole, its steps, and why the host runs what it does."""
+    rows = [
+        ["latency of the machine's steps", number(answer["cycles"], "cycles")],
+        ["of the host's", "not counted"],
+        ["DRAM traffic of the machine's steps", number(answer["dram_bytes"], "B")],
+        *error_rows(answer),
+        ["outputs", answer["outputs"]],
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table("Run", ["what", "value"], rows)
+    rows = [
+        [str(place), step["on"], str(len(step["layers"])), number(step["cycles"]) if step["on"] == "machine" else ""]
+        for place, step in enumerate(answer["steps"], 1)
+    ]
+    print_table("Steps", ["step", "on", "layers", "cycles"], rows)
+    rows = [[name, reason] for name, reason in answer["host_layers"].items()]
+    print_table("Layers of the host", ["layer", "why"], rows)

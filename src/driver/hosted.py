@@ -1,0 +1,227 @@
+"""Networks of which a machine of stages runs what it can, and the host the rest: step after step.
+
+The host's layers are interpreted by NumPy, as in the reference; their time is not known and not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..arrays import compare, verdict, write_arrays
+from ..backends.program import Program
+from ..backends.simulator import simulate
+from ..dialects import graph
+from ..dialects.types import dtype_of, element_of, shape_of
+from ..errors import TilewrightError
+from ..files import make_folder
+from ..frontends.input_shapes import InputShapes
+from ..interpreters.graph import run_graph
+from ..machine.stage_isa import StageIsa
+from ..passes.graph_to_stages.read import Reader
+from ..passes.names import unique_name, value_names
+from ..resources import Resources, attach, resources_of
+from .models import choose_inputs, compile, expected_outputs, load_model, make_context, read_expected
+from .pipelines import machine_for, parse_passes, pipeline_of
+from .run_options import RunOptions
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Layers in a row, of the host or of the machine, which has a `program` for them.
+
+    `reasons` say for each of the host's layers why the machine does not run it.
+    """
+
+    module: ModuleOp = field(repr=False)
+    layers: tuple[str, ...]
+    program: Program | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HostedRun:
+    """Outputs by name; `cycles` and `dram_bytes` are those of the machine's steps alone, of each in `of_steps`."""
+
+    outputs: dict[str, Array]
+    cycles: int
+    dram_bytes: int
+    of_steps: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class HostedProgram:
+    """A network as steps; `outputs` are the names of values by the names of the network's outputs."""
+
+    steps: tuple[Step, ...]
+    outputs: Mapping[str, str]
+
+    @property
+    def host_layers(self) -> dict[str, str]:
+        """Layers that the host runs, with the reasons."""
+        steps = (step for step in self.steps if step.program is None)
+        return {name: reason for step in steps for name, reason in zip(step.layers, step.reasons, strict=True)}
+
+    def run(self, inputs: Mapping[str, Array]) -> HostedRun:
+        """All steps in order: the machine's are simulated."""
+        values, figures = dict(inputs), list[tuple[int, int]]()
+        for step in self.steps:
+            if step.program is None:
+                values |= run_graph(step.module, values)
+                figures.append((0, 0))
+                continue
+            result = simulate(step.program, {t.name: values[t.name] for t in step.program.tensors if t.role == "input"})
+            values |= result.outputs
+            figures.append((int(result.cycles), int(result.dram_bytes)))
+        outputs = {name: np.asarray(values[value]) for name, value in self.outputs.items()}
+        return HostedRun(outputs, sum(c for c, _ in figures), sum(b for _, b in figures), tuple(figures))
+
+
+def compile_hosted(
+    model: str | Path | bytes | ModelProto | ModuleOp, target: str | Path, shapes: InputShapes | None = None
+) -> HostedProgram:
+    """The steps of a model; `TilewrightError` (kind `usage`) for a machine of another control model."""
+    machine = machine_for(target)
+    if machine.stages is None:
+        lever = "leave --host out"
+        raise TilewrightError("usage", "--host", "a machine of stages, as vta", f"control {machine.control}", lever)
+    module = load_model(model, shapes, pipeline_of(machine).products)
+    parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
+    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    resources = resources_of(module)
+    parts = Parts(function, Reader(resources, StageIsa(machine).depth))
+    steps: list[Step] = []
+    for part in parts.ordered():
+        made, names = parts.module(part, resources), tuple(parts.name(op.results[0]) for op in part)
+        if part[0] in parts.reasons:
+            steps.append(Step(made, names, None, tuple(parts.reasons[op] for op in part)))
+        else:
+            steps.append(Step(made, names, compile(made, target)))
+    named = zip(value_names(function, "graph.outputs"), parts.returned, strict=True)
+    return HostedProgram(tuple(steps), {name: parts.name(value) for name, value in named})
+
+
+def run_hosted(
+    model: str | Path, target: str | Path, folder: Path, shapes: InputShapes | None, options: RunOptions
+) -> dict[str, Any]:
+    """The answer of a run: steps, the host's layers, the machine's cycles, outputs (in `folder`) and their errors."""
+    module = load_model(model, shapes, pipeline_of(machine_for(target)).products)
+    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    program = compile_hosted(module, target)
+    named = zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True)
+    inputs = choose_inputs({name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}, options)
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    outputs = zip(value_names(function, "graph.outputs"), last.arguments, strict=True)
+    given = read_expected(options, {name: shape_of(value) for name, value in outputs})
+    run, path = program.run(inputs), make_folder(folder) / "outputs.npz"
+    write_arrays(path, run.outputs)
+    compared_with, expected = expected_outputs(module, inputs, given, options)
+    comparison = compare(run.outputs, expected, options.tolerance) if expected is not None else None
+    steps = [
+        {"on": "host" if step.program is None else "machine", "layers": list(step.layers), "cycles": cycles}
+        for step, (cycles, _) in zip(program.steps, run.of_steps, strict=True)
+    ]
+    return {
+        "target": str(target),
+        "cycles": run.cycles,
+        "dram_bytes": run.dram_bytes,
+        "steps": steps,
+        "host_layers": program.host_layers,
+        "outputs": str(path),
+        "compared_with": compared_with,
+        **verdict(comparison),
+        "agrees": None if comparison is None else comparison.agrees,
+    }
+
+
+class Parts:
+    """Layers that make values which are kept, with what each reads, and the level of each."""
+
+    def __init__(self, function: FuncOp, reader: Reader) -> None:
+        last = function.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        self.returned = tuple(last.arguments)
+        self.sources: dict[Operation, tuple[SSAValue, ...]] = {}
+        self.reasons: dict[Operation, str] = {}
+        self.names: dict[SSAValue, str] = {}
+        for value, name in zip(function.body.block.args, value_names(function, "graph.inputs"), strict=True):
+            self.names[value] = name
+        self._find(list(function.body.block.ops), reader)
+        self.levels: dict[Operation, int] = {}
+        for op in self.sources:
+            self.levels[op] = max((self._above(op, value) for value in self.sources[op]), default=0)
+
+    def _find(self, ops: Sequence[Operation], reader: Reader) -> None:
+        wanted, found = set(self.returned), list[Operation]()
+        for op in reversed(ops):
+            if isinstance(op, graph.LayerOp) and op.results[0] in wanted and not isinstance(op, graph.WeightOp):
+                found.append(op)
+                try:
+                    self.sources[op] = reader.sources(op)
+                except TilewrightError as error:
+                    self.reasons[op] = f"expected {error.expected}, found {error.found}"
+                    self.sources[op] = tuple(x for x in op.operands if not isinstance(x.owner, graph.WeightOp))
+                wanted.update(self.sources[op])
+        self.sources = {op: self.sources[op] for op in reversed(found)}
+
+    def _above(self, op: Operation, value: SSAValue) -> int:
+        before = value.owner
+        if not isinstance(before, Operation):
+            return 0
+        return self.levels[before] + ((before in self.reasons) != (op in self.reasons))
+
+    def name(self, value: SSAValue) -> str:
+        """A value's name, which no other has."""
+        if value not in self.names:
+            owner = value.owner
+            wanted = (graph.name_of(owner) if isinstance(owner, graph.LayerOp) else None) or "value"
+            self.names[value] = unique_name(wanted, set(self.names.values()))
+        return self.names[value]
+
+    def ordered(self) -> Iterator[list[Operation]]:
+        """Layers of a level, the host's and the machine's apart: none reads what comes later."""
+        kinds: dict[tuple[int, bool], list[Operation]] = {}
+        for op, level in self.levels.items():
+            kinds.setdefault((level, op in self.reasons), []).append(op)
+        yield from (kinds[key] for key in sorted(kinds))
+
+    def module(self, part: list[Operation], resources: Resources) -> ModuleOp:
+        """A network of some layers: inputs are values of other parts, outputs those that others or the caller read."""
+        own = {op.results[0] for op in part}
+        inputs = dict.fromkeys(x for op in part for x in self.sources[op] if x not in own)
+        read = {x for op, sources in self.sources.items() if op not in part for x in sources} | set(self.returned)
+        block = Block(arg_types=[value.type for value in inputs])
+        known: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+        for op in part:
+            self._copy(op, block, known)
+        outputs = [op.results[0] for op in part if op.results[0] in read]
+        block.add_op(ReturnOp(*(known[value] for value in outputs)))
+        types = [arg.type for arg in block.args], [value.type for value in outputs]
+        function = FuncOp("main", types, Region(block))
+        for attribute, values in (("graph.inputs", list(inputs)), ("graph.outputs", outputs)):
+            function.attributes[attribute] = ArrayAttr(StringAttr(self.name(value)) for value in values)
+        module = ModuleOp([function])
+        attach(module, resources)
+        return module
+
+    def _copy(self, op: Operation, block: Block, known: dict[SSAValue, SSAValue]) -> None:
+        """A layer, after what it is made of inside."""
+        for value in op.operands:
+            if value not in known and isinstance(value.owner, Operation):
+                self._copy(value.owner, block, known)
+        if op.results[0] not in known:
+            made = op.clone(known)
+            block.add_op(made)
+            known[op.results[0]] = made.results[0]
