@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.ir import BlockArgument, SSAValue
@@ -64,6 +65,9 @@ class Arrivals:
 MOST_PIECES, PIECE_BYTES = 16, 16384
 """A weight arrives in so many pieces at most, of so many bytes at least."""
 
+RUN_BYTES = 256
+"""Pieces have so many bytes in a row at least: runs that begin and end within a burst of DRAM move all of it."""
+
 
 class WeightPieces(NamedTuple):
     """Pieces of `step` elements along `axis` in which a weight arrives."""
@@ -83,7 +87,8 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
         return None
     weight, axis = found
     total, extent = size_bytes(tensor_type(weight)), shape_of(weight)[axis]
-    least = max(PIECE_BYTES, -(-total // MOST_PIECES))
+    rows = prod(shape_of(weight)[:axis])
+    least = max(PIECE_BYTES, -(-total // MOST_PIECES), RUN_BYTES * rows)
     step = cut[1] * -(-least * extent // (total * cut[1]))
     return WeightPieces(weight, axis, step) if step < extent else None
 
