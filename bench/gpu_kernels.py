@@ -182,7 +182,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", default=",".join(ARCHITECTURES))
     parser.add_argument("--method", default="exact")
-    parser.add_argument("--time-limit", type=float, default=1.0)
+    parser.add_argument("--time-limit", type=float, help="CPU seconds of a search (default: that of `compile`)")
     parser.add_argument("--kernels", type=int, default=len(KERNELS), help="so many of the list")
     arguments = parser.parse_args()
     for missing in filter(None, (missing_opencl(), *map(missing_package, ARCHITECTURES.values()))):

@@ -21,7 +21,9 @@ from .machines import find_architecture
 
 KERNEL_LIMIT_S = 30.0
 LAYER_LIMIT_S = 1.0
-"""Processor seconds of the search where no limit is given: for one kernel, and for each layer of a network."""
+THREADS_LIMIT_S = 0.5
+"""Processor seconds of the search where no limit is given: for one kernel, for each layer of a network, and for each
+layer on machines of threads, whose kernels are then written within a second."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def map_layers(
     """The best mappings of given layers; errors as for `map_kernel`."""
     start = time.perf_counter()
     arch = target if isinstance(target, Architecture) else find_architecture(target)
-    request = options.request(LAYER_LIMIT_S if len(layers) > 1 else KERNEL_LIMIT_S)
+    request = options.request(_default_limit_s(arch, len(layers)))
     problems = [layer.problem for layer in layers]
 
     def tell(done: int, total: int) -> None:
@@ -190,6 +192,12 @@ def map_layers(
     found = tuple(LayerMapping(layer, arch, options.mapper, request, answer) for layer, answer in pairs if answer)
     unmapped = tuple(layer.name for layer, answer in pairs if answer is None)
     return NetworkMapping(name, arch, found, time.perf_counter() - start, unmapped)
+
+
+def _default_limit_s(arch: Architecture, layers: int) -> float:
+    if arch.sums_apart:  # threads
+        return THREADS_LIMIT_S
+    return LAYER_LIMIT_S if layers > 1 else KERNEL_LIMIT_S
 
 
 def _reporter(progress: Progress, objective: Objective) -> Callable[[float, float], None]:
