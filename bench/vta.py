@@ -2,6 +2,7 @@
 
 python bench/vta.py             convolutions, with VTA's published cycles of the whole
 python bench/vta.py --networks  ResNet-18, SqueezeNet and MobileNet, simulated and compared (minutes)
+python bench/vta.py --quantised resnet18,squeezenet  networks of test/data/networks, quantised by onnxruntime
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from whole_networks import load
 from xdsl.dialects.builtin import ModuleOp, i32
 
-from tilewright import compile, simulate
+from tilewright import compile, import_onnx, simulate
 from tilewright.dialects import graph
 from tilewright.dialects.types import si8, tensor
-from tilewright.driver import reference
+from tilewright.driver import make_context, parse_passes, reference
 from tilewright.frontends.integer_layers import IntegerLayers
 from tilewright.frontends.networks.shifted import NETWORKS, shifted_network
+from tilewright.interpreters.graph import run_graph
+from tilewright.zoo.quantized import quantized
 
 PUBLISHED_CYCLES = 7_729_601
 """ResNet-18 v1 with the pipelined GEMM (apache/tvm-vta, pull request 30, 2021)."""
@@ -96,7 +100,31 @@ def networks() -> None:
         assert result.cycles == program.predicted["cycles"]
 
 
+def quantised(names: list[str]) -> None:
+    """Networks for one sample with uint8 activations, on random bytes, against the graph's integers."""
+    for name in names:
+        model = load(name)
+        for value in (*model.graph.input, *model.graph.output):
+            for dim in value.type.tensor_type.shape.dim:
+                dim.dim_value = dim.dim_value or 1
+        made, random = quantized(model), np.random.default_rng(0)
+        program, module = compile(made, "vta"), import_onnx(made)
+        tensors = (tensor for tensor in program.tensors if tensor.role == "input")
+        given = {item.name: random.integers(-128, 128, item.shape).astype(item.dtype) for item in tensors}
+        result = simulate(program, given)
+        parse_passes("graph-normalize,graph-quantize,graph-integers").apply(make_context(), module)
+        expected = run_graph(module, given)
+        equal = all((result.outputs[output] == value).all() for output, value in expected.items())
+        print(f"{name}: equal {equal}, {result.cycles:,} cycles, {result.dram_bytes:,} DRAM bytes")
+        assert equal
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", action="store_true")
-    networks() if parser.parse_args().networks else convolutions()
+    parser.add_argument("--quantised", metavar="NAMES", default="")
+    arguments = parser.parse_args()
+    if arguments.quantised:
+        quantised(arguments.quantised.split(","))
+    else:
+        networks() if arguments.networks else convolutions()
