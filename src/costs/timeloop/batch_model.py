@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ...errors import TilewrightError
 from ..hierarchy.batch import Bools, Ints, MappingBatch, pack
 from ..hierarchy.values import Architecture, LoopMapping, Problem
-from .batch_nest import Nest, nest_of
-from .batch_traffic import Analysis, Flows
+from .batch_arrays import model_of, moves_one_axis
+from .model import evaluate
 
 Floats = NDArray[np.float64]
 
-CHUNK = 2048
-"""Mappings that are priced together: bounds temporaries to a few MB."""
+MAX_CHILDREN = 1 << 16
+"""Children of one memory, in use in some mapping, with which compiled code has room."""
 
 MAX_MACS = 1 << 46
 """Largest problem whose counts surely fit 64-bit integers."""
@@ -56,18 +56,9 @@ def price_batch(
     """
     batch = mappings if isinstance(mappings, MappingBatch) else pack(arch, problem, mappings)
     _check(arch, problem, batch)
-    parts = [
-        _price_chunk(arch, problem, batch.part(slice(start, start + CHUNK)), link_transfers)
-        for start in range(0, max(1, len(batch)), CHUNK)
-    ]
-    return BatchPrices(
-        np.concatenate([part.cycles for part in parts]),
-        np.concatenate([part.energy_pj for part in parts]),
-        np.concatenate([part.valid for part in parts]),
-        np.concatenate([part.reads for part in parts]),
-        np.concatenate([part.fills for part in parts]),
-        np.concatenate([part.updates for part in parts]),
-    )
+    able = moves_one_axis(problem) and not any(level.hop_energy_pj for level in arch.levels)
+    most = (batch.spatial_x * batch.spatial_y).prod(axis=2).max(initial=1)
+    return (_price if able and most <= MAX_CHILDREN else _price_each)(arch, problem, batch, link_transfers)
 
 
 def _check(arch: Architecture, problem: Problem, batch: MappingBatch) -> None:
@@ -89,68 +80,40 @@ def _check(arch: Architecture, problem: Problem, batch: MappingBatch) -> None:
         raise TilewrightError("mapping", subject, "a level that keeps it", "bypass at every level")
 
 
-def _price_chunk(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:
-    nest = nest_of(batch)
-    analysis = Analysis(arch, problem, batch, nest, links=links)
+def _price(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:
+    from .batch_kernel import Answers, Arrays, new_nest, price_all
+    from .batch_links import new_links
+
     shape = len(batch), len(arch.levels), len(problem.tensors)
-    reads, fills, updates = (np.zeros(shape, np.int64) for _ in range(3))
-    instances = np.cumprod(nest.fan_out[:, ::-1], axis=1)[:, ::-1] // nest.fan_out
-    network = np.zeros(shape[0])
-    used = np.zeros(shape[:2], np.int64)
-    hop_energy = np.array([level.hop_energy_pj for level in arch.levels])
-    for t, tensor in enumerate(problem.tensors):
-        flows = analysis.flows(t)
-        kept = batch.kept[:, :, t]
-        used += flows.tiles * kept
-        network += ((flows.hop_words + flows.link_words) * hop_energy * instances).sum(axis=1)
-        counted = _output_counts(flows) if tensor.is_output else _input_counts(flows)
-        for counts, found in zip((reads, fills, updates), counted, strict=True):
-            counts[:, :, t] = found * kept
-    energy = problem.macs * arch.mac_energy_pj + network
-    blocks = np.array([level.block_size for level in arch.levels])[None, :, None]
-    of_read, of_write = (
-        np.array([level.energy_pj for level in arch.levels]) * instances,
-        np.array([level.energy_of_write_pj for level in arch.levels]) * instances,
+    model = model_of(arch, problem, range(len(problem.dims)))
+    children = int((batch.spatial_x * batch.spatial_y).prod(axis=2).max(initial=1))
+    answers = Answers(
+        np.zeros(shape[0], np.int64), np.zeros(shape[0]), np.zeros((*shape, 3), np.int64), np.zeros(shape[:2], np.int64)
     )
-    for counts, of_access in ((reads, of_read), (fills, of_write), (updates, of_write)):
-        energy += ((-(-counts // blocks)).sum(axis=2) * of_access).sum(axis=1)
-    cycles = _cycles(arch, nest, reads, fills + updates)
-    return BatchPrices(cycles, energy, _fits(arch, batch, used), reads, fills, updates)
+    sizes = *shape[1:], len(problem.dims), model.axes
+    arrays = (np.ascontiguousarray(getattr(batch, field.name), np.int64) for field in fields(batch))
+    price_all(model, Arrays(*arrays), new_nest(*sizes), new_links(*sizes, children), links, answers)
+    reads, fills, updates = (answers.counts[..., kind] for kind in range(3))
+    return BatchPrices(answers.cycles, answers.energy, _fits(arch, batch, answers.used), reads, fills, updates)
 
 
-def _nearest(words: Floats) -> Ints:
-    return np.maximum(0, (words + 0.5).astype(np.int64))
-
-
-def _input_counts(flows: Flows) -> tuple[Ints, Ints, Ints]:
-    reads = _nearest(flows.content + flows.peer)
-    return reads, (flows.received + flows.peer).astype(np.int64), np.zeros_like(reads)
-
-
-def _output_counts(flows: Flows) -> tuple[Ints, Ints, Ints]:
-    fills = _nearest(flows.received + flows.peer - flows.partitions)
-    fills[np.arange(len(fills)), flows.outermost] = 0
-    return _nearest(flows.content + flows.peer - flows.partitions), fills, _nearest(flows.content)
-
-
-def _cycles(arch: Architecture, nest: Nest, reads: Ints, writes: Ints) -> Ints:
-    compute = np.prod(nest.bounds, axis=1)
-    cycles = compute
-    for index, level in enumerate(arch.levels):
-        read, write = np.zeros(len(compute)), np.zeros(len(compute))
-        for t in range(reads.shape[2]):
-            read += reads[:, index, t] / compute
-            write += writes[:, index, t] / compute
-        slowdown = np.ones(len(compute))
-        for bandwidth, demand in (
-            (level.read_bandwidth, read),
-            (level.write_bandwidth, write),
-            (level.shared_bandwidth, read + write),
-        ):
-            if bandwidth is not None:
-                slowdown = np.minimum(slowdown, bandwidth / np.maximum(demand, bandwidth))
-        cycles = np.maximum(cycles, np.ceil(compute / slowdown).astype(np.int64))
-    return cycles
+def _price_each(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:
+    """The same without compiled code, mapping by mapping."""
+    mappings = [batch.mapping(n, problem) for n in range(len(batch))]
+    found = [evaluate(arch, problem, mapping, link_transfers=links) for mapping in mappings]
+    counts = np.zeros((len(batch), len(arch.levels), len(problem.tensors), 3), np.int64)
+    for n, prices in enumerate(found):
+        for level, memory in enumerate(arch.levels):
+            for t, tensor in enumerate(problem.tensors):
+                report = prices.levels[memory.name].tensors.get(tensor.name)
+                if report is not None:
+                    counts[n, level, t] = report.reads, report.fills, report.updates
+    return BatchPrices(
+        np.array([prices.cycles for prices in found], np.int64),
+        np.array([prices.energy_pj for prices in found]),
+        np.array([prices.valid for prices in found], np.bool_),
+        *(counts[..., kind] for kind in range(3)),
+    )
 
 
 def _fits(arch: Architecture, batch: MappingBatch, used: Ints) -> Bools:

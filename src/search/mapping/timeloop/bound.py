@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ....costs.exact.compiled import bare, part
-from .model import Floats, Ints, Model
-from .numbered import clear, place_of
-from .price import cycles_of
+from ....costs.timeloop.batch_arrays import Floats, Ints, Model
+from ....costs.timeloop.batch_kernel import cycles_of
+from ....costs.timeloop.batch_links import clear, place_of
+from ....costs.timeloop.batch_words import extents, fresh_words
 from .room import Room
-from .words import extents, fresh_words
 
 
 class Spread(NamedTuple):
     """Spatial factors below the inner memories (`near`, (D,)) and between them and the middle one (`far`), and which
-    tensors (`kept` (2, T)) the two hold.  `operands` (T,) bounds the words that one inner memory hands out;
+    tensors (`kept` (3, T)) all three hold.  `operands` (T,) bounds the words that one inner memory hands out;
     `copies` (T,) inner memories at least hold the same tile; `scale` = (inner memories, iterations of one); `beyond`
     (2, 3) are words that each memory reads and writes at least for tensors that move between the outer two."""
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ....algebra.factors import divisors_of
 from ....costs.exact.compiled import bare, bare_entry, part
+from ....costs.timeloop.batch_arrays import Floats, Ints, Model
+from ....costs.timeloop.batch_words import extents, moved_words
 from ....errors import TilewrightError
-from .model import Floats, Ints, Model
 from .patterns import Patterns
-from .room import Room
-from .words import extents, prefix_words
+from .room import Room, list_loops
 
 Bytes = NDArray[np.uint8]
 
@@ -98,9 +98,10 @@ def outer_words(model: Model, lattice: Lattice, tile: int, order: Ints, length: 
     for i in range(length):
         if room.outer[order[i]] == 1:
             return False
+    list_loops(order, length, room.outer, child, room.listed)
     for t in range(room.words.shape[0]):
         whole = extents(model, t, child, room.box)
-        room.words[t] = prefix_words(model, t, room.box, whole, order, length, room.outer, child, visits)[0]
+        room.words[t] = moved_words(model, t, room.box, whole, room.listed[:, :length], 0, visits)[0]
     return True
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....costs.exact.compiled import bare, part
+from ....costs.timeloop.batch_arrays import Ints, Model
+from ....costs.timeloop.batch_kernel import Nest
+from ....costs.timeloop.batch_links import Links
+from ....costs.timeloop.batch_words import DIMS, STRIDES, fresh_words, moved_words, traffic
 from .bound import Inner, Spread, contents, far_steps, free_words, level_cycles, tensor_bound
 from .lattice import Lattice
-from .links import Links
-from .model import Ints, Model
 from .patterns import Patterns
-from .price import Choice
-from .room import Room
-from .words import fresh_words, prefix_words, traffic
+from .room import Room, list_loops
 
 
 class Task(NamedTuple):
@@ -23,12 +23,15 @@ class Task(NamedTuple):
     patterns: Patterns
     spread: Spread
     inner: Inner
-    near: Links
-    far: Links
+    links: Links
     objective: int
     base: float
-    choice: Choice
+    nest: Nest
     room: Room
+
+
+NEAR, FAR = 0, 1
+"""Memories below which `Links` place children: the innermost, and the middle one."""
 
 
 FREE, FIRST, PATTERN, ORDER = range(4)
@@ -49,6 +52,8 @@ def least(task: Task, rule: int, which: int, bounds: Ints) -> tuple[float, float
     count, passes = 0, 1
     if rule == ORDER:
         count, passes = _look_along(task, bounds)
+    elif rule == PATTERN:
+        list_loops(task.patterns.order[which], task.patterns.length[which], bounds, task.inner.together, room.listed)
     energy = task.base
     for t in range(model.axis.shape[0]):
         if rule == ORDER:
@@ -68,10 +73,8 @@ def _unordered(task: Task, t: int, rule: int, which: int, bounds: Ints) -> tuple
     first, moved = which, 0
     if rule == PATTERN:
         first = patterns.order[which, 0]
-        words, moved, alike = prefix_words(
-            model, t, inner.box[t], inner.words[t], patterns.order[which], patterns.length[which], bounds,
-            inner.together, inner.visits[0],
-        )  # fmt: skip
+        listed = task.room.listed[:, : patterns.length[which]]
+        words, moved, alike = moved_words(model, t, inner.box[t], inner.words[t], listed, 0, inner.visits[0])
         linked = linked and moved > 0 and alike
     else:
         words = free_words(model, inner, t, bounds)
@@ -91,15 +94,13 @@ def _unordered(task: Task, t: int, rule: int, which: int, bounds: Ints) -> tuple
 
 @part
 def _look_along(task: Task, bounds: Ints) -> tuple[int, int]:
-    """How many loops the middle memory has, and how often they pass; fills `rest` and `ordered` of the room."""
+    """How many loops the middle memory has, and how often they pass; fills `rest` and `listed` of the room."""
     count, passes = 0, task.inner.visits[0]
     for d in range(bounds.shape[0]):
         count += 1 if bounds[d] > 1 else 0
         passes //= bounds[d]
         task.room.rest[d] = task.inner.left[d] // bounds[d]
-    for i in range(count):
-        d = task.choice.order[1, i]
-        task.room.ordered[0, i], task.room.ordered[1, i] = bounds[d], task.inner.together[d]
+    list_loops(task.nest.order[1], count, bounds, task.inner.together, task.room.listed)
     return count, passes
 
 
@@ -107,15 +108,13 @@ def _look_along(task: Task, bounds: Ints) -> tuple[int, int]:
 def _ordered(task: Task, t: int, count: int, passes: int, bounds: Ints) -> tuple[int, int, int, int]:
     """As `_unordered`, and words surely from neighbours; orders count for tensors that surely settle here."""
     model, inner = task.model, task.inner
-    order = task.choice.order[1, :count]
-    linked = task.far.active[t] == 1 and task.spread.kept[0, t] == 1
+    order, listed = task.nest.order[1, :count], task.room.listed[:, :count]
+    linked = task.links.active[FAR, t] == 1 and task.spread.kept[0, t] == 1
     settled = _settles(model, t, order)
     if linked and count > 0 and (settled or model.axis[t, order[0]] >= 0):
-        return _linked_words(task, t, order, bounds, passes, settled)
+        return _linked_words(task, t, listed, bounds, passes, settled)
     if settled:
-        words = prefix_words(
-            model, t, inner.box[t], inner.words[t], order, count, bounds, inner.together, inner.visits[0]
-        )[0]
+        words = moved_words(model, t, inner.box[t], inner.words[t], listed, 0, inner.visits[0])[0]
     else:
         words = free_words(model, inner, t, bounds)
         if linked and count == 0:
@@ -125,7 +124,7 @@ def _ordered(task: Task, t: int, count: int, passes: int, bounds: Ints) -> tuple
 
 @part
 def _linked_words(
-    task: Task, t: int, order: Ints, middle: Ints, passes: int, settled: bool
+    task: Task, t: int, listed: Ints, middle: Ints, passes: int, settled: bool
 ) -> tuple[int, int, int, int]:
     """As `_ordered`, of a tensor that neighbours pass on.
 
@@ -133,9 +132,8 @@ def _linked_words(
     along a window, that may bring less than the whole box, and the steps after it may do without neighbours.
     """
     model, inner, room = task.model, task.inner, task.room
-    whole, groups = inner.words[t], inner.groups[t]
-    bounds, stride = room.ordered[0, : order.shape[0]], room.ordered[1, : order.shape[0]]
-    once = traffic(model, t, inner.box[t], whole, order, bounds, stride, 0, task.far)
+    whole, groups, first, stride = inner.words[t], inner.groups[t], listed[DIMS, 0], listed[STRIDES, 0]
+    once = traffic(model, t, inner.box[t], whole, listed, 0, task.links, FAR)
     steps, served = once[3] - whole, once[0] - whole * groups
     far = passes if far_steps(model, t, middle) > 1 else far_steps(model, t, room.rest)
     if settled:
@@ -146,7 +144,7 @@ def _linked_words(
             once[2] * passes,
         )
     words = free_words(model, inner, t, middle)
-    if fresh_words(inner.box[t], whole, model.axis[t, order[0]], model.step[t, order[0]] * stride[0]) < whole:
+    if fresh_words(inner.box[t], whole, model.axis[t, first], model.step[t, first] * stride) < whole:
         return words, inner.sure[t], max(0, words * groups - inner.sure[t]), 0
     words = max(words, steps * passes + whole * far)
     maybe = (steps * groups - served) * passes + (words - steps * passes - whole * far) * groups

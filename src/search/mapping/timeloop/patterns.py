@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import Ints, Model
+from ....costs.timeloop.batch_arrays import Ints, Model
 
 State = tuple[int, ...]
 """Per tensor: -1 not moved yet, -2 settled, else the axis along which it slides."""

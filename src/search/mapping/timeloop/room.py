@@ -6,28 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .model import LEVELS, Floats, Ints
+from ....costs.exact.compiled import bare
+from ....costs.timeloop.batch_arrays import Floats, Ints
+from ....costs.timeloop.batch_words import BOUNDS, DIMS, STRIDES
+
+LEVELS = 3
 
 
 class Room(NamedTuple):
-    """`words` and `energy` (T,) per tensor, its `box` (A,), its `counts` (3, 3), and the words that each memory reads
-    and writes, `flows` (2, 3).  `loops` (3, 3 D) are dimensions, bounds and strides, from `starts` (4,) on per memory;
-    `middle`, `rest`, `outer` (D,) the bounds at a memory, `ordered` (2, D) bounds and strides by order, `turns` (2, D)
-    numbers of multiples, `ones` (D,) a tile of one point.  `keys` (2, 4 P) are offsets of at most P children."""
+    """`words` and `energy` (T,) per tensor, its `box` (A,), and the words that each memory reads and writes, `flows`
+    (2, 3); `middle`, `rest`, `outer` (D,) are the bounds of loops at a memory, `listed` (3, D) those of an order as
+    `batch_words` has them; `turns` (2, D) are numbers of multiples, `keys` (2, 4 P) offsets of at most P children."""
 
     words: Ints
     energy: Floats
     box: Ints
-    counts: Ints
     flows: Floats
-    loops: Ints
-    starts: Ints
     middle: Ints
     rest: Ints
     outer: Ints
-    ordered: Ints
+    listed: Ints
     turns: Ints
-    ones: Ints
     keys: Ints
 
 
@@ -38,15 +37,19 @@ def new_room(tensors: int, dims: int, axes: int, children: int) -> Room:
         np.zeros(tensors, np.int64),
         np.zeros(tensors),
         np.zeros(axes, np.int64),
-        np.zeros((LEVELS, 3), np.int64),
         np.zeros((2, LEVELS)),
-        np.zeros((3, LEVELS * dims), np.int64),
-        np.zeros(LEVELS + 1, np.int64),
         middle,
         rest,
         outer,
+        np.zeros((3, dims), np.int64),
         np.zeros((2, dims), np.int64),
-        np.zeros((2, dims), np.int64),
-        np.ones(dims, np.int64),
         np.zeros((2, 4 * children), np.int64),
     )
+
+
+@bare
+def list_loops(order: Ints, length: int, bounds: Ints, strides: Ints, listed: Ints) -> None:
+    """List the first loops of an `order` (D,), inner to outer, with bounds and strides (D,) by dimension."""
+    for i in range(length):
+        d = order[i]
+        listed[DIMS, i], listed[BOUNDS, i], listed[STRIDES, i] = d, bounds[d], strides[d]

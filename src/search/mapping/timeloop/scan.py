@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.exact.compiled import bare, bare_entry, part
+from ....costs.timeloop.batch_arrays import Floats, Ints
+from ....costs.timeloop.batch_links import place
 from ..objective import value_of
 from .bound import set_inner
-from .least import FIRST, FREE, PATTERN, Task, least
-from .links import place
-from .model import Floats, Ints
-from .numbered import rank
+from .least import FAR, FIRST, FREE, NEAR, PATTERN, Task, least
+from .ranking import rank
 from .visit import Best, visit_all, visit_known
 
 
@@ -88,7 +88,7 @@ def _together(task: Task, tile: int) -> int:
 @part
 def _scan_middle(best: Best, task: Task, field: Field, start: int) -> int:
     """Visit middle tiles whose price is known by pattern; list the others in `field.waiting` (returns how many)."""
-    any_link = task.near.shape[0] > 1
+    any_link = task.links.shape[NEAR, 0] > 1
     for t in range(task.inner.linkable.shape[0]):
         any_link = any_link or task.inner.linkable[t] > 0
     _prepare_far(task)
@@ -102,10 +102,10 @@ def _scan_middle(best: Best, task: Task, field: Field, start: int) -> int:
 
 @part
 def _prepare_far(task: Task) -> None:
-    task.far.shape[0] = task.spread.scale[0]
+    task.links.shape[FAR, 0] = task.spread.scale[0]
     for t in range(task.inner.groups.shape[0]):
-        task.far.active[t] = 0
-        task.far.groups[t] = task.inner.groups[t]
+        task.links.active[FAR, t] = 0
+        task.links.groups[FAR, t] = task.inner.groups[t]
 
 
 @part
@@ -233,7 +233,7 @@ def _lowest(task: Task, middle: Ints, beyond: float) -> float:
 def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
     if waiting == 0:
         return
-    every = task.near.shape[0] > 1
+    every = task.links.shape[NEAR, 0] > 1
     links = every
     for t in range(task.inner.linkable.shape[0]):
         links = links or task.inner.linkable[t] > 0
@@ -244,10 +244,10 @@ def _visit_waiting(best: Best, task: Task, field: Field, waiting: int) -> None:
             break
         if links:
             for t in range(task.inner.linkable.shape[0]):
-                task.far.active[t] = task.inner.linkable[t]
-                task.near.active[t] = 1 if every else 0
-            place(task.far, task.model, task.inner.tile, field.layouts[y, 1], task.model.mesh[1, 0])
-            place(task.near, task.model, task.room.ones, field.layouts[y, 0], task.model.mesh[0, 0])
+                task.links.active[FAR, t] = task.inner.linkable[t]
+                task.links.active[NEAR, t] = 1 if every else 0
+            place(task.links, task.model, FAR, task.inner.tile, field.layouts[y, 1])
+            place(task.links, task.model, NEAR, task.nest.ones, field.layouts[y, 0])
         for i in range(waiting):
             n: int = order[i]
             if field.lows[n] >= best.value[0]:

@@ -13,6 +13,10 @@ import numpy as np
 from ....costs.clock import Limit, processor_seconds
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ....costs.timeloop import evaluate
+from ....costs.timeloop.batch_arrays import Floats, Ints, model_of, moves_one_axis
+from ....costs.timeloop.batch_kernel import new_nest
+from ....costs.timeloop.batch_links import new_links, place_and_group
+from ....costs.timeloop.batch_model import MAX_MACS
 from ....errors import InfeasibleError, TilewrightError
 from ....interruption import stop_unless, stoppable
 from ..exact.bounds.grids import grid_of, grown
@@ -21,12 +25,9 @@ from ..refine import solve as refine
 from ..values import OBJECTIVES, Mapped, Objective, Request, Space
 from .bound import new_inner
 from .lattice import MAX_TILES, Lattice, footprints, lattice_of, outer_tables
-from .least import Task
-from .links import Links, new_links, place_and_group
-from .model import Floats, Ints, model_of
+from .least import NEAR, Task
 from .patterns import Patterns, cross_masks, patterns_of
-from .price import Choice
-from .room import new_room
+from .room import LEVELS, new_room
 from .scan import Field, scan
 from .spatial import Factors, Layout, layouts_by_product, ordered
 from .spreads import Candidate, Kept, Spreads
@@ -54,28 +55,29 @@ class _Search:
 
     def __init__(self, arch: Architecture, problem: Problem, objective: Objective, space: Space) -> None:
         self.objective = OBJECTIVES.index(objective)
-        self.model, self.dims = model_of(arch, problem)
+        _check(arch, problem)
+        self.dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
+        self.model = model_of(arch, problem, self.dims)
         self.patterns: Patterns = patterns_of(self.model)
         self.lattice: Lattice = lattice_of(self.model)
         self.grid = grid_of(self.model.bounds.tolist(), perfect=True, cells=MAX_TILES)
         self.sizes: Ints = footprints(self.model, self.lattice)
         self.cross = ~cross_masks(self.model)
         bounds = tuple(self.model.bounds.tolist())
-        meshes: list[list[int]] = self.model.mesh.tolist()
+        meshes: list[list[int]] = self.model.mesh[:2].tolist()
         self.layouts = [layouts_by_product(bounds, x, y, space.split_axes) for x, y in meshes]
         self.tensors, self.dim_count = self.model.axis.shape
         self.kept = [_ways_to_keep(arch.may_hold(level, problem), bypass=space.bypass) for level in range(2)]
         shape = self.tensors, self.dim_count, self.model.axes
         children = [max(prod(factors) for factors in table) for table in self.layouts]
         self.inner = new_inner(*shape)
-        self.links = [new_links(*shape, count) for count in children]
+        self.links, self.nest = new_links(LEVELS, *shape, max(children)), new_nest(LEVELS, *shape)
         self.room = new_room(*shape, children[1])
         tiles = len(self.lattice.tile)
         self.lists = (
             np.zeros(tiles, np.int64), np.zeros(tiles, np.int64), np.zeros(tiles), np.zeros((4, tiles), np.int64),
             np.zeros(tiles),
         )  # fmt: skip
-        self.tiles, self.order = np.zeros((5, self.dim_count), np.int64), np.zeros((3, self.dim_count), np.int64)
         self.beyond: dict[Kept, tuple[Floats, Floats]] = {}
         self.least: dict[Kept, Ints] = {}
         self.helped, self.low = False, 0.0
@@ -86,9 +88,9 @@ class _Search:
         self.best = Best(
             np.array([np.inf, np.inf, np.inf]),
             np.zeros(1, np.int64),
-            np.zeros((5, self.dim_count), np.int64),
-            np.zeros((3, self.dim_count), np.int64),
-            np.zeros((2, self.tensors), np.int64),
+            np.zeros((2 * LEVELS, self.dim_count), np.int64),
+            np.zeros((LEVELS, self.dim_count), np.int64),
+            np.zeros((LEVELS, self.tensors), np.int64),
             np.ones((2, 4, self.dim_count), np.int64),
         )
 
@@ -142,13 +144,12 @@ class _Search:
     def explore(self, candidate: Candidate, limit: Limit) -> bool:
         """Search one spread; whether to the end, before the limit or the first mapping."""
         kept0, kept1 = candidate.kept
-        near, far = self.links
-        self._place_near(near, candidate.near)
+        self._place_near(candidate.near)
         model = self.model
         spread, base = candidate.spread, model.macs * model.mac_energy
-        choice = Choice(self.tiles, self.order, spread.kept)
+        nest = self.nest._replace(kept=spread.kept)
         task = Task(
-            model, self.lattice, self.patterns, spread, self.inner, near, far, self.objective, base, choice, self.room
+            model, self.lattice, self.patterns, spread, self.inner, self.links, self.objective, base, nest, self.room
         )
         table, lowest = self.tables(kept1)
         field = Field(
@@ -164,11 +165,10 @@ class _Search:
             first, step = first + step, 2 * step if processor_seconds() - begun < LOOK_S else step
         return True
 
-    def _place_near(self, near: Links, factors: Factors) -> None:
-        near.active[:] = 1 if prod(factors) > 1 else 0
-        near.groups[:] = 1
-        layout = next(ordered(self.layouts[0][factors]))
-        place_and_group(near, self.model, np.ones(self.dim_count, np.int64), layout, int(self.model.mesh[0, 0]))
+    def _place_near(self, factors: Factors) -> None:
+        self.links.active[NEAR] = 1 if prod(factors) > 1 else 0
+        self.links.groups[NEAR] = 1
+        place_and_group(self.links, self.model, NEAR, self.nest.ones, next(ordered(self.layouts[0][factors])))
 
     def _fixed(self, kept: Kept) -> Floats:
         if kept not in self.fixed:
@@ -203,11 +203,11 @@ class _Search:
         names = [tensor.name for tensor in problem.tensors]
         tiles, layout = best.tiles, best.layout
         levels: list[LevelMapping] = []
-        for level, (inner, outer) in enumerate(((0, 1), (2, 3), (3, 4))):
+        for level, (inner, outer) in enumerate(((0, 1), (2, 3), (4, 5))):
             temporal = self._loops(best.order[level], tiles[outer] // tiles[inner])
             x = self._loops(layout[level, 1], layout[level, 0]) if level < 2 else ()
             y = self._loops(layout[level, 3], layout[level, 2]) if level < 2 else ()
-            away = [n for n, k in zip(names, best.kept[level], strict=True) if not k] if level < 2 else []
+            away = [n for n, k in zip(names, best.kept[level], strict=True) if not k]
             levels.append(LevelMapping(temporal, x, y, frozenset(away)))
         return LoopMapping(tuple(levels))
 
@@ -237,6 +237,20 @@ def solve(
         search.run(arch, problem, request, limit)
     stop_unless(search.best.value[0] < np.inf)
     return _answer(arch, problem, search, search.low, processor_seconds() - start)
+
+
+def _check(arch: Architecture, problem: Problem) -> None:
+    subject = f"{problem.name} on {arch.name}"
+    if len(arch.levels) != LEVELS or arch.fan_out(LEVELS - 1) != (1, 1):
+        expected = "three storage levels, one instance of the middle one"
+        raise TilewrightError("mapping", subject, expected, f"{len(arch.levels)} levels")
+    if any(level.hop_energy_pj for level in arch.levels):
+        raise TilewrightError("mapping", subject, "networks without energy per hop", "a level with energy_per_hop")
+    if not moves_one_axis(problem):
+        expected = "each dimension on one axis of a tensor, with a positive coefficient"
+        raise TilewrightError("mapping", problem.name, expected, str([t.coefficients for t in problem.tensors]))
+    if problem.macs > MAX_MACS:
+        raise TilewrightError("mapping", subject, f"at most {MAX_MACS} operations", str(problem.macs))
 
 
 def _answer(arch: Architecture, problem: Problem, search: _Search, low: float, seconds: float) -> Mapped:

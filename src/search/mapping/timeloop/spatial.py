@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from ....algebra.factors import divisors_of
+from ....costs.timeloop.batch_arrays import Ints
 from ..exact.space.spreads import Factors, Layout, orders_along
-from .model import Ints
 
 
 def layouts_by_product(bounds: Factors, columns: int, rows: int, split: bool) -> dict[Factors, list[Layout]]:

@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
+from ....costs.timeloop.batch_arrays import Floats, Ints, Model
 from .bound import Spread
-from .model import Floats, Ints, Model
 from .spatial import Factors
 
 Kept = tuple[int, ...]
@@ -69,7 +69,7 @@ class Spreads:
         return Spread(
             self._near[pair].copy(),
             self._far[pair].copy(),
-            np.array(kept, np.int64),
+            np.array([*kept, [1] * len(kept[0])], np.int64),
             self._operands[pair].copy(),
             self._copies[pair].copy(),
             scale,

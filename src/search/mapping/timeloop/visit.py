@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....costs.exact.compiled import bare, part
+from ....costs.timeloop.batch_arrays import Floats, Ints
+from ....costs.timeloop.batch_kernel import price
 from ..objective import value_of
 from .lattice import outer_energy, outer_words
-from .least import ORDER, Task, least
-from .model import Floats, Ints
-from .price import price
+from .least import NEAR, ORDER, Task, least
 
 
 class Best(NamedTuple):
     """The best mapping so far: `value` = (objective, energy, cycles), mappings priced in `counts`; the mapping as
-    `tiles`, `order`, `kept` of a `Choice`, `layout` (2, 4, D)."""
+    `tiles`, `order`, `kept` of a `Nest`, `layout` (2, 4, D)."""
 
     value: Floats
     counts: Ints
@@ -27,18 +27,17 @@ class Best(NamedTuple):
 @bare
 def settle(best: Best, task: Task, layout: Ints) -> None:
     """Price the mapping at hand and keep it if it is better."""
-    choice = task.choice
-    energy, cycles = price(task.model, choice, task.near, task.far, task.room)
+    nest = task.nest
+    energy, cycles = price(task.model, nest, task.links)
     best.counts[0] += 1
     value = value_of(task.objective, energy, float(cycles))
     if value < best.value[0]:
         best.value[0], best.value[1], best.value[2] = value, energy, cycles
-        for i in range(choice.tiles.shape[0]):
-            _copy_row(best.tiles[i], choice.tiles[i])
-        for level in range(choice.order.shape[0]):
-            _copy_row(best.order[level], choice.order[level])
-        for level in range(choice.kept.shape[0]):
-            _copy_row(best.kept[level], choice.kept[level])
+        for i in range(nest.tiles.shape[0]):
+            _copy_row(best.tiles[i], nest.tiles[i])
+        for level in range(nest.order.shape[0]):
+            _copy_row(best.order[level], nest.order[level])
+            _copy_row(best.kept[level], nest.kept[level])
         for level in range(layout.shape[0]):
             for kind in range(layout.shape[1]):
                 _copy_row(best.layout[level, kind], layout[level, kind])
@@ -90,12 +89,13 @@ def first_order(inner: Ints, outer: Ints, order: Ints, bounds: Ints) -> int:
 @bare
 def choose(task: Task, tile: int) -> None:
     """Choose the current inner tile and middle tile number `tile`; orders ascending."""
-    tiles, order = task.choice.tiles, task.choice.order
+    tiles, order = task.nest.tiles, task.nest.order
     _copy_row(tiles[0], task.spread.near)
     _copy_row(tiles[1], task.inner.tile)
     _copy_row(tiles[2], task.inner.together)
     _copy_row(tiles[3], task.lattice.tile[tile])
-    _copy_row(tiles[4], task.model.bounds)
+    _copy_row(tiles[4], task.lattice.tile[tile])
+    _copy_row(tiles[5], task.model.bounds)
     for level in range(order.shape[0]):
         for d in range(order.shape[1]):
             order[level, d] = d
@@ -115,7 +115,7 @@ def outer_sum(task: Task, words: Ints) -> float:
 def visit_known(best: Best, task: Task, tile: int, p: int, inner_energy: float, cycles: float, layout: Ints) -> None:
     """Price middle tile `tile` under pattern `p` with every order beyond it that may be better than the best."""
     choose(task, tile)
-    _copy_row(task.choice.order[1], task.patterns.order[p])
+    _copy_row(task.nest.order[1], task.patterns.order[p])
     _outer_patterns(best, task, tile, inner_energy, cycles, layout)
 
 
@@ -124,9 +124,9 @@ def visit_all(best: Best, task: Task, tile: int, beyond: float, layout: Ints, ev
     """Price middle tile `tile` under every order that may be better than the best; with `every`, the orders beyond the
     middle memory and of the innermost one are permuted in full too.  `beyond` is the least energy of the former."""
     choose(task, tile)
-    tiles, order, middle = task.choice.tiles, task.choice.order, task.room.middle
+    tiles, order, middle = task.nest.tiles, task.nest.order, task.room.middle
     count0 = 0
-    if every and task.near.shape[0] > 1:
+    if every and task.links.shape[NEAR, 0] > 1:
         count0 = first_order(tiles[0], tiles[1], order[0], middle)
     count = first_order(tiles[2], tiles[3], order[1], middle)
     while True:
@@ -153,15 +153,15 @@ def _outer_patterns(best: Best, task: Task, tile: int, energy: float, cycles: fl
         if not outer_words(task.model, task.lattice, tile, patterns.order[q], patterns.length[q], task.room):
             continue
         if value_of(task.objective, energy + outer_sum(task, task.room.words), cycles) < best.value[0]:
-            _copy_row(task.choice.order[2], patterns.order[q])
+            _copy_row(task.nest.order[2], patterns.order[q])
             settle(best, task, layout)
 
 
 @part
 def _outer_orders(best: Best, task: Task, tile: int, energy: float, cycles: float, layout: Ints) -> None:
     """As `_outer_patterns`, with every order there."""
-    order, room = task.choice.order[2], task.room
-    count = first_order(task.choice.tiles[3], task.choice.tiles[4], order, room.outer)
+    order, room = task.nest.order[2], task.room
+    count = first_order(task.nest.tiles[4], task.nest.tiles[5], order, room.outer)
     while True:
         outer_words(task.model, task.lattice, tile, order, count, room)
         if value_of(task.objective, energy + outer_sum(task, room.words), cycles) < best.value[0]:

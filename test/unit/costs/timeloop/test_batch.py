@@ -9,7 +9,7 @@ from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import TilewrightError
 
 
-def random_machine(rng: random.Random) -> Architecture:
+def random_machine(rng: random.Random, hops: tuple[float, ...] = (0.0, 0.5)) -> Architecture:
     shapes = [(64, 8)]
     for _ in range(2):
         instances, width = shapes[-1]
@@ -27,12 +27,26 @@ def random_machine(rng: random.Random) -> Architecture:
             rng.choice([None, 0.5]),
             rng.choice([None, 1.5]),
             rng.choice([None, 0.7]),
-            rng.choice([0.0, 0.5]),
+            rng.choice(hops),
             write_energy_pj=rng.choice([None, 7.0]),
         )
         for i, shape in enumerate(shapes[1:])
     ]
     return Architecture("random", tuple(levels), "MAC", 64, 8, 1.0)
+
+
+def random_sums(rng: random.Random) -> Problem:
+    """Each dimension moves a tensor along one axis at most, and forwards."""
+    dims = rng.randint(2, 5)
+    tensors: list[Tensor] = []
+    for name in "ABO":
+        rows = [[0] * dims for _ in range(rng.randint(1, 3))]
+        for d in range(dims):
+            if rng.random() < 0.7:
+                rng.choice(rows)[d] = rng.choice([1, 1, 2, 3])
+        tensors.append(Tensor(name, tuple(map(tuple, rows)), name == "O"))
+    bounds = tuple(rng.choice([2, 3, 4, 6, 8]) for _ in range(dims))
+    return Problem("random", tuple("abcde"[:dims]), bounds, tuple(tensors))
 
 
 def random_problem(rng: random.Random) -> Problem:
@@ -67,11 +81,15 @@ def random_mapping(rng: random.Random, arch: Architecture, problem: Problem) -> 
     return LoopMapping(tuple(levels))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("links", [True, False])
-def test_a_batch_prices_as_evaluate_does(seed: int, links: bool):
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_batch_prices_as_evaluate_does(seed: int, links: bool, compiled: bool):
     rng = random.Random(seed)
-    arch, problem = random_machine(rng), random_problem(rng)
+    arch, problem = (
+        random_machine(rng, (0.0,) if compiled else (0.0, 0.5)),
+        (random_sums if compiled else random_problem)(rng),
+    )
     mappings = [random_mapping(rng, arch, problem) for _ in range(15)]
     batch = price_batch(arch, problem, mappings, link_transfers=links)
     for n, mapping in enumerate(mappings):
