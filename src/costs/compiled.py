@@ -9,6 +9,7 @@ import numpy as np
 from llvmlite.binding import parse_assembly
 from numba import njit
 from numba.core import config
+from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types import unliteral
 
@@ -85,6 +86,25 @@ def _make_code_once() -> None:
 
 
 _make_code_once()
+
+
+def _forget_code_of_other_versions() -> None:
+    """Have kept code that names modules or classes which are gone count as none: numba reads it before it is dated."""
+    kept = cast(Any, IndexDataCacheFile)
+    if not hasattr(kept, "_load_index"):
+        return
+    load = kept._load_index
+
+    def load_if_known(index: Any) -> Any:
+        try:
+            return load(index)
+        except (ImportError, AttributeError):
+            return {}
+
+    kept._load_index = load_if_known
+
+
+_forget_code_of_other_versions()
 
 FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a function that only compiled code calls: no wrapper is made that takes Python objects."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 
 from tilewright.costs import compiled
 from tilewright.search.mapping.exact.bounds.delays import least_product
@@ -21,3 +24,11 @@ def test_what_an_entry_calls_is_optimised_with_it():
     assert entry(energies, ports, waiting, np.array([True, True]), 1.0, 5.0, 7.0) == 4.0 * 11.0
     (text,) = entry.inspect_llvm().values()
     assert re.search(r"call [^\n]*(cycles_with|max)", text) is None
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
+def test_kept_code_of_classes_that_are_gone_counts_as_none(tmp_path: Path):
+    kept = cast(Any, IndexDataCacheFile(str(tmp_path), "kernel", 1.0))
+    names_a_module = b"cno_such_module\nModel\n."  # what pickle looks up when it reads this
+    Path(kept._index_path).write_bytes(pickle.dumps(kept._version, protocol=-1) + names_a_module)
+    assert kept.load("key") is None
