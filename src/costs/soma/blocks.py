@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..compiled import compiled
+from ..compiled import bare
 from .hardware import BUS_BYTES, CoreArray
 
 
@@ -81,13 +81,13 @@ def splits(side: int) -> tuple[Split, ...]:
     return tuple(Split(*(side if dim in pair else 1 for dim in "CKHWB")) for pair in SPLITS)
 
 
-@compiled
+@bare
 def ceil_div(value: int, divisor: int) -> int:
     """`value / divisor` rounded up."""
     return -(-value // divisor)
 
 
-@compiled
+@bare
 def column_limit(work: Work, split: Split, array: CoreArray) -> int:
     """The most columns of a block, 0 where the split is impossible."""
     steps = ceil_div(work.channels, array.vector * split.channels)
@@ -100,7 +100,7 @@ def column_limit(work: Work, split: Split, array: CoreArray) -> int:
     return min(most, array.sums, ceil_div(work.width, split.width))
 
 
-@compiled
+@bare
 def block_of(work: Work, split: Split, array: CoreArray, columns: int) -> Block:
     """The block with `columns` columns and as many rows and filters as fit."""
     channels = ceil_div(work.channels, array.vector * split.channels)
@@ -126,14 +126,14 @@ def block_of(work: Work, split: Split, array: CoreArray, columns: int) -> Block:
     )
 
 
-@compiled
+@bare
 def compute_cycles(work: Work, block: Block) -> int:
     """Cycles of the MACs for one pass over the groups that run together."""
     steps = block.channels * block.filters * block.height * block.width * block.batch
     return steps * work.kernel_height * work.kernel_width
 
 
-@compiled
+@bare
 def sharing_possible(block: Block, split: Split, sharing: Sharing) -> bool:
     """Whether the loops leave something to share."""
     filters = min(block.filter_trips, split.height * split.width * split.batch)
@@ -148,7 +148,7 @@ def sharing_possible(block: Block, split: Split, sharing: Sharing) -> bool:
     return not sharing.filters or (again and block.column_trips > 1 and filters > 1)
 
 
-@compiled
+@bare
 def bus_suffices(work: Work, split: Split, block: Block, array: CoreArray, sharing: Sharing, together: int) -> bool:
     """Whether the bus between cores passes shared blocks on while the MACs work on one; `together` groups at a time."""
     window = work.kernel_height * work.kernel_width

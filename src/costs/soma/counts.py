@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..compiled import compiled
+from ..compiled import bare
 from .blocks import Block, Sharing, Split, Work, ceil_div
 from .hardware import CoreArray
 
@@ -37,7 +37,7 @@ class _Loops(NamedTuple):
     column_cores: int
 
 
-@compiled
+@bare
 def _loops(split: Split, block: Block, sharing: Sharing) -> _Loops:
     filter_cores = split.height * split.width * split.batch
     column_cores = split.filters
@@ -58,17 +58,17 @@ def _loops(split: Split, block: Block, sharing: Sharing) -> _Loops:
     )
 
 
-@compiled
+@bare
 def _rows_read(work: Work, split: Split, trips: int) -> int:
     return work.height + (work.kernel_height - work.stride_height) * (trips * split.height - 1)
 
 
-@compiled
+@bare
 def _columns_read(work: Work, split: Split, trips: int) -> int:
     return work.width + (work.kernel_width - work.stride_width) * (trips * split.width - 1)
 
 
-@compiled
+@bare
 def _activations(work: Work, split: Split, block: Block, sharing: Sharing, loops: _Loops) -> tuple[int, int, int, int]:
     """Reads of the global buffer; writes and extra reads of AL1; bytes between cores.
 
@@ -93,7 +93,7 @@ def _activations(work: Work, split: Split, block: Block, sharing: Sharing, loops
     return buffer, writes, hops - last * (((cores - 1) * loops.columns) % cores), hops
 
 
-@compiled
+@bare
 def _weights(
     work: Work, split: Split, block: Block, array: CoreArray, sharing: Sharing, loops: _Loops
 ) -> tuple[int, int, int, int]:
@@ -116,7 +116,7 @@ def _weights(
     return reads, writes, hops - last * (((cores - 1) * loops.filters) % cores), hops
 
 
-@compiled
+@bare
 def count_accesses(work: Work, split: Split, block: Block, array: CoreArray, sharing: Sharing) -> Counts:
     """Accesses of one group of `work`."""
     loops = _loops(split, block, sharing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from ..compiled import compiled
+from ..compiled import bare, compiled
 from .blocks import (
     SHARINGS,
     Block,
@@ -58,7 +58,7 @@ def mac_cost(work: Work, machine: Hardware) -> TileCost:
     return TileCost(cycles, buffer, core, hops, MAC_PJ * macs)
 
 
-@compiled
+@bare
 def groups_together(work: Work, array: CoreArray) -> int:
     """Groups that a core works on at a time."""
     if work.groups == 1:
@@ -66,7 +66,7 @@ def groups_together(work: Work, array: CoreArray) -> int:
     return min(array.vector // work.channels, array.lanes // work.filters, work.groups)
 
 
-@compiled
+@bare
 def _energies(counts: Counts, array: CoreArray) -> tuple[float, float, float]:
     """pJ in the global buffer, in the cores' buffers, and between cores."""
     buffer = counts.buffer_reads * array.buffer_read + counts.results * array.buffer_write
@@ -77,7 +77,7 @@ def _energies(counts: Counts, array: CoreArray) -> tuple[float, float, float]:
     return buffer, core, HOP_PJ * counts.hops
 
 
-@compiled
+@bare
 def _candidate(
     work: Work, split: Split, block: Block, array: CoreArray, sharing: Sharing, together: int
 ) -> tuple[int, float, float, float]:
