@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..hierarchy.batch import MappingBatch, pack
 from ..hierarchy.values import Architecture, LoopMapping, Problem
 from ..timeloop.batch_model import BatchPrices
 from .axes import axes_of
-from .batch_kernel import Answers, Batch, Flow, Machine, price_all
+from .batch_kernel import Answers, Flow, Machine, price_all
 from .compiled import MAX_DEPTH, MAX_WINDOW_DIMS, PLAIN, SLIDING, UNRELATED, Loops, Scratch, Shape, scratch
 from .model import evaluate
 from .report import TensorTotals
@@ -44,8 +44,7 @@ def price_batch(arch: Architecture, problem: Problem, mappings: MappingBatch | S
     room = workspace(arch, problem, len(batch))
     answers = room.answers
     if room.able:
-        arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
-        price_all(room.shape, room.machine, arrays, answers, room.loops, room.flow, room.work)
+        price_all(room.shape, room.machine, batch.arrays(), answers, room.loops, room.flow, room.work)
     for n in np.flatnonzero(~answers.done).tolist():
         _price_one(arch, problem, batch.mapping(n, problem), answers, n)
     valid = answers.valid & spreads_allowed(arch, problem, batch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import NamedTuple
 
+from ..hierarchy.batch import Batch
 from .batch_nest import ALL, count_below, even, leave_out, set_loops
 from .batch_words import first_words, words_moved, words_owned
 from .compiled import (
@@ -50,18 +51,6 @@ class Machine(NamedTuple):
     bits: Ints
     is_output: Bools
     mac_energy: float
-
-
-class Batch(NamedTuple):
-    """The arrays of a `MappingBatch`."""
-
-    temporal: Ints
-    order: Ints
-    spatial_x: Ints
-    order_x: Ints
-    spatial_y: Ints
-    order_y: Ints
-    kept: Bools
 
 
 class Answers(NamedTuple):

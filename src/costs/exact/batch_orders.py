@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batch_kernel import Batch, Machine, links
+from ..hierarchy.batch import Batch
+from .batch_kernel import Machine, links
 from .batch_nest import count_below, set_loops
 from .batch_windows import HELD, window_words
 from .batch_words import resting, words_moved, words_owned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,18 @@ from .values import Architecture, LevelMapping, Loop, LoopMapping, Problem
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+class Batch(NamedTuple):
+    """The arrays of a `MappingBatch`, for compiled code."""
+
+    temporal: Ints
+    order: Ints
+    spatial_x: Ints
+    order_x: Ints
+    spatial_y: Ints
+    order_y: Ints
+    kept: Bools
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,17 @@ class MappingBatch:
     def __len__(self) -> int:
         return self.temporal.shape[0]
 
-    def part(self, rows: slice) -> MappingBatch:
-        """The mappings of `rows`."""
+    def part(self, rows: slice | Ints | Bools) -> MappingBatch:
+        """The mappings of `rows`: a slice, numbers, or for each whether it is one of them."""
         return MappingBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def repeated(self, row: int, count: int) -> MappingBatch:
+        """Mapping `row` so many times."""
+        return self.part(np.full(count, row))
+
+    def arrays(self) -> Batch:
+        """The arrays, each in one piece."""
+        return Batch(*(np.ascontiguousarray(getattr(self, field.name)) for field in fields(self)))
 
     def mapping(self, index: int, problem: Problem) -> LoopMapping:
         """Mapping number `index` as a value."""

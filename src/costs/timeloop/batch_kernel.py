@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..exact.compiled import bare, bare_entry
+from ..hierarchy.batch import Batch
 from .batch_arrays import Floats, Ints, Model
 from .batch_links import Links, look_around, place
 from .batch_words import BOUNDS, DIMS, STRIDES, extents, operand_traffic, traffic
@@ -63,18 +64,6 @@ def new_nest(levels: int, tensors: int, dims: int, axes: int) -> Nest:
     )
 
 
-class Arrays(NamedTuple):
-    """Those of a `MappingBatch`."""
-
-    temporal: Ints
-    order: Ints
-    spatial_x: Ints
-    order_x: Ints
-    spatial_y: Ints
-    order_y: Ints
-    kept: Ints
-
-
 class Answers(NamedTuple):
     """What is filled in per mapping: cycles and energy (N,), reads, fills and updates of an instance (N, L, T, 3), and
     words of tiles (N, L)."""
@@ -86,7 +75,7 @@ class Answers(NamedTuple):
 
 
 @bare_entry
-def price_all(model: Model, batch: Arrays, nest: Nest, links: Links, linked: bool, answers: Answers) -> None:
+def price_all(model: Model, batch: Batch, nest: Nest, links: Links, linked: bool, answers: Answers) -> None:
     """Fill `answers` for all mappings of `batch`; neighbours pass words on where `linked`."""
     for n in range(batch.temporal.shape[0]):
         _set_nest(model, batch, n, nest)
@@ -101,7 +90,7 @@ def price_all(model: Model, batch: Arrays, nest: Nest, links: Links, linked: boo
 
 
 @bare
-def _set_nest(model: Model, batch: Arrays, n: int, nest: Nest) -> None:
+def _set_nest(model: Model, batch: Batch, n: int, nest: Nest) -> None:
     """Take mapping `n` of a batch."""
     for level in range(nest.order.shape[0]):
         for d in range(nest.order.shape[1]):
@@ -114,7 +103,7 @@ def _set_nest(model: Model, batch: Arrays, n: int, nest: Nest) -> None:
 
 
 @bare
-def _set_links(model: Model, batch: Arrays, n: int, nest: Nest, links: Links, linked: bool) -> None:
+def _set_links(model: Model, batch: Batch, n: int, nest: Nest, links: Links, linked: bool) -> None:
     """Place the children of mapping `n`, which `nest` has."""
     for level in range(nest.order.shape[0]):
         for d in range(nest.order.shape[1]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def _check(arch: Architecture, problem: Problem, batch: MappingBatch) -> None:
 
 
 def _price(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:
-    from .batch_kernel import Answers, Arrays, new_nest, price_all
+    from .batch_kernel import Answers, new_nest, price_all
     from .batch_links import new_links
 
     shape = len(batch), len(arch.levels), len(problem.tensors)
@@ -91,8 +91,7 @@ def _price(arch: Architecture, problem: Problem, batch: MappingBatch, links: boo
         np.zeros(shape[0], np.int64), np.zeros(shape[0]), np.zeros((*shape, 3), np.int64), np.zeros(shape[:2], np.int64)
     )
     sizes = *shape[1:], len(problem.dims), model.axes
-    arrays = (np.ascontiguousarray(getattr(batch, field.name), np.int64) for field in fields(batch))
-    price_all(model, Arrays(*arrays), new_nest(*sizes), new_links(*sizes, children), links, answers)
+    price_all(model, batch.arrays(), new_nest(*sizes), new_links(*sizes, children), links, answers)
     reads, fills, updates = (answers.counts[..., kind] for kind in range(3))
     return BatchPrices(answers.cycles, answers.energy, _fits(arch, batch, answers.used), reads, fills, updates)
 

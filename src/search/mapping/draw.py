@@ -31,7 +31,7 @@ class Sampler:
         """`count` mappings with random orders; bypass is random where the space has it."""
         shape = count, len(self.arch.levels), len(self.problem.dims)
         batch = MappingBatch(**self._factors(shape), **self._orders(shape), kept=self._keep(count))
-        return batch if self.space.split_axes else _take(batch, ~_splits(batch))
+        return batch if self.space.split_axes else batch.part(~_splits(batch))
 
     def bypasses(self) -> Bools:
         """All choices of what each level keeps, everything first; (N, L, T)."""
@@ -76,17 +76,13 @@ def _splits(batch: MappingBatch) -> Bools:
     return np.asarray(both.any(axis=(1, 2)), np.bool_)
 
 
-def _take(batch: MappingBatch, rows: Bools) -> MappingBatch:
-    return MappingBatch(*(getattr(batch, name)[rows] for name in MappingBatch.__match_args__))
-
-
 def fits_arrays(arch: Architecture, batch: MappingBatch) -> MappingBatch:
     """The mappings whose spatial factors fit the arrays."""
     good = np.ones(len(batch), np.bool_)
     for level in range(len(arch.levels)):
         columns, rows = arch.fan_out(level)
         good &= (batch.spatial_x[:, level].prod(axis=1) <= columns) & (batch.spatial_y[:, level].prod(axis=1) <= rows)
-    return _take(batch, good)
+    return batch.part(good)
 
 
 def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
@@ -97,5 +93,4 @@ def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
 
 def with_orders(batch: MappingBatch, row: int, orders: Ints, kept: Bools) -> MappingBatch:
     """Mapping `row` with each of the `orders` (N, L, D) and `kept` (N, L, T)."""
-    repeated = {name: np.repeat(getattr(batch, name)[row][None], len(orders), axis=0) for name in batch.__match_args__}
-    return replace(MappingBatch(**repeated), order=orders, kept=kept)
+    return replace(batch.repeated(row, len(orders)), order=orders, kept=kept)

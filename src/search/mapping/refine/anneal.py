@@ -7,7 +7,6 @@ loops, or keeps a tensor more or less.  Steps to what does not fit are not taken
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from math import ceil, exp, log
 from typing import NamedTuple
 
@@ -15,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra.factors import primes_of
-from ....costs.exact.batch_kernel import Batch, Machine
+from ....costs.exact.batch_kernel import Machine
 from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ....costs.hierarchy.batch import Batch
 from ..objective import value_of
 from ..pricing import Bools, kept_tensors
 from ..values import OBJECTIVES, Request
@@ -82,11 +82,11 @@ class Annealer:
         """
         if not self._guess.able or not len(self._rules.dims):
             return start
-        three = {field.name: np.repeat(getattr(start, field.name), 3, axis=0) for field in fields(start)}
-        chain = Batch(*three.values())
+        three = start.repeated(0, 3)
+        chain = three.arrays()
         space = room(*chain.temporal.shape[1:])
         anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, hot, cold, space)
-        return replace(start, **{name: array[BEST : BEST + 1].copy() for name, array in three.items()})
+        return MappingBatch(*chain).part(slice(BEST, BEST + 1))
 
 
 @bare_entry

@@ -37,11 +37,11 @@ class Climber:
             better = False
             around = self.moves.around(one)
             for rows in self._promising(around, one, value, whole=whole):
-                part = _take(around, rows)
+                part = around.part(rows)
                 values = self.pricer.values(part)
                 index = int(values.argmin())
                 if values[index] < value * (1 - 1e-12):
-                    one, value, better = _take(part, np.array([index])), float(values[index]), True
+                    one, value, better = part.part(slice(index, index + 1)), float(values[index]), True
                     break
                 if self.pricer.late:
                     break
@@ -59,7 +59,3 @@ class Climber:
     def neighbours(self, one: MappingBatch) -> MappingBatch:
         """All mappings one move away."""
         return self.moves.around(one)
-
-
-def _take(batch: MappingBatch, rows: Ints) -> MappingBatch:
-    return MappingBatch(*(getattr(batch, name)[rows] for name in MappingBatch.__match_args__))

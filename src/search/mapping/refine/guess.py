@@ -6,16 +6,16 @@ of hops, and cycles of filling and draining, are left out.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from ....costs.exact.batch import workspace
-from ....costs.exact.batch_kernel import Batch, Machine
+from ....costs.exact.batch_kernel import Machine
 from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ....costs.hierarchy.batch import Batch
 from ..pricing import Pricer, Prices
 from ..values import Objective, Request
 
@@ -65,7 +65,7 @@ class Guess:
 
         With `fitting` both are infinite where it surely does not fit.
         """
-        arrays = Batch(*(np.ascontiguousarray(getattr(batch, field.name)) for field in fields(batch)))
+        arrays = batch.arrays()
         found = np.empty((len(batch), 3))
         if len(batch):
             guess_all(self.shape, self.machine, arrays, found, fitting, room(*arrays.temporal.shape[1:]))

@@ -44,11 +44,11 @@ class Moves:
 
     def _allowed(self, batch: MappingBatch) -> MappingBatch:
         batch = fits_arrays(self.arch, batch)
-        batch = _rows(batch, spreads_allowed(self.arch, self.problem, batch))
+        batch = batch.part(spreads_allowed(self.arch, self.problem, batch))
         if self.split:
             return batch
         both = ((batch.spatial_x > 1) & (batch.spatial_y > 1)).any(axis=(1, 2))
-        return _rows(batch, np.asarray(~both, np.bool_))
+        return batch.part(np.asarray(~both, np.bool_))
 
     def refactored(self, one: MappingBatch) -> MappingBatch:
         """Another factor in one slot of a dimension, made up for in another slot."""
@@ -124,10 +124,10 @@ class Moves:
         keys = (every * self._hashes).sum(axis=(1, 2, 3))
         every = every[np.unique(keys, return_index=True)[1]]
         parts = {kind: np.ascontiguousarray(every[:, k]) for k, kind in enumerate(KINDS)}
-        found = replace(_repeated(one, len(every)), **parts)
+        found = replace(one.repeated(0, len(every)), **parts)
         opened = (found.temporal > 1) & (one.temporal == 1)
         new = opened.any(axis=(1, 2))
-        some = MappingBatch(*(getattr(found, name)[new] for name in MappingBatch.__match_args__))
+        some = found.part(new)
         return joined([found, *(_placed(some, opened[new], at) for at in (-1, len(self.problem.dims)))])
 
     def reordered(self, one: MappingBatch) -> MappingBatch:
@@ -143,14 +143,14 @@ class Moves:
                     new = [*rest[:place], dim, *rest[place:]]
                     changed[level] = [*new, *(other for other in order if other not in moving)]
                     found.append(changed)
-        repeated = _repeated(one, len(found))
+        repeated = one.repeated(0, len(found))
         for row, order in enumerate(found):
             repeated.order[row] = order
         return repeated
 
     def rebypassed(self, one: MappingBatch) -> MappingBatch:
         """One tensor more or less kept at one level."""
-        repeated = _repeated(one, len(self._free))
+        repeated = one.repeated(0, len(self._free))
         rows = np.arange(len(self._free))
         repeated.kept[rows, self._free[:, 0], self._free[:, 1]] ^= True
         return repeated
@@ -160,11 +160,3 @@ def _placed(batch: MappingBatch, which: Bools, at: int) -> MappingBatch:
     """The mappings with some loops (N, L, D) put before or behind the others of their level."""
     places = np.where(which, at, batch.order.argsort(axis=2))
     return replace(batch, order=places.argsort(axis=2, kind="stable"))
-
-
-def _rows(batch: MappingBatch, rows: Bools) -> MappingBatch:
-    return MappingBatch(*(getattr(batch, name)[rows] for name in MappingBatch.__match_args__))
-
-
-def _repeated(one: MappingBatch, count: int) -> MappingBatch:
-    return MappingBatch(*(np.repeat(getattr(one, name), count, axis=0) for name in MappingBatch.__match_args__))

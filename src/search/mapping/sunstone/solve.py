@@ -126,8 +126,7 @@ class _Search:
 
     def _reordered(self, best: MappingBatch, level: int, orders: Ints) -> MappingBatch:
         """`best` with the order at `level` that makes it cheapest."""
-        rows = np.zeros(len(orders) + 1, np.int64)
-        every = MappingBatch(*(getattr(best, name)[rows] for name in MappingBatch.__match_args__))
+        every = best.repeated(0, len(orders) + 1)
         every.order[1:, level] = orders
         index = int(self.pricer.values(every).argmin())
         return every.part(slice(index, index + 1))

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from tilewright.costs.exact.batch import workspace
-from tilewright.costs.exact.batch_kernel import Batch, price_all
+from tilewright.costs.exact.batch_kernel import price_all
 from tilewright.costs.exact.batch_orders import MAX_DIMS, best_orders, sets_for
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.costs.hierarchy.batch import Batch
 
 CONV = Problem(
     "conv",

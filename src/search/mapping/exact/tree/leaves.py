@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.exact.batch import workspace
-from .....costs.exact.batch_kernel import Batch, price_all
+from .....costs.exact.batch_kernel import price_all
 from .....costs.exact.batch_orders import best_orders, sets_for
 from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from .....costs.hierarchy.batch import Batch
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import blocks_of, count_of, orders_of
