@@ -20,7 +20,7 @@ from ...costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles, leaves
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...errors import TilewrightError
-from ...search.mapping.leaves import bind_kernel
+from ...search.group_tiles.leaves import bind_kernel
 from ..nest_to_codelet.fused_marks import marked_groups
 from .trees import group_of, in_group, region_tree, set_mapping
 

@@ -18,8 +18,8 @@ from ...costs.mapping.tree import Hold, Node
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...errors import InfeasibleError, TilewrightError
-from ...search.mapping.build import build
-from ...search.mapping.tiling import tile_group
+from ...search.group_tiles.build import build
+from ...search.group_tiles.tiling import tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
 from .arrivals import Arrivals, Way, cuts_weights
 from .change import Nodes, change_groups
@@ -49,8 +49,8 @@ class NestTilePass(ModulePass):
     Without options, before: groups without a mapping, and the target's `acg.graph` in the module.  After: each has one
     of `nest.for`, `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a
     transfer can overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles
-    by the formulas of the capabilities, transfers beside work as far as two copies let them (`search.mapping.overlap`).
-    A group of several kernels that does not fit in any tiling is cut into groups of one kernel, which meet in DRAM; if
+    by the formulas of the capabilities, transfers beside work as far as two copies let them
+    (`search.group_tiles.overlap`).  A group of several kernels that does not fit in any tiling is cut into groups of one kernel, which meet in DRAM; if
     one of those does not fit, `InfeasibleError`.  Groups that have a mapping are left alone.
 
         nest.group @fc dims {m = 8, n = 64, k = 512} ... mapping {

@@ -25,7 +25,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
-from ...search.mapping.candidates import Problem
+from ...search.group_tiles.candidates import Problem
 from ..nest.storage import storage_of
 from ..nest.trees import group_of
 

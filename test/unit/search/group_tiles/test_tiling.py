@@ -15,8 +15,8 @@ from tilewright.costs.mapping.binding import Pricer
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel, tileable_dims
 from tilewright.errors import InfeasibleError
 from tilewright.frontends.acg import load_target
-from tilewright.search.mapping.grid import Grid, sizes
-from tilewright.search.mapping.tiling import tile_group
+from tilewright.search.group_tiles.grid import Grid, sizes
+from tilewright.search.group_tiles.tiling import tile_group
 
 PRICER = Pricer(load_target("tiny"))
 

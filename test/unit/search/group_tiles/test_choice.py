@@ -17,7 +17,7 @@ from tilewright.costs.mapping.tree import Leaf, Loop, Node
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.machine import Machine
-from tilewright.search.mapping.leaves import at_a_time, bind_kernel
+from tilewright.search.group_tiles.leaves import at_a_time, bind_kernel
 
 UNEVEN = load_target("uneven")
 

@@ -11,8 +11,8 @@ from tilewright.dialects import nest
 from tilewright.driver import load_model, make_context, parse_passes
 from tilewright.errors import TilewrightError
 from tilewright.passes.nest.trees import group_of
-from tilewright.search.mapping.tiling import tile_group
-from tilewright.search.mapping.validation import (
+from tilewright.search.group_tiles.tiling import tile_group
+from tilewright.search.group_tiles.validation import (
     Move,
     TilingProblem,
     tiling_problem,
