@@ -50,8 +50,9 @@ class NestTilePass(ModulePass):
     of `nest.for`, `nest.hold` and unbound `nest.compute`, whose tiles fit in the target's memories (twice, where a
     transfer can overlap other work).  Least latency times energy wins, both estimated: traffic counted exactly, cycles
     by the formulas of the capabilities, transfers beside work as far as two copies let them
-    (`search.group_tiles.overlap`).  A group of several kernels that does not fit in any tiling is cut into groups of one kernel, which meet in DRAM; if
-    one of those does not fit, `InfeasibleError`.  Groups that have a mapping are left alone.
+    (`search.group_tiles.overlap`).  A group of several kernels that does not fit in any tiling is cut into groups of
+    one kernel, which meet in DRAM; if one of those does not fit, `InfeasibleError`.  Groups that have a mapping are
+    left alone.
 
         nest.group @fc dims {m = 8, n = 64, k = 512} ... mapping {
           nest.hold @GBUF [X] {
