@@ -26,8 +26,7 @@ class Lattice(NamedTuple):
     """Tile number = sum of divisor numbers times `stride` (D,).
 
     `tile` (L, D) and `rank` (L, D) give divisors and their numbers; `multiples` (D, M, M) lists
-    the numbers of multiples of a divisor, itself first, -1 padded, `multiple_count` (D, M) how many; `times`
-    (D, M, M) is the number of a product, or -1.
+    the numbers of multiples of a divisor, itself first, -1 padded, `multiple_count` (D, M) how many.
     """
 
     tile: Ints
@@ -35,7 +34,6 @@ class Lattice(NamedTuple):
     stride: Ints
     multiples: Ints
     multiple_count: Ints
-    times: Ints
 
 
 def lattice_of(model: Model) -> Lattice:
@@ -45,20 +43,17 @@ def lattice_of(model: Model) -> Lattice:
         raise TilewrightError("mapping", "tiles", f"at most {MAX_TILES}", str(prod(len(found) for found in lists)))
     most = max(len(found) for found in lists)
     shape = len(lists), most, most
-    multiples, times = np.full(shape, -1, np.int64), np.full(shape, -1, np.int64)
+    multiples = np.full(shape, -1, np.int64)
     multiple_count = np.zeros(shape[:2], np.int64)
     for d, found in enumerate(lists):
         for i, value in enumerate(found):
             numbers = [j for j, other in enumerate(found) if other % value == 0]
             multiples[d, i, : len(numbers)], multiple_count[d, i] = numbers, len(numbers)
-            for j, other in enumerate(found):
-                if value * other in found:
-                    times[d, i, j] = found.index(value * other)
     count = np.array([len(found) for found in lists], np.int64)
     rank = np.indices(tuple(count.tolist())).reshape(len(lists), -1).T.astype(np.int64).copy()
     tile = np.stack([np.array(found, np.int64)[rank[:, d]] for d, found in enumerate(lists)], axis=1)
     stride = np.array([prod(count[d + 1 :].tolist()) for d in range(len(lists))], np.int64)
-    return Lattice(tile, rank, stride, multiples, multiple_count, times)
+    return Lattice(tile, rank, stride, multiples, multiple_count)
 
 
 def footprints(model: Model, lattice: Lattice) -> Ints:

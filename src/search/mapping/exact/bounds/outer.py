@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ..space.model import UNRELATED, WINDOW, Bools, Floats, Ints, Model, one_way
+from ..space.model import UNRELATED, WINDOW, Bools, Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, sizes_of
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
@@ -86,8 +86,6 @@ class Outer:
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
         self._busy: dict[tuple[Case, int], Floats] = {}
         self._fewest: dict[int, Floats] = {}
-        self._related = model.kind != UNRELATED
-        self._elements: dict[tuple[int, tuple[int, ...]], float] = {}
         self._bests: dict[int, Outer] = {}
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
@@ -220,14 +218,6 @@ class Outer:
         if kept not in self._fewest:
             self._fewest[kept] = np.minimum.reduce([ports for _, ports in self.ways(kept)])
         return self._fewest[kept]
-
-    def elements(self, t: int, tile: Ints) -> float:
-        """Elements of tensor `t` in one tile (D,)."""
-        sizes = tuple(tile[self._related[t]].tolist())
-        if (t, sizes) not in self._elements:
-            found = self._tables.size(t, tuple(np.array([size]) for size in tile))
-            self._elements[t, sizes] = float(found.item())
-        return self._elements[t, sizes]
 
     def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
