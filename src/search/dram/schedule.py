@@ -31,6 +31,9 @@ HEAT = (0.002, 0.0001), (0.01, 0.0001)
 CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
+SHORT = 768
+"""Candidates of a short walk, or as many as there are layers: each is priced in time that grows with the layers."""
+
 STEPS, POLISHED = 24, ((2,), (2, 18))
 """How often progress is told; the steps before which all short groups are tried, in either model."""
 
@@ -153,7 +156,7 @@ class _Walk:
         start_chain(task, chain, work)
         limit, rounds = self.share(), self.effort.rounds
         if rounds is None:
-            short = self.scene.first.shape[1]
+            short = min(SHORT, self.scene.first.shape[1])
             _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), limit)
             if _near(task, chain, work):
                 return chain
