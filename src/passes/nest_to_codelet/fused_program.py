@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -20,6 +21,7 @@ from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
+from ...errors import TilewrightError
 from ..nest.arrivals import weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
@@ -34,6 +36,9 @@ MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
 """What is done to a map in its turn; a map from outside is made by loading it."""
 
 NO_DIMS = "", "", ""
+
+MOST_TURNS = 1 << 17
+"""Turns of a group, each of which becomes instructions of its own."""
 
 MOVED_PIECES, PIECE_BYTES = 16, 16384
 """A map moves in so many pieces at most, of so many bytes at least."""
@@ -73,8 +78,11 @@ class FusedBuilder:
     dims: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def build(self) -> list[Operation]:
-        """Tensors, views, and the fused group."""
-        turns = list(self._whole() if self.group.whole else self._tiled())
+        """Tensors, views, and the fused group; `TilewrightError` (kind `limit`) where it has too many turns."""
+        turns = list(islice(self._whole() if self.group.whole else self._tiled(), MOST_TURNS + 1))
+        if len(turns) > MOST_TURNS:
+            expected, lever = f"at most {MOST_TURNS} tiles", "give more rows a tile, or --partition none"
+            raise TilewrightError("limit", f"group {self.group.name}", expected, "more", lever)
         samples, rows, columns = ([own[axis] for own in self.dims] for axis in range(3))
         name, region = f"{self.group.name}.fused", Region(Block(self.codelets))
         name += f".{self.sample}" if self.sample else ""

@@ -103,9 +103,9 @@ def within(dims: tuple[Axis, ...], forms: tuple[tuple[tuple[int, ...], int, int]
     """Points of known dims at which all forms (coefficient of each dim, constant, size) are within their axes, and the
     coordinates of each dim at such points; none where that is too much to look at.
     """
-    values = [members(mask) for mask in dims]
-    if prod(len(v) for v in values) > MOST:
+    if prod(mask.bit_count() for mask in dims) > MOST:
         return 0, (0,) * len(dims)
+    values = [members(mask) for mask in dims]
     inside = np.ones([len(v) for v in values], np.bool_)
     for coefficients, const, size in forms:
         at = _grid(list(zip(coefficients, values, strict=True)), const)

@@ -26,9 +26,10 @@ from tilewright.driver import (
     reference,
 )
 from tilewright.driver.partitions import program_partition, program_work
-from tilewright.errors import InfeasibleError
+from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import target_files
 from tilewright.interpreters.codelet import run_program
+from tilewright.passes.nest_to_codelet import fused_program
 from tilewright.resources import resources_of
 from tilewright.search.fusion import PartitionOptions, partition
 from tilewright.search.fusion.scene import scene_of
@@ -150,6 +151,15 @@ def test_groups_written_by_hand_that_do_not_fit():
     group.attributes["tile_rows"] = IntegerAttr(1, 64)
     with pytest.raises(InfeasibleError, match="use a WBUF of at least 2359296 bytes"):
         parse_passes(f"graph-fuse,{rest}").apply(make_context(), module)
+
+
+def test_groups_of_too_many_turns_are_refused_and_by_default_layers_run_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fused_program, "MOST_TURNS", 8)
+    with pytest.raises(TilewrightError, match=r"group .*expected at most 8 tiles, found more; give more rows") as error:
+        compile(model_of("residual"), "cocco_npu", options=CompileOptions(partition="ours", tile_rows=1))
+    assert error.value.kind == "limit"
+    monkeypatch.setattr(fused_program, "MOST_TURNS", 1)
+    assert "at most 1 tiles" in str(compile(model_of("residual")).refused)
 
 
 def test_layers_that_only_run_alone_are_cut_out_of_groups():

@@ -1,5 +1,6 @@
 """What a part of a value needs, against all points one by one."""
 
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
@@ -10,7 +11,7 @@ import pytest
 from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.statement import accesses, dims_of
-from tilewright.costs.bounds.program.coordinates import members, run
+from tilewright.costs.bounds.program.coordinates import MOST, members, run, within
 from tilewright.costs.bounds.program.demand import Demand, elements, need, union
 from tilewright.costs.bounds.program.network import Join, Network, NetworkBuilder, Step, View
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
@@ -127,3 +128,13 @@ def test_views_and_joins():
     assert need(Join((1, 2), 0, 3), (0b001110, 0b101), sizes).reads == ((1, (0b10, 0b101)), (2, (0b11, 0b101)))
     assert need(Join((1, 2), 0, 3), (-1, 0b101), sizes).reads == ()
     assert prod(sizes[3]) == 18
+
+
+def test_axes_that_are_too_long_to_look_at_are_not_listed():
+    axis = (1 << MOST + 1) - 1
+    tracemalloc.start()
+    try:
+        assert within((axis,), (((1,), 0, 1),)) == (0, (0,))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
