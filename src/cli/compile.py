@@ -20,7 +20,7 @@ from .compile_threads import compile_for_threads, show_for_threads, unused_for_t
 from .dram_table import add_dram_option, show_dram
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
-from .options import add_count, add_effort, add_tiles, add_types, short
+from .options import add_count, add_effort, add_gap, add_tiles, add_types, short
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ NOT_SEARCHED = "auto", "schedule", "none"
 SCHEDULED = "soma", "cocco"
 """Searches for schedules of DRAM whose name `--partition` takes, too."""
 
-WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "schedule", "rounds", "tile_rows", "tile_columns")
+WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "schedule", "rounds", "tile_rows", "tile_columns", "gap")
 """Attributes of the arguments that say how a model becomes a program."""
 
 
@@ -61,7 +61,10 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     )
     add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
-    add_effort(parser.add_argument_group("effort"), " (default: to the end)", seed=seed)
+    effort = parser.add_argument_group("effort")
+    limit = ", or after which auto and schedule try no other way (default: to the end)"
+    add_effort(effort, limit, seed=seed)
+    add_gap(effort, "auto and schedule try no other way where one is at most this far above the bound", 0.1)
 
 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
@@ -78,14 +81,18 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(("rounds",), "without a search for a schedule")
     machine = load_target(arguments.target)
     if not pipeline_of(machine).groups:
-        taken = "no_prove", "partition", "schedule", "tile_rows", "tile_columns", "time_limit"
+        taken = "no_prove", "partition", "schedule", "tile_rows", "tile_columns", "time_limit", "gap"
         yield Unused(taken, f"on a machine of {machine.control}")
     elif schedule is not None:
-        yield Unused(("tile_rows", "tile_columns"), "with --schedule")
+        yield Unused(("tile_rows", "tile_columns", "gap"), "with --schedule")
         if schedule.endswith(".mlir"):
             yield Unused(("time_limit",), "with a schedule from a file")
     elif partition in NOT_SEARCHED:
-        yield Unused(("tile_rows", "tile_columns", "time_limit"), "without a --partition METHOD that searches")
+        yield Unused(("tile_rows", "tile_columns"), "without a --partition METHOD that searches")
+        if partition == "none" or is_kernel(arguments.model):
+            yield Unused(("time_limit", "gap"), "where there is one way to compile")
+    elif partition != "best":
+        yield Unused(("gap",), "with a --partition METHOD that searches")
 
 
 def _ways(arguments: argparse.Namespace) -> tuple[str, str | None]:
@@ -121,6 +128,7 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
         tile_rows=arguments.tile_rows,
         tile_columns=arguments.tile_columns,
         time_limit_s=arguments.time_limit or 0,
+        gap=arguments.gap,
         seed=arguments.seed,
     )
 

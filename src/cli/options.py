@@ -118,6 +118,13 @@ def add_objective(group: Group, choices: Sequence[str], default: str, old: str =
         add_alias(group, old, "--objective", **taken)
 
 
+def add_gap(group: Group, told: str, default: float) -> None:
+    """`--gap`: how far above the bound an answer may be for a search to end."""
+    check = Number("--gap", float, 0, 1e9)
+    text = f"{told}, 0.01 for 1 %% (default: {default:g})"
+    group.add_argument("--gap", type=check, default=default, metavar="G", help=text)
+
+
 def add_effort(group: Group, limit: str, *, jobs: str = "", gap: str = "", seed: str = "of random choices") -> None:
     """`--seed` and `--time-limit`, and where their help is given `--jobs` and `--gap`."""
     group.add_argument("--seed", type=Number("--seed", least=0), default=0, metavar="N", help=f"{seed} (default: 0)")
@@ -128,7 +135,6 @@ def add_effort(group: Group, limit: str, *, jobs: str = "", gap: str = "", seed:
         help=f"CPU seconds of the search{limit}; the best so far is answered",
     )
     if gap:
-        check = Number("--gap", float, 0, 1e9)
-        group.add_argument("--gap", type=check, default=0.0, metavar="G", help=f"{gap}, 0.01 for 1 %% (default: 0)")
+        add_gap(group, gap, 0.0)
     if jobs:
         add_count(group, "--jobs", f"{jobs} (default: 1)", default=1)

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import PassPipeline
 
 from ..backends.program import Candidate
+from ..costs.clock import Limit
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
 from ..dialects.acg import machine_of
@@ -58,20 +59,18 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 SPAN_SHARE = 1 / 32
 """Part of the buffer that weights of layers may take that run sample by sample."""
 
-NEAR = 0.1
-"""A schedule this near to the bound of all programs is not compared with other ways."""
-
 
 def default_program(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
     """The program with maps that stay on chip, or that of groups or layer by layer where that is faster.
 
-    Other ways are tried where the first is far from the bound of all programs, groups only where not all tensors fit on
-    chip.  One layer, machines of other control models, and intermediate tensors that are to be kept go layer by layer.
+    Other ways are tried where the first is farther than `options.gap` from the bound of all programs and there is time
+    left, groups only where not all tensors fit on chip.  One layer, machines of other control models, and intermediate
+    tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
-    machine = machine_for(target)
+    machine, limit = machine_for(target), Limit(options.time_limit_s or None)
     if options.keep_intermediates or machine.control != "queues" or not _has_layers(module):
         return compile_module(module, target, alone, progress, name)
     scheduled: Program | None = None
@@ -81,11 +80,13 @@ def default_program(
         scheduled = compile_module(load_model(module), target, tried, progress, name)
     except TilewrightError as error:
         refused = _why([error])
-    if scheduled is not None and _is_near(scheduled):
+    if scheduled is not None and _is_near(scheduled, options.gap):
         return scheduled
     least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
     others = (GREEDY, "") if _needs_tiles(module, machine) else ("",) if scheduled is not None else ()
     for other in others:
+        if limit.late:
+            break
         tried = replace(options, partition=other, prove=False, dump=None)
         with suppress(TilewrightError):
             cycles = _cycles(module, target, tried, progress, name, least)
@@ -152,8 +153,11 @@ def lower_groups(
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
         return _first(module, texts, options, progress, name)
 
+    limit = Limit(options.time_limit_s or None)
     program = _scheduled(module, target, options, progress, name)
-    if options.schedule or _is_near(program) or not _runs_by_sample(module, target, options):
+    if options.schedule or _is_near(program, options.gap) or limit.late:
+        return program
+    if not _runs_by_sample(module, target, options):
         return program
     tried = replace(options, dump=None)
     try:
@@ -226,9 +230,9 @@ def _samples(module: ModuleOp) -> int:
     return 1
 
 
-def _is_near(program: Program) -> bool:
+def _is_near(program: Program, gap: float) -> bool:
     """Whether a program is as near to the bound of all as makes other ways not worth a try."""
-    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + NEAR) * program.lower_bound["cycles"]
+    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
 
 
 def _why(errors: Iterable[TilewrightError]) -> tuple[str, ...]:

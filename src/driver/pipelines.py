@@ -42,9 +42,10 @@ class CompileOptions:
     IR after each pass. `partition` says what runs together: `schedule` keeps maps on chip from layer to layer and
     loads weights ahead, `auto` is the fastest of that, layer by layer and greedy groups; "" is layer by layer.
     A method of `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most,
-    searched for `time_limit_s` CPU seconds (0: to the end) from `seed`; `best` is the program of fewest predicted
-    cycles of all.  Where full rows do not fit, tiles have `tile_columns` columns at most (0: only if a layer does not
-    fit otherwise).
+    searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.  `auto` and `schedule` try no other way after
+    as long, nor where a program's cycles are at most `gap` above the bound of all programs (0.1 is 10 %).  `best` is
+    the program of fewest predicted cycles of all.  Where full rows do not fit, tiles have `tile_columns` columns at
+    most (0: only if a layer does not fit otherwise).
 
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
     layers, their tiles, and what stays on chip are its, and not those that `partition` stands for.  `rounds` candidates
@@ -62,13 +63,14 @@ class CompileOptions:
     tile_rows: int = 32
     tile_columns: int = 0
     time_limit_s: float = 0
+    gap: float = 0.1
     seed: int = 0
     schedule: str = ""
     rounds: int = 0
     extra_passes: str = ""
 
     def __post_init__(self) -> None:
-        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, seed=0, rounds=0)
+        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, gap=0, seed=0, rounds=0)
         if self.schedule and self.partition not in (AUTO, SCHEDULE):
             found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
             raise TilewrightError("usage", "partition", "one way to choose groups", found)

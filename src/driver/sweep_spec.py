@@ -275,7 +275,7 @@ def _beside(path: Path, name: str) -> str:
 
 
 OPTIONS = {
-    "compile": ("partition", "tile_rows", "tile_columns", "time_limit_s", "seed", "prove"),
+    "compile": ("partition", "tile_rows", "tile_columns", "time_limit_s", "gap", "seed", "prove"),
     "partition": ("method", "objective", "time_limit_s", "seed"),
     "schedule": ("method", "objective", "time_limit_s", "seed", "rounds"),
 }

@@ -48,6 +48,8 @@ run vgg16 --schedule ours --partition best  | --schedule: expected one of --part
 run vgg16 --schedule nope                   | --schedule: expected a .mlir file, or one of
 run vgg16 --schedule x.mlir --rounds 2      | --rounds
 compile KERNEL --time-limit 3               | --time-limit
+compile m.onnx --partition none --gap 0.1   | --gap
+run m.onnx --partition greedy --gap 0.1     | --gap
 compile KERNEL --batch 3                    | --batch
 compile KERNEL --target hvx --no-prove      | --no-prove
 map KERNEL                                  | no --target

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,11 +118,34 @@ def test_the_default_is_the_fastest_way(
     assert [way.partition for way in asked if way.prove][-1] == chosen
 
 
+@pytest.mark.parametrize(("time_limit_s", "cycles"), [(0, 1e6), (1e-9, 2e6)])
+def test_no_other_way_is_tried_when_the_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, time_limit_s: float, cycles: float
+):
+    pretend(monkeypatch, {"": 1e6, groups.SCHEDULE: 2e6})
+    found = groups.default_program(pools, "cocco_npu", CompileOptions(time_limit_s=time_limit_s), None)
+    assert found.predicted["cycles"] == cycles
+
+
+@pytest.mark.parametrize(("gap", "ways"), [(99.0, {groups.SCHEDULE}), (0.0, {groups.SCHEDULE, ""})])
+def test_within_the_gap_no_other_way_is_tried(gap: float, ways: set[str], monkeypatch: pytest.MonkeyPatch):
+    asked: set[str] = set()
+    real = groups.compile_module
+
+    def compile_module(module: ModuleOp, target: str, options: CompileOptions, *others: Any) -> Program:
+        asked.add(options.partition)
+        return real(module, target, options, *others)
+
+    monkeypatch.setattr(groups, "compile_module", compile_module)
+    monkeypatch.setattr(groups, "_cycles", lambda module, target, options, *_: asked.add(options.partition) or 1e9)
+    tilewright.compile(skipping(), "edge16", options=CompileOptions(gap=gap))
+    assert asked == ways
+
+
 @pytest.mark.parametrize(("net", "is_left_out"), [(branches, True), (classifier, True), (skipping, False)])
 def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
     monkeypatch: pytest.MonkeyPatch, net: Callable[[], ModelProto], is_left_out: bool
 ):
-    monkeypatch.setattr(groups, "NEAR", 0)
     asked: list[str] = []
     real = groups.lower
 
@@ -130,11 +154,12 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
         return real(module, text, options, progress, name)
 
     monkeypatch.setattr(groups, "lower", lower)
-    found = tilewright.compile(net(), "edge16")
+    options = CompileOptions(gap=0)
+    found = tilewright.compile(net(), "edge16", options=options)
     assert ("" not in asked) == is_left_out
     asked.clear()
     monkeypatch.setattr(program_bound, "cycles_apart", lambda module, machine: 0)
-    assert tilewright.compile(net(), "edge16").code == found.code
+    assert tilewright.compile(net(), "edge16", options=options).code == found.code
     assert "" in asked
 
 
