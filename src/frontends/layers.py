@@ -63,12 +63,17 @@ def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
 
     `resnet18:shifted` has 8-bit integers whose scales are powers of two (`networks.shifted`).
 
-    `shapes` may have a batch and, for transformers, the dim `tokens`.
+    `shapes` may have a batch and, for transformers, the dim `tokens`.  Raises `TilewrightError` (kind `network`) for a
+    form that the network has not.
     """
-    network, _, given = name.partition(":")
+    network, colon, given = name.partition(":")
     if given == SUFFIX and network in NETWORKS_SHIFTED:
         shapes.refuse_names(name)
         return shifted_network(network, samples=shapes.samples)
+    forms = [f"{network}:{form}" for form in PRECISIONS if network in NAMES]
+    forms += [f"{network}:{SUFFIX}"] * (network in NETWORKS_SHIFTED)
+    if colon and forms and name not in forms and not Path(name).exists():
+        raise TilewrightError("network", name, f"one of {', '.join(forms)}", repr(given[:60]), "give one of those")
     if network not in NAMES or given not in ("", *PRECISIONS):
         return None
     precision = "f32" if given == "f32" else "i8"

@@ -89,6 +89,9 @@ BAD = """
 run README.md                               | README.md: expected an .onnx file, a .mlir file
 run no-such-model                           | no-such-model: expected an .onnx file
 run missing.onnx                            | missing.onnx
+run resnet50:i9                             | resnet50:i9: expected one of resnet50:i8, resnet50:f32
+compile resnet18:i8                         | resnet18:i8: expected one of resnet18:shifted
+partition resnet50:                         | resnet50:: expected one of
 run folder                                  | folder: expected a folder written by compile
 run hvxother                                | packets.json: expected its bytes as they were written
 run empty.onnx                              | empty.onnx
