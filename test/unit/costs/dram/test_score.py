@@ -7,6 +7,7 @@ import pytest
 
 from tilewright.costs.dram import Model, fusion_of, net_tables, score, state_of, timetable, workspace
 from tilewright.costs.dram.emit import FITS, OVERFLOW
+from tilewright.costs.dram.workspace import BLOCK_BITS
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import TilewrightError
@@ -73,3 +74,18 @@ def test_room_is_what_the_evaluator_counts():
     found = transfers_of(timetable(network, net, state, work), expected)
     late = np.where(expected.tensors.kind == 2, found.start, expected.tensors.position)
     assert evaluate(expected, type(found)(found.order, late, expected.tensors.end)).max_buffer_bytes >= work.tally[4]
+
+
+def test_with_room_for_all_the_channel_is_never_idle_before_the_last_load():
+    network = schedule_network("resnet50")
+    net = net_tables(network)
+    work = workspace(net, 4096)
+    state = np.zeros((4, len(network.layers)), np.int64)
+    state[0] = range(len(network.layers))
+    state[1, 0], state[2, 0] = 2, 4
+    assert score(net, MODEL, splits(4), 4, state, work, 1 << 40, 0) == FITS
+    found = timetable(network, net, state, work)
+    begins, lives = [item.begin for item in found.transfers], [item.cycles for item in found.transfers]
+    last = max(place for place, item in enumerate(found.transfers) if item.kind != 2)
+    assert begins[1 : last + 1] == np.cumsum(lives)[:last].tolist()
+    assert found.transfers[last].end - found.transfers[last].start > 2 << BLOCK_BITS
