@@ -20,8 +20,10 @@ MAX_COUNT = 1 << 40
 
 
 def bad(where: str, expected: str, found: object) -> TilewrightError:
-    """The error for a value of the wrong form; long values are cut."""
-    shown = str(found)
+    """The error for a value of the wrong form, as JSON has it, or for words; long ones are cut."""
+    shown = (
+        "nothing" if found is None else found if isinstance(found, str) and found else json.dumps(found, default=str)
+    )
     return TilewrightError("parse", where, expected, shown if len(shown) <= 120 else shown[:117] + "...")
 
 

@@ -37,7 +37,7 @@ def price_document(
     """`price_file` on the parsed content of a file."""
     document = object_of(data, where)
     if not any(section in document for section in SECTIONS):
-        raise bad(where, f"a list {' or '.join(SECTIONS)}", f"keys {', '.join(document)}")
+        raise bad(where, f"a list {' or '.join(SECTIONS)}", f"keys {', '.join(document)}" if document else "no keys")
     tables = _Tables(document, where, find_target)
     results: list[Json] = []
     for section in SECTIONS:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..costs.hierarchy import Architecture, Problem, mapping_as_json, parse_architecture, parse_problem
-from ..costs.json_fields import Json, read_json
+from ..costs.json_fields import Json, bad, read_json
 from ..errors import TilewrightError
 from ..interruption import requested, stop_unless, stoppable
 from ..search.mapping.timeloop import solve
@@ -31,7 +31,7 @@ def cases_file(
     where = Path(path)
     entries = read_json(where)
     if not isinstance(entries, list):
-        raise TilewrightError("parse", str(where), "a list of cases", type(entries).__name__)
+        raise bad(str(where), "a list of cases", entries)
     tables = _Tables(where)
     known: dict[tuple[Architecture, Problem, Space], Mapped] = {}
     results: list[Json] = []
@@ -105,13 +105,13 @@ class _Tables:
 
 def _object(value: object, where: str) -> Json:
     if not isinstance(value, dict):
-        raise TilewrightError("parse", where, "an object", type(value).__name__)
+        raise bad(where, "an object", value)
     return {str(key): item for key, item in value.items()}
 
 
 def _name(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise TilewrightError("parse", where, "a name or an object", type(value).__name__)
+        raise bad(where, "a name or an object", value)
     return value
 
 

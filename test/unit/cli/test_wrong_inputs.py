@@ -134,7 +134,12 @@ map resnet18:nolayer --target tiny          | nolayer
 map README.md --target tiny                 | README.md
 map m.onnx:nonode --target tiny             | nonode
 map --cases missing.json                    | missing.json
-map --cases list.json                       | list.json[0]: expected an object
+map --cases list.json                       | list.json[0]: expected an object, found 1
+map --cases null.json                       | null.json: expected a list of cases, found nothing
+check null.json                             | null.json: expected an object, found nothing
+check object.json                           | object.json.arch: expected an object, found nothing
+price-schedule object.json                  | object.json: runs: expected a list, found nothing
+price object.json                           | object.json: expected a list random_mappings
 price empty.json                            | empty.json: expected JSON
 price list.json                             | list.json: expected an object
 price folder                                | folder
@@ -171,6 +176,7 @@ def model() -> bytes:
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inputs")
     texts = {"README.md": "# words\n", "x.mlir": "func.func @x(", "empty.json": "", "list.json": "[1, 2]"}
+    texts |= {"null.json": "null", "object.json": "{}"}
     texts |= {"bad.yaml": "a: [1,", "big.mlir": '%0 = "test.op"() {a = 99999999999999999999 : i8} : () -> i32'}
     for name, text in texts.items():
         (folder / name).write_text(text)
