@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -234,3 +235,12 @@ def _differences(found: Array, expected: Array) -> Array:
     with np.errstate(invalid="ignore"):
         differences = np.abs(found.astype(np.float64) - expected.astype(np.float64))
     return np.nan_to_num(differences, nan=np.inf, posinf=np.inf)
+
+
+def release_pages(array: NDArray[Any]) -> None:
+    """Let go of the memory that a file's values take which are mapped; they are read again when they are asked for."""
+    base: Any = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and memoryview(base).readonly:
+        base.madvise(mmap.MADV_DONTNEED)

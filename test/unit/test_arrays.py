@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from tilewright import arrays
-from tilewright.arrays import Array, Worst, compare, make_inputs, read_arrays, verdict, write_arrays
+from tilewright.arrays import (
+    Array,
+    Worst,
+    compare,
+    make_inputs,
+    read_arrays,
+    release_pages,
+    verdict,
+    write_arrays,
+)
 from tilewright.errors import TilewrightError
 
 
@@ -149,3 +158,28 @@ def test_written_arrays_keep_any_name(tmp_path: Path):
     assert compare(read, arrays).equal
     assert list(read) == list(arrays)
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "second.npz").read_bytes()
+
+
+def resident_file_bytes() -> int:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssFile"))
+    return int(line.split()[1]) << 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at this process in /proc")
+def test_pages_of_mapped_values_are_let_go_and_read_again(tmp_path: Path):
+    values = np.arange(4 << 20, dtype=np.float32)
+    values.tofile(tmp_path / "w.bin")
+    mapped = np.broadcast_to(np.memmap(tmp_path / "w.bin", np.float32, "r").view(np.ndarray), values.shape)
+    assert (mapped == values).all()
+    before = resident_file_bytes()
+    release_pages(mapped)
+    assert before - resident_file_bytes() > values.nbytes // 2
+    assert (mapped == values).all()
+
+
+def test_what_was_written_to_a_mapping_is_kept(tmp_path: Path):
+    np.zeros(8192, np.float32).tofile(tmp_path / "w.bin")
+    changed = np.memmap(tmp_path / "w.bin", np.float32, "c")
+    changed[0] = 1
+    release_pages(changed)
+    assert changed[0] == 1

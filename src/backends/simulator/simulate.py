@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.element import of_type
+from ...arrays import release_pages
 from ...errors import TilewrightError, check_type
 from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
@@ -163,6 +164,8 @@ def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], fun
         if array is not None and tensor.layout is not None:
             array = tensor.layout.pack(array)
         by_name[tensor.memory].place(tensor.address, array, tensor.size_bytes)
+        if array is not None:
+            release_pages(array)
 
 
 def given_inputs(program: Program, inputs: Inputs) -> dict[str, NDArray[Any]]:
