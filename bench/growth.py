@@ -26,7 +26,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 LIMIT_S = 900
-SIZES = {"chain": (100, 500, 2000), "branches": (16, 64), "gpt2": (12, 24, 48)}
+SIZES = {"chain": (100, 500, 2000), "branches": (16, 64, 256), "gpt2": (12, 24, 48)}
 WIDTH, HEADS, TOKENS = 1600, 25, 16
 
 

@@ -31,8 +31,8 @@ HEAT = (0.002, 0.0001), (0.01, 0.0001)
 CHAINS = 1, 4
 """Walks in SoMa's model and in the exact one, where variants of the network are tried too."""
 
-SHORT = 768
-"""Candidates of a short walk, or as many as there are layers: each is priced in time that grows with the layers."""
+LARGE = 768
+"""Layers of a network beyond which walks have no more, and then fewer candidates: the price of each takes longer."""
 
 STEPS, POLISHED = 24, ((2,), (2, 18))
 """How often progress is told; the steps before which all short groups are tried, in either model."""
@@ -156,7 +156,7 @@ class _Walk:
         start_chain(task, chain, work)
         limit, rounds = self.share(), self.effort.rounds
         if rounds is None:
-            short = min(SHORT, self.scene.first.shape[1])
+            short = min(LARGE, self.scene.first.shape[1])
             _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), limit)
             if _near(task, chain, work):
                 return chain
@@ -197,7 +197,7 @@ def _anneal(
 def _rounds(task: Task) -> int:
     """Candidates of a walk: in SoMa's model about a fiftieth of that tool's time, in the exact one a few seconds."""
     if task.model.exact:
-        return int(12000 * task.batch**0.5)
+        return int(12000 * task.batch**0.5 * min(1.0, LARGE / len(task.net.layers)))
     return int(96_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
 
 
