@@ -12,7 +12,6 @@ from .emit import FITS, OVERFLOW
 from .workspace import (
     ARRIVAL,
     BEGIN,
-    BLOCK_BITS,
     BOUND,
     BOUND_HEAD,
     BOUND_LOAD,
@@ -24,7 +23,6 @@ from .workspace import (
     FREE_LOAD,
     LATENCY,
     LEFT,
-    LIFT,
     LOAD_BLOCKED,
     LOAD_CYCLES,
     LOAD_EARLY,
@@ -35,7 +33,6 @@ from .workspace import (
     LOAD_START,
     LOADS,
     MADE,
-    MOST,
     PEAK,
     PEAK_POSITION,
     POSITIONS,
@@ -88,32 +85,11 @@ def _keep_room(loads: Ints, positions: Ints, tally: Ints, limit: int) -> None:
 
 
 @inner
-def _use(work: Workspace, position: int) -> int:
-    """Bytes in use before the tile at `position`."""
-    return int(work.positions[USAGE, position] + work.blocks[LIFT, position >> BLOCK_BITS])
-
-
-@inner
-def _take(work: Workspace, first: int, end: int, size: int) -> None:
-    """Use `size` bytes more at positions [first, end): in whole blocks by one number, else at each."""
-    positions, blocks = work.positions, work.blocks
-    while first < end:
-        block = first >> BLOCK_BITS
-        last = min(end, block + 1 << BLOCK_BITS)
-        if last - first == 1 << BLOCK_BITS:
-            blocks[LIFT, block] += size
-        else:
-            for place in range(first, last):
-                positions[USAGE, place] += size
-                blocks[MOST, block] = max(blocks[MOST, block], positions[USAGE, place])
-        first = last
-
-
-@inner
 def _begin_load(work: Workspace, row: int, position: int) -> None:
     loads, positions, tally = work.loads, work.positions, work.tally
     use = loads[LOAD_POSITION, row]
-    _take(work, position + 1, use + 1 - loads[LOAD_EARLY, row], loads[LOAD_SIZE, row])
+    for place in range(position + 1, use + 1 - loads[LOAD_EARLY, row]):
+        positions[USAGE, place] += loads[LOAD_SIZE, row]
     tally[CHANNEL] += loads[LOAD_CYCLES, row]
     loads[LOAD_START, row], loads[LOAD_END_CYCLES, row] = position, tally[CHANNEL]
     positions[ARRIVAL, use] = tally[CHANNEL]
@@ -152,31 +128,24 @@ def _next_load(loads: Ints, stages: Ints, tally: Ints) -> int:
 
 
 @inner
-def _has_room(work: Workspace, row: int, position: int, limit: int) -> bool:
-    """Whether the load can live from `position` on; blocks that have room everywhere are not looked through."""
-    loads, blocks = work.loads, work.blocks
+def _has_room(loads: Ints, positions: Ints, row: int, position: int, limit: int) -> bool:
+    """Whether the load can live from `position` on."""
     if loads[LOAD_BLOCKED, row] >= position:
         return False
-    last = loads[LOAD_POSITION, row] - loads[LOAD_EARLY, row]
-    while last > position:
-        block = last >> BLOCK_BITS
-        room, before = limit - loads[LOAD_SIZE, row] - blocks[LIFT, block], max(position, (block << BLOCK_BITS) - 1)
-        if blocks[MOST, block] > room:
-            for place in range(last, before, -1):
-                if work.positions[USAGE, place] > room:
-                    loads[LOAD_BLOCKED, row] = place - 1
-                    return False
-        last = before
+    room = limit - loads[LOAD_SIZE, row]
+    for place in range(loads[LOAD_POSITION, row] - loads[LOAD_EARLY, row], position, -1):
+        if positions[USAGE, place] > room:
+            loads[LOAD_BLOCKED, row] = place - 1
+            return False
     return True
 
 
 @inner
-def _overtaking(work: Workspace, position: int, limit: int) -> int:
+def _overtaking(loads: Ints, positions: Ints, tally: Ints, position: int, limit: int) -> int:
     """A load that has room though an earlier one has not, -1 for none."""
-    loads, tally = work.loads, work.tally
     for place in range(tally[FREE_HEAD] + 1, min(tally[FREE], tally[FREE_HEAD] + AHEAD)):
         row = loads[FREE_LOAD, place]
-        if loads[LOAD_START, row] == WAITING and _has_room(work, row, position, limit):
+        if loads[LOAD_START, row] == WAITING and _has_room(loads, positions, row, position, limit):
             return row
     return -1
 
@@ -192,12 +161,12 @@ def _run_beside(work: Workspace, position: int, time: int, limit: int, policy: i
             row = -1
         if policy & EAGER and waiting and (row < 0 or loads[LOAD_POSITION, row] > position + 1):
             _begin_store(work)
-        elif row >= 0 and _has_room(work, row, position, limit):
+        elif row >= 0 and _has_room(loads, work.positions, row, position, limit):
             _begin_load(work, row, position)
         elif waiting:
             _begin_store(work)
         else:
-            row = _overtaking(work, position, limit) if policy & OVERTAKE else -1
+            row = _overtaking(loads, work.positions, tally, position, limit) if policy & OVERTAKE else -1
             if row >= 0:
                 _begin_load(work, row, position)
             else:
@@ -242,14 +211,14 @@ def _retire(stores: Ints, tally: Ints, position: int) -> None:
 @inner
 def _keep_stores(work: Workspace, position: int, time: int, limit: int) -> int:
     """Room at `position` for unfinished stores; what does not fit is stored first.  The time when it is."""
-    stores, tally = work.stores, work.tally
+    stores, positions, tally = work.stores, work.positions, work.tally
     while tally[UNFINISHED] < tally[STORE_HEAD] and stores[STORE_END_CYCLES, tally[UNFINISHED]] <= time:
         _retire(stores, tally, position)
     for row in range(tally[MADE] - 1, tally[UNFINISHED] - 1, -1):
         if position < stores[STORE_USED, row]:
             continue
-        if _use(work, position + 1) + stores[STORE_SIZE, row] <= limit:
-            _take(work, position + 1, position + 2, stores[STORE_SIZE, row])
+        if positions[USAGE, position + 1] + stores[STORE_SIZE, row] <= limit:
+            positions[USAGE, position + 1] += stores[STORE_SIZE, row]
             continue
         while tally[STORE_HEAD] <= row:
             _begin_store(work)
@@ -266,7 +235,7 @@ def _arrive(work: Workspace, position: int, time: int, limit: int) -> int:
     loads, tally = work.loads, work.tally
     row = _needed(loads, tally, position)
     while row >= 0:
-        if not loads[LOAD_EARLY, row] and _use(work, position) + loads[LOAD_SIZE, row] > limit:
+        if not loads[LOAD_EARLY, row] and work.positions[USAGE, position] + loads[LOAD_SIZE, row] > limit:
             return max(time, tally[CHANNEL])
         _begin_load(work, row, position - 1)
         row = _needed(loads, tally, position)
@@ -278,12 +247,8 @@ def _begin(work: Workspace) -> None:
     tally = work.tally
     for place in range(FREE_HEAD, len(tally)):
         tally[place] = 0
-    for block in range((tally[POSITIONS] + 1 >> BLOCK_BITS) + 1):
-        work.blocks[LIFT, block] = work.blocks[MOST, block] = 0
     for position in range(tally[POSITIONS] + 1):
         work.positions[ARRIVAL, position] = 0
-        block = position >> BLOCK_BITS
-        work.blocks[MOST, block] = max(work.blocks[MOST, block], work.positions[USAGE, position])
 
 
 @inner
@@ -318,11 +283,9 @@ def prefetch(work: Workspace, limit: int, policy: int) -> int:
 
 @inner
 def _finish(work: Workspace) -> None:
-    """Store the rest after the last tile, and tell the use at each position by itself."""
+    """Store the rest after the last tile."""
     tally = work.tally
     while tally[STORE_HEAD] < tally[STORES]:
         _begin_store(work)
     while tally[UNFINISHED] < tally[STORES]:
         _retire(work.stores, tally, tally[POSITIONS])
-    for position in range(tally[POSITIONS] + 1):
-        work.positions[USAGE, position] += work.blocks[LIFT, position >> BLOCK_BITS]

@@ -75,13 +75,6 @@ CYCLES, ARRIVAL, USAGE, BEGIN, RESULT = range(5)
 tile begins, bytes of its result.
 """
 
-LIFT, MOST = range(2)
-"""Rows of the table of blocks of 2 ** `BLOCK_BITS` positions, for the prefetcher: bytes in use at all of them besides
-those of the table of positions; the largest use there, without these.
-"""
-
-BLOCK_BITS = 6
-
 LATENCY, DRAM_BYTES, COMPUTE_CYCLES, DRAM_CYCLES, PEAK, PEAK_POSITION, POSITIONS, LOADS, STORES, FREE, BOUND = range(11)
 """Places of the tally: latency and total cycles, the largest use of the buffer at no prefetch and where, counts."""
 
@@ -114,7 +107,6 @@ class Workspace(NamedTuple):
     loads: Ints
     stores: Ints
     positions: Ints
-    blocks: Ints
     sequence: Ints
     tally: Ints
     energy: Floats
@@ -135,7 +127,6 @@ def workspace(net: Net, positions: int, classes: int = 64, prices: int = 1 << 14
         np.zeros((13, loads), np.int64),
         np.zeros((8, positions), np.int64),
         np.zeros((5, positions + 2), np.int64),
-        np.zeros((2, (positions + 2 >> BLOCK_BITS) + 1), np.int64),
         np.zeros(loads + positions, np.int64),
         np.zeros(18, np.int64),
         np.zeros(layers + 1),

@@ -7,7 +7,6 @@ import pytest
 
 from tilewright.costs.dram import Model, fusion_of, net_tables, score, state_of, timetable, workspace
 from tilewright.costs.dram.emit import FITS, OVERFLOW
-from tilewright.costs.dram.workspace import BLOCK_BITS
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import TilewrightError
@@ -88,4 +87,4 @@ def test_with_room_for_all_the_channel_is_never_idle_before_the_last_load():
     begins, lives = [item.begin for item in found.transfers], [item.cycles for item in found.transfers]
     last = max(place for place, item in enumerate(found.transfers) if item.kind != 2)
     assert begins[1 : last + 1] == np.cumsum(lives)[:last].tolist()
-    assert found.transfers[last].end - found.transfers[last].start > 2 << BLOCK_BITS
+    assert found.transfers[last].end - found.transfers[last].start > 128
