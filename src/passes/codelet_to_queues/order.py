@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
 import numpy as np
@@ -67,17 +67,20 @@ class Problem:
             return 0
         return int((starts_of(order, self.work, needs, self.depths) + self.work[order, CYCLES]).max())
 
-    def list_schedules(self, in_order: frozenset[int]) -> Iterator[Ints]:
+    def list_schedules(self, in_order: frozenset[int], *, by_tail: bool = False) -> Iterator[Ints]:
         """Orders that let units work side by side, one after another; units of `in_order` keep that of the program.
 
-        Of what can start a unit takes what the longest chain depends on (Graham 1969; Hu 1961).  Then the schedule is
+        Of what can start a unit takes what the longest chain depends on (Graham 1969; Hu 1961), or `by_tail` what the
+        longest chain comes after, so that a short load goes before a long one (Jackson 1955).  Then the schedule is
         made from its end, the latest first, and from its beginning again, by how late each could have started in that
         one (forward-backward improvement: Li and Willis 1992).
         """
         work, cycles = self.work, self.work[:, CYCLES]
         before = in_program_order(work, self.before, np.isin(np.arange(len(self.depths)), list(in_order)))
         after = reversed_arrows(before)
-        starts = list_starts(work, before, after, np.argsort(-heights(work, after), kind="stable"))
+        chains = heights(work, after)
+        ranked = np.lexsort((cycles, cycles - chains)) if by_tail else np.argsort(-chains, kind="stable")
+        starts = list_starts(work, before, after, ranked)
         while True:
             yield np.argsort(starts, kind="stable")
             back = list_starts(work, after, before, np.argsort(-starts - cycles, kind="stable"))
@@ -92,9 +95,9 @@ class Problem:
         if loads is None or not 0 < len(self.work) <= MAX_SCHEDULED:
             return found
         least = int(np.bincount(self.work[:, UNIT], self.work[:, CYCLES]).max())
-        for in_order in (loads, frozenset[int]()):
+        for in_order, by_tail in product((loads, frozenset[int]()), (False, True)):
             if found.end_cycle == least:
                 break
-            for order in islice(self.list_schedules(in_order), ROUNDS):
+            for order in islice(self.list_schedules(in_order, by_tail=by_tail), ROUNDS):
                 found = min(found, self.timed(order), key=lambda timed: timed.end_cycle)
         return found

@@ -117,3 +117,24 @@ def test_what_a_long_chain_depends_on_goes_first():
     order = next(problem_of(work, accesses).list_schedules(frozenset()))
     vector = [number for number in order if work[number].unit == 0]
     assert vector[:4] == [0, 3, 2, 6]
+
+
+def test_by_tail_a_short_load_goes_before_long_ones():
+    """All tiles need four bytes that are loaded in one cycle: they go before the first tile's nine."""
+    shared = Span(0, 1000, 1004)
+    accesses: list[Accesses] = []
+    work: list[Work] = []
+    for tile in range(2):
+        place = Span(0, 100 * tile, 100 * tile + 90)
+        accesses.append(([], [place]))
+        work.append(Work(0, "channel", 9))
+    accesses.append(([], [shared]))
+    work.append(Work(0, "channel", 1))
+    for tile in range(2):
+        accesses.append(([Span(0, 100 * tile, 100 * tile + 90), shared], []))
+        work.append(Work(1, "vector", 8))
+    problem = problem_of(work, accesses)
+    ends = [
+        problem.timed(next(problem.list_schedules(frozenset(), by_tail=by_tail))).end_cycle for by_tail in (False, True)
+    ]
+    assert ends == [9 + 9 + 1 + 8 + 8, 1 + 9 + 9 + 8]
