@@ -40,7 +40,7 @@ NO_DIMS = "", "", ""
 MOST_TURNS = 1 << 17
 """Turns of a group, each of which becomes instructions of its own."""
 
-MOVED_PIECES, PIECE_BYTES = 16, 16384
+MOVED_PIECES, PIECE_BYTES = 64, 16384
 """A map moves in so many pieces at most, of so many bytes at least."""
 
 
