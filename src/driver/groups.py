@@ -59,6 +59,9 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 SPAN_SHARE = 1 / 32
 """Part of the buffer that weights of layers may take that run sample by sample."""
 
+CLOSE = 0.05
+"""A schedule so near to the bound of all programs is not made in other pieces."""
+
 
 def default_program(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
@@ -153,20 +156,24 @@ def lower_groups(
         texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
         return _first(module, texts, options, progress, name)
 
-    limit = Limit(options.time_limit_s or None)
-    program = _scheduled(module, target, options, progress, name)
-    if options.schedule or _is_near(program, options.gap) or limit.late:
-        return program
-    if not _runs_by_sample(module, target, options):
-        return program
+    limit, best = Limit(options.time_limit_s or None), Room()
+    found = {best: _scheduled(module, target, options, progress, name)}
     tried = replace(options, dump=None)
-    try:
-        other = _scheduled(module, target, tried, progress, name, SPAN_SHARE)
-    except TilewrightError:
-        return program
-    if program.predicted["cycles"] <= other.predicted["cycles"]:
-        return program
-    return other if options.dump is None else _scheduled(module, target, options, progress, name, SPAN_SHARE)
+
+    def compare(room: Room) -> Room:
+        with suppress(TilewrightError):
+            found[room] = _scheduled(module, target, tried, progress, name, room)
+        return min(found, key=lambda room: found[room].predicted["cycles"])
+
+    if options.schedule:
+        return found[best]
+    if not (_is_near(found[best], options.gap) or limit.late) and _runs_by_sample(module, target, options):
+        best = compare(Room(span_share=SPAN_SHARE))
+    if not (_is_near(found[best], min(options.gap, CLOSE)) or limit.late):
+        best = compare(best._replace(rows_first=False))
+    if best == Room() or options.dump is None:
+        return found[best]
+    return _scheduled(module, target, options, progress, name, best)
 
 
 def check_method(partition: str) -> None:
@@ -185,10 +192,10 @@ def _scheduled(
     options: CompileOptions,
     progress: Progress | None,
     name: str,
-    span_share: float = 0.0,
+    room: Room = Room(),
 ) -> Program:
     """The program of maps that stay on chip, in the largest part of the buffer in which it has room."""
-    rooms = [Room(share, span_share) for share in (1.0, *GROUP_SHARES)]
+    rooms = [room._replace(share=share) for share in (1.0, *GROUP_SHARES)]
     return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
 
 

@@ -86,20 +86,24 @@ def machine_for(target: str | Path | Machine) -> Machine:
 
 
 class Room(NamedTuple):
-    """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span."""
+    """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span.
+
+    With `rows_first` layers are rather made in pieces of rows than of channels.
+    """
 
     share: float = 1.0
     span_share: float = 0.0
+    rows_first: bool = True
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
-    shares = (np.format_float_positional(number, trim="0") for number in room)  # pipelines have no exponents
+    shares = (np.format_float_positional(number, trim="0") for number in room[:2])  # pipelines have no exponents
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
         "nest-schedule{{share={} span_share={}}}".format(*shares) if scheduled else "",
-        "nest-tile",
+        "nest-tile" if room.rows_first else "nest-tile{rows_first=false}",
         "nest-map",
         "convert-nest-to-codelet",
         "codelet-unroll",

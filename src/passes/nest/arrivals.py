@@ -23,11 +23,12 @@ GAIN = 1 / 2
 
 
 class Way(NamedTuple):
-    """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made."""
+    """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others."""
 
     latency: float
     pieces: int
     tree: tuple[Node, ...]
+    by_rows: bool = False
 
 
 @dataclass

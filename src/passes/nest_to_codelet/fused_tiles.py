@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from ...algebra.allocation import align_up
 from ...algebra.window import window
@@ -49,10 +50,16 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
     return list(dict.fromkeys(_loops(layer, tile, cut, order, room) for cut in cuts))
 
 
-def whole_trees(
-    machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample: bool
-) -> Iterator[tuple[int, tuple[Node, ...]]]:
-    """Ways to run a layer as a whole, with the number of pieces that it is made in, so that units work side by side.
+class WholeTree(NamedTuple):
+    """A mapping of a layer that runs as a whole, in so many `pieces`, of rows or of something else."""
+
+    pieces: int
+    by_rows: bool
+    tree: tuple[Node, ...]
+
+
+def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample: bool) -> Iterator[WholeTree]:
+    """Ways to run a layer as a whole, in pieces, so that units work side by side.
 
     Samples are made one by one, or (not `by_sample`) together, which fills arrays where maps are small; rows, or else
     the dim of most iterations, in pieces.  With `piece_bytes` weights are not on chip together: a loop around all
@@ -81,7 +88,7 @@ def whole_trees(
             order = dict.fromkeys([*apart, *rows, dim]) if dim else apart
             whole = part | ({dim: step} if dim else {})
             body = _loops(layer, whole, _cut(layer, whole, room // SCRATCH_SHARE), tuple(order), room)
-            yield count * pieces, body if streams is None else _streamed(layer, streams, body)
+            yield WholeTree(count * pieces, dim in rows, body if streams is None else _streamed(layer, streams, body))
 
 
 def _streamed(layer: FusedLayer, streams: Stream, body: tuple[Node, ...]) -> tuple[Node, ...]:

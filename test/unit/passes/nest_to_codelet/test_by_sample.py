@@ -92,7 +92,7 @@ def test_a_marked_group_without_a_dim_of_samples_is_named():
 def test_the_faster_way_is_taken_and_its_ir_is_dumped(name: str, tmp_path: Path):
     program = compile(MODELS[name](2), "edge16", options=replace(OPTIONS, dump=tmp_path))
     least = min(run(name, 2, share)[0].predicted["cycles"] for share in (0.0, SPAN_SHARE))
-    assert program.predicted["cycles"] == least
+    assert program.predicted["cycles"] <= least
     (written,) = tmp_path.glob("*-nest-schedule.mlir")
     assert (BY_SAMPLE in written.read_text()) == (least < run(name, 2, 0.0)[0].predicted["cycles"])
 

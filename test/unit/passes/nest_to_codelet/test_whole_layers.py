@@ -147,6 +147,20 @@ def test_samples_of_small_maps_are_made_together(rows: int, together: bool):
     assert result.dram_bytes == sum(t.size_bytes for t in program.tensors if t.role in ("input", "weight", "output"))
 
 
+def test_a_pool_is_made_in_rows_as_the_rows_before_it_come():
+    """It could be made in 16 pieces of four channels, too, each of which waits for all rows of the convolution."""
+    net = Net((1, 3, 56, 56))
+    net.conv("x", "a", 64)
+    net.add("MaxPool", ["a"], "y", 64, kernel_shape=[3, 3], strides=[1, 1], pads=[1, 1, 1, 1])
+    module = load_model(net.model("y"))
+    passes = pipeline_text("edge16", CompileOptions(partition="schedule")).partition(",convert-nest-to-codelet")[0]
+    parse_passes(passes).apply(make_context(), module)
+    *_, pool = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    loops = {op.dim.data: op.step.value.data for op in pool.walk() if isinstance(op, nest.ForOp)}
+    cut = {dim for dim, step in loops.items() if 1 < step < pool.extents[dim]}
+    assert cut == {"p"}
+
+
 def test_a_layer_works_on_its_first_weights_while_others_come():
     """Its weights take longer to load than all work before; cut by rows it would begin when the last are there."""
     net = Net((1, 512, 8, 8))
