@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from ..errors import TilewrightError
+from .schedule_networks.images import MOBILENET_BLOCKS
 from .weights import random_inputs, seeded_weights
 
 Array = NDArray[Any]
@@ -108,18 +109,6 @@ class _Maker:
     def layer_norm(self, x: str, name: str, size: int) -> str:
         scale, bias = self.normal(f"{name}.scale", (size,), 0.1, 1.0), self.normal(f"{name}.bias", (size,), 0.1)
         return self.node("LayerNormalization", [x, scale, bias], name, axis=-1, epsilon=1e-5)
-
-
-MOBILENET_BLOCKS = (
-    (16, 1, 1, 1),
-    (24, 6, 2, 2),
-    (32, 6, 3, 2),
-    (64, 6, 4, 2),
-    (96, 6, 3, 1),
-    (160, 6, 3, 2),
-    (320, 6, 1, 1),
-)
-"""MobileNetV2's bottlenecks: channels, expansion, repeats, first stride (Sandler et al., table 2)."""
 
 
 def mobilenet(seed: int = 0, size: int = 224, width: float = 1.0, classes: int = 1000) -> ModelProto:

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...errors import TilewrightError
 from ...zoo.paper_networks import NAMES, network
 from .images import image_module
-from .language import BlockShape, decoder_block, decoder_stack, encoder_decoder
+from .language import BlockShape, decoder_block, encoder_decoder, stack
 from .maker import PRECISIONS, Maker, Precision
 
 BLOCKS = {
@@ -21,7 +21,11 @@ BLOCKS = {
 TOKENS = {"gpt2_small": 512, "gpt2_xl": 1024, "gptj_6b": 512, "llama2_70b": 512}
 """Tokens of a prompt, and before the new one, where the caller says nothing."""
 
-STACKS = {"gpt": BlockShape(768, 12, 12, 3072), "transformer": BlockShape(512, 8, 8, 2048)}
+STACKS = {
+    "bert_base_block": BlockShape(768, 12, 12, 3072),
+    "gpt": BlockShape(768, 12, 12, 3072),
+    "transformer": BlockShape(512, 8, 8, 2048),
+}
 
 
 def network_module(
@@ -45,7 +49,9 @@ def network_module(
         seen = tokens or TOKENS[model] + (phase == "decode")
         return decoder_block(BLOCKS[model], maker, batch, seen, phase == "decode")
     if name == "gpt":
-        return decoder_stack(STACKS[name], maker, batch, tokens or 512, 12)
+        return stack(STACKS[name], maker, batch, tokens or 512, 12, causal=True)
+    if name == "bert_base_block":
+        return stack(STACKS[name], maker, batch, tokens or 512, 1, causal=False)
     if name == "transformer":
         return encoder_decoder(STACKS[name], maker, batch, tokens or 128, 6)
     return image_module(network(name), maker, batch)

@@ -70,12 +70,14 @@ def decoder_block(shape: BlockShape, maker: Maker, batch: int, tokens: int, cach
     return maker.module({"y": y, **news})
 
 
-def decoder_stack(shape: BlockShape, maker: Maker, batch: int, tokens: int, count: int) -> ModuleOp:
-    """`count` blocks normalised after each part, causal (Radford et al. 2018, section 4.1)."""
+def stack(shape: BlockShape, maker: Maker, batch: int, tokens: int, count: int, *, causal: bool) -> ModuleOp:
+    """`count` blocks normalised after each part: decoders where `causal` (Radford et al. 2018, section 4.1), else
+    encoders (Devlin et al. 2019, section 3).
+    """
     x = maker.input("x", (batch, tokens, shape.width))
     for index in range(count):
         block = _Block(shape, maker, f"block{index}.")
-        x = block.after_norm(x, x, tokens, causal=True)
+        x = block.after_norm(x, x, tokens, causal=causal)
     return maker.module({"y": x})
 
 

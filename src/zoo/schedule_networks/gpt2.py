@@ -17,18 +17,23 @@ def key_heads(table: Table, names: tuple[str, str], source: int, heads: int, wid
     )
 
 
-def _rest(table: Table, projection: str, queries: int, keys: int, values: int, heads: int) -> Network:
-    """Attention proper, its output projection, and the feed-forward part."""
+def attention(table: Table, queries: int, keys: int, values: int, heads: int) -> int:
+    """Values of each head, mixed by the softmax of its scores."""
     width, seen = table.shape(queries).channels, table.shape(keys).channels
     score = table.product("attention_QK", queries, keys, seen, heads)
-    mixed = table.product("attention_QKV", table.pointwise("attention_QK_elt", score), values, width, heads)
+    return table.product("attention_QKV", table.pointwise("attention_QK_elt", score), values, width, heads)
+
+
+def _rest(table: Table, projection: str, queries: int, keys: int, values: int, heads: int) -> Network:
+    """Attention proper, its output projection, and the feed-forward part."""
+    width, mixed = table.shape(queries).channels, attention(table, queries, keys, values, heads)
     first = table.add("res1", (table.conv(projection, mixed, width), INPUT))
     wide = table.conv("ffn1", table.pointwise("norm2", first), 4 * width)
     table.add("res2", (first, table.conv("ffn2", table.pointwise("GeLU", wide), width)))
     return table.network()
 
 
-def _checked(name: str, width: int, heads: int, tokens: int, least: int) -> None:
+def check_sizes(name: str, width: int, heads: int, tokens: int, least: int) -> None:
     if heads < 1 or width % heads:
         raise TilewrightError("network", name, "a width that the heads divide", f"{width} and {heads} heads")
     if tokens < least:
@@ -37,7 +42,7 @@ def _checked(name: str, width: int, heads: int, tokens: int, least: int) -> None
 
 def gpt2_prefill(name: str, width: int, heads: int, tokens: int) -> Network:
     """A block that reads a prompt of `tokens` tokens; `width` channels in `heads` heads."""
-    _checked(name, width, heads, tokens, 1)
+    check_sizes(name, width, heads, tokens, 1)
     table = Table(name, (width, tokens, 1), "input_qkv")
     norm = table.pointwise("norm1", INPUT)
     queries = table.conv("attention_Q", norm, width)
@@ -49,7 +54,7 @@ def gpt2_prefill(name: str, width: int, heads: int, tokens: int) -> Network:
 
 def gpt2_decode(name: str, width: int, heads: int, tokens: int) -> Network:
     """A block that makes token number `tokens`, with keys and values of the `tokens - 1` before as network inputs."""
-    _checked(name, width, heads, tokens, 2)
+    check_sizes(name, width, heads, tokens, 2)
     table = Table(name, (width, 1, 1), "input_q")
     head = width // heads
     old_keys = table.input("k_cache", ((tokens - 1) * heads, head, 1))

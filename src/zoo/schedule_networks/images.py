@@ -5,6 +5,17 @@ from __future__ import annotations
 from .layers import Network
 from .table import INPUT, Table
 
+MOBILENET_BLOCKS = (
+    (16, 1, 1, 1),
+    (24, 6, 2, 2),
+    (32, 6, 3, 2),
+    (64, 6, 4, 2),
+    (96, 6, 3, 1),
+    (160, 6, 3, 2),
+    (320, 6, 1, 1),
+)
+"""MobileNetV2's bottlenecks: channels, expansion, repeats, first stride (Sandler et al., 2018, table 2)."""
+
 
 def vgg(name: str, counts: tuple[int, int, int, int, int], given: str = "input") -> Network:
     """Simonyan and Zisserman (2015), table 1, with `counts` convolutions a stage, on 224x224 images."""
@@ -34,6 +45,35 @@ def resnet(name: str, blocks: tuple[int, int, int, int], size: int = 224) -> Net
             x = table.add(f"conv_{stage}_{block}_res", parts)
     table.fc("fc", table.global_pool("pool5", x), 1000)
     return table.network()
+
+
+def mobilenet_v1() -> Network:
+    """Howard et al. (2017), table 1: separable convolutions, on 224x224 images."""
+    table = Table("mobilenet_v1", (3, 224, 224), "image")
+    x = table.conv("conv1", INPUT, 32, 3, 2)
+    stages = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1))
+    for number, (channels, stride) in enumerate(stages, 2):
+        x = table.separable(f"conv{number}", x, channels, 3, stride)
+    table.fc("fc", table.global_pool("pool", x), 1000)
+    return table.network()
+
+
+def mobilenet_v2() -> Network:
+    """Sandler et al. (2018), table 2: inverted bottlenecks, on 224x224 images."""
+    table = Table("mobilenet_v2", (3, 224, 224), "image")
+    x = table.conv("conv1", INPUT, 32, 3, 2)
+    for stage, (channels, expansion, count, first) in enumerate(MOBILENET_BLOCKS, 1):
+        for block in range(count):
+            x = _inverted(table, f"block{stage}_{block}", x, channels, expansion, 1 if block else first)
+    table.fc("fc", table.global_pool("pool", table.conv("conv2", x, 1280)), 1000)
+    return table.network()
+
+
+def _inverted(table: Table, name: str, x: int, channels: int, expansion: int, stride: int) -> int:
+    given = table.shape(x).channels
+    wide = x if expansion == 1 else table.conv(f"{name}_expand", x, expansion * given)
+    y = table.separable(name, wide, channels, 3, stride)
+    return table.add(f"{name}_sum", (x, y)) if stride == 1 and given == channels else y
 
 
 def unet() -> Network:

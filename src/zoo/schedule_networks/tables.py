@@ -9,8 +9,9 @@ from importlib import resources
 from typing import TypedDict, cast
 
 from ...errors import TilewrightError
+from .bert import bert_block
 from .gpt2 import gpt2_decode, gpt2_prefill
-from .images import resnet, unet, vgg
+from .images import mobilenet_v1, mobilenet_v2, resnet, unet, vgg
 from .large import GPT_J_6B, LLAMA_2_70B, large_decode, large_prefill
 from .layers import Kind, Layer, Network, Shape
 
@@ -18,6 +19,7 @@ TABLES = ("inception_resnet_v1", "randwire_large", "randwire_small")
 """Networks that are kept as data, in `<name>.json` beside this file."""
 
 BLOCKS = {
+    "bert_base_block": (bert_block, 768, 12, 512),
     "gpt2_small_decode": (gpt2_decode, 768, 12, 513),
     "gpt2_small_prefill": (gpt2_prefill, 768, 12, 512),
     "gpt2_xl_decode": (gpt2_decode, 1600, 25, 1025),
@@ -34,6 +36,8 @@ LARGE = {
 """Blocks of large language models: builder, block, and tokens where the caller says nothing."""
 
 IMAGES: dict[str, Callable[[], Network]] = {
+    "mobilenet_v1": mobilenet_v1,
+    "mobilenet_v2": mobilenet_v2,
     "resnet101": lambda: resnet("resnet101", (3, 4, 23, 3)),
     "resnet50": lambda: resnet("resnet50", (3, 4, 6, 3)),
     "unet": unet,

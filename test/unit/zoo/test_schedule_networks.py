@@ -34,14 +34,17 @@ TOTALS = {
 """Layers, MiB of weights and 1e9 MACs of the networks that the reference has."""
 
 WEIGHTS = {
+    "bert_base_block": 12 * 768**2,
     "gptj_6b_decode": 4 * 4096**2 + 2 * 4096 * 16384,
     "gptj_6b_prefill": 4 * 4096**2 + 2 * 4096 * 16384,
     "llama2_70b_decode": 2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672,
     "llama2_70b_prefill": 2 * 8192**2 + 2 * 8192 * 1024 + 3 * 8192 * 28672,
+    "mobilenet_v1": 4_209_088,
+    "mobilenet_v2": 3_469_760,
     "unet": 31_023_808,
     "vgg19": 143_652_544,
 }
-"""Weights of the others, of the two last as the papers' layers add up without biases."""
+"""Weights of the others, of the four last as the papers' layers add up without biases."""
 
 
 def macs(network: Network) -> int:
@@ -67,9 +70,10 @@ def test_weights(name: str):
     assert sum(map(network.weight_bytes, range(len(network.layers)))) == WEIGHTS[name]
 
 
-def test_macs_of_vgg19():
-    """19.63e9 multiply-accumulates for an image, as its descriptions say."""
-    assert macs(schedule_network("vgg19")) / 1e9 == pytest.approx(19.63, abs=0.005)
+@pytest.mark.parametrize(("name", "millions"), [("vgg19", 19_630), ("mobilenet_v1", 569), ("mobilenet_v2", 301)])
+def test_macs_of_image_networks(name: str, millions: int):
+    """Multiply-accumulates for an image, as the papers and descriptions say."""
+    assert macs(schedule_network(name)) / 1e6 == pytest.approx(millions, rel=2e-3)
 
 
 def test_a_token_of_a_large_model_uses_each_weight_once():
@@ -139,7 +143,7 @@ def test_bad_blocks(width: int, heads: int, tokens: int):
 
 
 def test_unknown_network():
-    with pytest.raises(TilewrightError, match="expected one of gpt2_small_decode"):
+    with pytest.raises(TilewrightError, match="expected one of bert_base_block"):
         schedule_network("nothing")
 
 

@@ -59,5 +59,5 @@ def test_random_graphs_are_those_of_their_seed():
 
 
 def test_unknown_name():
-    with pytest.raises(TilewrightError, match="expected one of googlenet, gpt"):
+    with pytest.raises(TilewrightError, match="expected one of bert_base_block, googlenet, gpt"):
         network("nothing")
