@@ -207,7 +207,7 @@ def _planned(machine: Machine, options: CompileOptions) -> Sequence[str]:
     if machine.control != "queues":
         raise TilewrightError("usage", "schedule", "a machine of queues", f"{machine.name}, of {machine.control}")
     if is_schedule_file(options.schedule):
-        return ("dram-apply",)
+        return "dram-verify", "dram-apply"
     reserve = int(buffer_of(machine).capacity_bytes * RESERVED)
     rounds = options.rounds or ROUNDS.get(options.schedule, 0)
     effort = f"rounds={rounds} seed={options.seed} time_limit_s={options.time_limit_s}"

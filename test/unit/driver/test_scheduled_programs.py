@@ -64,3 +64,58 @@ def test_a_schedule_of_another_network_is_refused(tmp_path: Path):
 def test_two_ways_to_choose_groups_are_refused():
     with pytest.raises(TilewrightError, match="one way to choose groups"):
         CompileOptions(partition="greedy", schedule="soma")
+
+
+POOLS = """
+func.func @main(%x : tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf32> {
+  %a = graph.pool max %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1]
+    : (tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf32>
+  %b = graph.pool max %a kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1]
+    : (tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf32>
+  func.return %b : tensor<1x8x32x32xf32>
+}
+"""
+PLAN = """
+dram.network @main {
+  dram.input "x" 8x32x32
+  dram.layer "a" pool 8x32x32 of ["x"] kernel 3x3
+  dram.layer "b" pool 8x32x32 of ["a"] kernel 3x3
+}
+dram.schedule @schedule of @main batch 1 on <side 4, macs 512, capacity 8388608, buffer 8388608, read 256, write 256,
+  bandwidth 16, latency 0, align 64, exact 1> {
+  dram.layer_group { dram.fused_group tiles 2 reused ["a", "b"] }
+  dram.transfers {
+    load "a" tile 0 from input "x" during [-1, 1)
+    load "a" tile 1 from input "x" during [0, 3)
+    store "b" tile 0 during [1, 4)
+    store "b" tile 1 during [3, 4)
+  }
+}
+"""
+
+
+def test_a_plan_by_hand_is_followed(tmp_path: Path):
+    (tmp_path / "pools.mlir").write_text(POOLS)
+    (tmp_path / "plan.mlir").write_text(PLAN)
+    options = replace(SHORT, schedule=str(tmp_path / "plan.mlir"))
+    assert run(str(tmp_path / "pools.mlir"), folder=tmp_path, compile_options=options).agrees
+
+
+@pytest.mark.parametrize(
+    ("line", "edit", "message"),
+    [
+        ("[0, 3)", "[0, 1)", "input of a, tile 1, from x: expected a life until 3, after its last use, found until 1"),
+        ("[1, 4)", "[0, 4)", "result of b, tile 0: expected a life from 1, when it is made, found from 0"),
+        ("tiles 2", "tiles 3", "input of a, tile 2, from x: expected one transfer, found none"),
+        ("buffer 8388608", "buffer 8192", "expected at most 8192 bytes of global buffer, found 13568 bytes; 5376 more"),
+        ("[0, 3)", "[3, 3)", "expected a life"),
+    ],
+)
+def test_plans_that_cannot_be_are_refused(tmp_path: Path, line: str, edit: str, message: str):
+    """Each error names the tile or transfer, the rule, what was found, and what would do."""
+    (tmp_path / "pools.mlir").write_text(POOLS)
+    (tmp_path / "plan.mlir").write_text(PLAN.replace(line, edit))
+    options = replace(SHORT, schedule=str(tmp_path / "plan.mlir"))
+    with pytest.raises(TilewrightError) as found:
+        run(str(tmp_path / "pools.mlir"), folder=tmp_path, compile_options=options)
+    assert message in str(found.value)
