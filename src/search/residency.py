@@ -17,14 +17,14 @@ class Layer:
     """A layer by the numbers of the maps that it reads and makes.
 
     Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
-    the smallest two pieces.  `scratch_bytes` lie between its kernels.  Only with `by_rows` it runs in groups, tile by
-    tile, and only with `by_sample` in a span of layers, one sample after another.
+    two pieces, of each size that these may have, ascending.  `scratch_bytes` lie between its kernels.  Only with
+    `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span of layers, one sample after another.
     """
 
     reads: tuple[int, ...]
     makes: tuple[int, ...]
     weight_bytes: int = 0
-    piece_bytes: int | None = None
+    piece_bytes: tuple[int, ...] = ()
     scratch_bytes: int = 0
     by_rows: bool = False
     by_sample: bool = False
@@ -57,10 +57,14 @@ class Network:
 
 @dataclass(frozen=True)
 class Rows:
-    """A way to run layers tile by tile: `rows` of the last ones at a time, and the bytes of each map's ring."""
+    """A way to run layers tile by tile: `rows` of the last ones at a time, and the bytes of each map's ring.
+
+    `cycles` is the work that layers have beyond that of whole ones, where arrays are fed for few rows at a time.
+    """
 
     rows: int
     rings: Mapping[int, int]
+    cycles: float = 0.0
 
 
 RowsOf = Callable[[int, int], Sequence[Rows]]
@@ -73,13 +77,13 @@ OFFCHIP = -1
 class Step:
     """Layers `start` to `stop` (exclusive): `rows` at a time, as a whole (0), or tiled from DRAM alone (`OFFCHIP`).
 
-    The weights of a layer that runs as a whole may be `streamed`: loaded piece by piece.
+    The weights of a layer that runs as a whole may be streamed: loaded piece by piece, of which two have `piece_bytes`.
     """
 
     start: int
     stop: int
     rows: int
-    streamed: bool = False
+    piece_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,9 @@ HELD_SHARE = 1 / 64
 
 LAYER_CYCLES = 64
 """What a step in rows pays for each of its layers, in cycles."""
+
+PIECES_SHARE = 1 / 2
+"""Part of the room that two pieces of streamed weights take at most, if smaller ones may be chosen."""
 
 RESERVE = 1 / 32
 """Part of a memory that is left to fragments."""
@@ -198,13 +205,16 @@ class Search:
             need += weights_bytes
         if (own is not None and weights_bytes > own) or not all(layer.by_rows for layer in layers):
             return None, inf
+        best, least = None, inf
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
-            if need + rings <= self.room:
-                held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
-                left = HELD_SHARE * held / network.bytes_per_cycle
-                return Step(start, stop, way.rows), crossing + LAYER_CYCLES * len(layers) + left
-        return None, inf
+            if need + rings <= self.room and way.cycles < least:
+                best, least = way, way.cycles
+        if best is None:
+            return None, inf
+        held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
+        left = HELD_SHARE * held / network.bytes_per_cycle
+        return Step(start, stop, best.rows), crossing + LAYER_CYCLES * len(layers) + left + least
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
         """A layer of the span, as a whole: of maps of the span one sample is there, of the weights all."""
@@ -223,19 +233,20 @@ class Search:
         of_one_sample = self.lives[number][1] < self.span and number not in self.network.results
         return -(-self.network.map_bytes[number] // (self.network.samples if of_one_sample else 1))
 
-    def whole_weights(self, layer: Layer, room: int) -> bool | None:
-        """Whether weights are streamed where maps leave `room` for them; None where they do not fit in pieces either.
+    def whole_weights(self, layer: Layer, room: int) -> int | None:
+        """The bytes of two pieces of the weights where maps leave `room` for them; 0: all are there, None: no room.
 
-        They are where they would take more than `share` of the room: then others may be loaded ahead.
+        They are streamed where they would take more than `share` of the room: then others may be loaded ahead.
         """
         if room < 0:
             return None
         limit = room if self.network.weight_capacity_bytes is None else self.network.weight_capacity_bytes
         if layer.weight_bytes <= self.share * limit:
-            return False
-        if layer.piece_bytes is not None and layer.piece_bytes <= limit:
-            return True
-        return False if layer.weight_bytes <= limit else None
+            return 0
+        pieces = [size for size in layer.piece_bytes if size <= limit]
+        if not pieces:
+            return 0 if layer.weight_bytes <= limit else None
+        return max([size for size in pieces if size <= PIECES_SHARE * limit], default=pieces[0])
 
     def is_inner(self, number: int, start: int, stop: int) -> bool:
         """Whether a map is made and read by the layers of one group only."""

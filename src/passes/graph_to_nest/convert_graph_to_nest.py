@@ -24,7 +24,7 @@ from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .elementwise import ELEMENTWISE, Frame
 from .scope import Scope
-from .shared_weights import shared_weights
+from .shared_operands import shared_operands
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,
@@ -65,7 +65,7 @@ class ConvertGraphToNestPass(ModulePass):
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
-    that several products read are copied to a map.
+    and inputs that several products read are copied to a map.
     """
 
     name = "convert-graph-to-nest"
@@ -98,7 +98,7 @@ class _Conversion:
         self.at: Operation | None = None
         self.nodes = node_names(function)
         self.layers: Sequence[Operation] = ()  # that groups are now of
-        self.shared = shared_weights(module, self.block) if in_place else frozenset[SSAValue]()
+        self.shared = shared_operands(module, self.block) if in_place else frozenset[SSAValue]()
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
             if isinstance(op, graph.WeightOp):
@@ -114,6 +114,9 @@ class _Conversion:
 
     def run(self) -> None:
         """Converts the function in place."""
+        for arg in self.block.args:
+            if arg in self.shared:
+                self._keep(arg, arg.name_hint or "input", self.block.first_op)
         for op, layers in list(self._steps()):
             self.at = op
             self._convert(op, layers)
@@ -167,7 +170,7 @@ class _Conversion:
         match op:
             case graph.WeightOp():
                 if op.result in self.shared:
-                    self._keep(op)
+                    self._keep(op.result, op.resource, op.next_op)
                 return
             case graph.ReshapeOp():
                 self._reshape(op)
@@ -201,13 +204,13 @@ class _Conversion:
         for result, value in zip(op.outputs, op.yielded, strict=True):
             self.scope.values[result] = self.scope.outer(value)
 
-    def _keep(self, op: graph.WeightOp) -> None:
-        """A weight as a map."""
-        builder = GroupBuilder(self.scope.unique(f"{op.resource}.kept"))
-        kept = movement.whole(op.result, builder)
-        self.at, self.layers = op.next_op, ()
+    def _keep(self, value: SSAValue, name: str, before: Operation | None) -> None:
+        """A weight or an input as a map."""
+        builder = GroupBuilder(self.scope.unique(f"{name}.kept"))
+        kept = movement.whole(value, builder)
+        self.at, self.layers = before, ()
         self._emit(group := builder.finish([kept.value], None))
-        self.scope.values[op.result] = group.outs[0]
+        self.scope.values[value] = group.outs[0]
 
     def _reshape(self, op: graph.ReshapeOp) -> None:
         self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -22,6 +22,7 @@ from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.followed import Group, follow
+from ...search.mapping.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
@@ -81,7 +82,9 @@ class Reader:
             for value in (*_read(layer), *layer.made.values()):
                 self.numbers.setdefault(value, len(self.numbers))
         self.platform = platform_of(machine)
+        self.pricer = pricer
         self.groups: dict[tuple[int, int, int], Rows | None] = {}
+        self.work: dict[tuple[object, int], Mapping[str, float]] = {}
 
     @property
     def samples(self) -> int:
@@ -108,30 +111,30 @@ class Reader:
         total = sum(size_bytes(tensor_type(value)) for value in weights)
         memory = memory_of(self.machine, layer.map_memory)
         scratch = min(scratch_bytes(layer, layer.problem.extents), memory.capacity_bytes // SCRATCH_SHARE)
-        piece = self._piece(layer)
         return Layer(
             reads=tuple(self.numbers[value] for value in _read(layer)),
             makes=tuple(dict.fromkeys(self.numbers[value] for value in layer.made.values())),
             weight_bytes=total,
-            piece_bytes=None if piece is None else 2 * piece[1],
+            piece_bytes=tuple(sorted(self._pieces(layer))),
             scratch_bytes=scratch,
             by_rows=layer.by_rows,
             by_sample=bool(layer.sample) and shape_of(layer.result)[0] == self.samples > 1,
         )
 
-    def _piece(self, layer: FusedLayer) -> tuple[int, int] | None:
-        """A limit on the pieces of a layer's weights, and what pieces then have with what is not cut."""
+    def _pieces(self, layer: FusedLayer) -> dict[int, int]:
+        """Bytes of two pieces of a layer's weights, with what is not cut -> the limit on pieces that makes them."""
         if not layer.weights:
-            return None
+            return {}
         memory = memory_of(self.machine, next(iter(layer.memories[name] for name in layer.weights)))
         whole = {value: size_bytes(tensor_type(value)) for value in layer.weights.values()}
+        pieces: dict[int, int] = {}
         for part in PIECES:
             limit = memory.capacity_bytes // part // 2
             found = stream_of(layer, limit)
             if found is not None:
                 rest = sum(size for value, size in whole.items() if not self._cut(layer, found.names, value))
-                return limit, found.piece_bytes + rest
-        return None
+                pieces.setdefault(2 * (found.piece_bytes + rest), limit)
+        return pieces
 
     @staticmethod
     def _cut(layer: FusedLayer, names: Sequence[str], value: SSAValue) -> bool:
@@ -173,10 +176,33 @@ class Reader:
             try:
                 sources = group.scheme.sources
                 rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
-                self.groups[key] = Rows(rows, rings)
+                self.groups[key] = Rows(rows, rings, self._more_cycles(group))
             except TilewrightError:
                 self.groups[key] = None
         return self.groups[key]
+
+    def _more_cycles(self, group: FusedGroup) -> float:
+        """Cycles of the busiest unit beyond those that it has where layers are made as wholes."""
+        rows = [group.scheme.by_number[place].rows.delta for place in range(len(group.layers))]
+        in_rows = [self._work(layer, count) for layer, count in zip(group.layers, rows, strict=True)]
+        return _busiest(in_rows) - _busiest([self._work(layer, 0) for layer in group.layers])
+
+    def _work(self, layer: FusedLayer, rows: int) -> Mapping[str, float]:
+        """Cycles of each unit for a layer, so many rows at a time (0, or a layer without rows: all)."""
+        rows = rows if layer.row else 0
+        key = layer.problem, rows
+        if key not in self.work:
+            problem, tile = Problem.of(layer.problem, self.pricer), dict(layer.problem.extents)
+            updates = -(-tile[layer.row] // rows) if rows else 1
+            if rows:
+                tile[layer.row] = min(rows, tile[layer.row])
+            found: dict[str, float] = {}
+            for place, bound in zip(problem.places, problem.bound, strict=True):
+                unit = place.match.capability.node
+                cycles = float(self.pricer.tile_cycles(place.match, bound, tile)[0])
+                found[unit] = found.get(unit, 0.0) + updates * cycles
+            self.work[key] = found
+        return self.work[key]
 
     def mark(self, found: Plan) -> None:
         """Write a plan into the IR."""
@@ -188,12 +214,18 @@ class Reader:
                 marks = layer.op.attributes
                 marks.pop(PLANNED, None)
                 marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
-                if step.streamed and (piece := self._piece(layer)) is not None:
-                    marks["piece_bytes"] = IntegerAttr(piece[0], i64)
+                if step.piece_bytes:
+                    marks["piece_bytes"] = IntegerAttr(self._pieces(layer)[step.piece_bytes], i64)
                 if place < found.span:
                     marks[BY_SAMPLE] = UnitAttr()
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
+
+
+def _busiest(works: Sequence[Mapping[str, float]]) -> float:
+    """Cycles of the unit that has most to do for all layers."""
+    units = {unit for work in works for unit in work}
+    return max(sum(work.get(unit, 0.0) for work in works) for unit in units)
 
 
 def _read(layer: FusedLayer) -> list[SSAValue]:

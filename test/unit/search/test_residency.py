@@ -25,7 +25,7 @@ def random_network(rng: random.Random, layers: int, *, by_rows: bool = False, ow
     for _ in range(layers):
         reads = tuple(sorted({len(sizes) - 1, rng.randrange(max(0, len(sizes) - 7), len(sizes))}))
         weights = rng.choice((0, 0, rng.randint(1, 8)))
-        pieces = rng.choice((None, -(-weights // 2))) if weights else None
+        pieces = rng.choice(((), (-(-weights // 2),))) if weights else ()
         made.append(Layer(reads, (len(sizes),), weights, pieces, rng.choice((0, 0, 1)), by_rows))
         sizes.append(rng.randint(1, 9))
     read = {number for layer in made for number in layer.reads}
@@ -64,8 +64,7 @@ def whole_bytes(network: Network, kept: AbstractSet[int], place: int) -> tuple[i
     layer = network.layers[place]
     on_chip = present(network, kept, place, place + 1) | touched(network, place, place + 1)
     maps = sum(network.map_bytes[number] for number in on_chip) + 2 * layer.scratch_bytes
-    pieces = layer.weight_bytes if layer.piece_bytes is None else layer.piece_bytes
-    return maps, min(layer.weight_bytes, pieces)
+    return maps, min((layer.weight_bytes, *layer.piece_bytes))
 
 
 def fits(network: Network, kept: AbstractSet[int], place: int, room: int) -> bool:
@@ -103,8 +102,8 @@ def check_capacity(network: Network, found: Plan, rows: dict[tuple[int, int, int
             assert len(layers) == 1
             need += sum(network.map_bytes[n] for n in own - found.kept)
         need += 2 * max(layer.scratch_bytes for layer in layers)
-        pieces = layers[0].piece_bytes if step.streamed else sum(layer.weight_bytes for layer in layers)
-        assert pieces is not None
+        assert not step.piece_bytes or step.piece_bytes in layers[0].piece_bytes
+        pieces = step.piece_bytes or sum(layer.weight_bytes for layer in layers)
         if network.weight_capacity_bytes is None:
             need += pieces
         else:
@@ -204,16 +203,28 @@ def test_a_chain_whose_maps_do_not_fit_runs_by_rows():
     assert found == Plan((Step(0, 3, 2),), NOTHING)
 
 
-def test_large_weights_are_streamed_only_where_they_can_be():
-    def steps(pieces: int | None, capacity: int) -> tuple[Step, ...]:
+def test_large_weights_are_streamed_only_where_they_can_be_in_the_largest_pieces_that_leave_room():
+    def steps(pieces: tuple[int, ...], capacity: int) -> tuple[Step, ...]:
         layer = Layer((0,), (1,), 60, pieces)
         return plan(Network((layer,), (10, 10), frozenset({0}), frozenset({1}), capacity), no_rows).steps
 
-    assert steps(None, 100) == (Step(0, 1, 0),)
-    assert steps(8, 100) == (Step(0, 1, 0, streamed=True),)
-    assert steps(8, 200) == (Step(0, 1, 0),)
-    assert steps(8, 40) == (Step(0, 1, 0, streamed=True),)
-    assert steps(None, 40) == (Step(0, 1, OFFCHIP),)
+    assert steps((), 100) == (Step(0, 1, 0),)
+    assert steps((8,), 100) == (Step(0, 1, 0, 8),)
+    assert steps((8,), 200) == (Step(0, 1, 0),)
+    assert steps((8,), 40) == (Step(0, 1, 0, 8),)
+    assert steps((), 40) == (Step(0, 1, OFFCHIP),)
+    assert steps((8, 20, 50), 100) == (Step(0, 1, 0, 20),)
+    assert steps((16, 20), 40) == (Step(0, 1, 0, 16),)
+
+
+def test_of_ways_by_rows_that_fit_the_one_of_least_work_is_taken():
+    layers = tuple(Layer((n,), (n + 1,), by_rows=True) for n in range(3))
+    network = Network(layers, (100,) * 4, frozenset({0}), frozenset({3}), 64)
+    rings = dict.fromkeys(range(4), 12)
+    found = plan(
+        network, lambda start, stop: [Rows(8, dict.fromkeys(range(4), 40)), Rows(4, rings, 7.0), Rows(2, rings)]
+    )
+    assert found.steps == (Step(0, 3, 2),)
 
 
 def test_a_large_map_that_is_made_by_rows_is_read_by_rows():

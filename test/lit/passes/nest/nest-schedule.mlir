@@ -32,7 +32,7 @@ func.func @maps(%x : tensor<1x4x64x8xf32>) -> tensor<1x4x64x8xf32> {
 // LARGE-LABEL: func.func @weights
 // LARGE: nest.group @fc {{.*}} attributes {fused = 0 : i64, tile_rows = 0 : i64, kept}
 // SMALL-LABEL: func.func @weights
-// SMALL: nest.group @fc {{.*}} attributes {fused = 0 : i64, tile_rows = 0 : i64, piece_bytes = 320 : i64, kept}
+// SMALL: nest.group @fc {{.*}} attributes {fused = 0 : i64, tile_rows = 0 : i64, piece_bytes = 640 : i64, kept}
 // TINY-LABEL: func.func @weights
 // TINY: nest.group @fc {{.*}} -> tensor<1x64xf32> {
 func.func @weights(%x : tensor<1x64xf32>) -> tensor<1x64xf32> {

@@ -1,4 +1,4 @@
-"""Weights that several products read: loaded once where they stay on chip from the first to the last."""
+"""Weights and inputs that several products read: loaded once where they stay on chip from the first to the last."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from ...machine import Machine
 PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 LEAST_BYTES = 1024
-"""Smaller weights are loaded by each of their readers."""
+"""Smaller ones are loaded by each of their readers."""
 
 SHARE = 1 / 4
-"""Part of the memory that such weights may take."""
+"""Part of the memory that they may take."""
+
+INPUT_SHARE = 1 / 16
+"""Part of the memory that an input may take: where its copy must leave the chip, more bytes move than without it."""
 
 
-def shared_weights(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
-    """The weights that are worth a copy among the maps, those that spare the most bytes first.
+def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
+    """The weights and inputs that are worth a copy among the maps, those that spare the most bytes first.
 
     None where the module has no target, or its maps and weights have memories of their own.
     """
@@ -31,12 +34,15 @@ def shared_weights(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     buffers = platform_of(machine).buffers
     if buffers.weight_bytes is not None:
         return frozenset()
+    weights = [op.result for op in block.ops if isinstance(op, graph.WeightOp)]
+    readers = {value: _products(value) for value in weights if _only_products(value)}
+    most = int(buffers.global_bytes * INPUT_SHARE)
+    readers |= {value: _products(value) for value in block.args if size_bytes(tensor_type(value)) <= most}
     spared: dict[SSAValue, int] = {}
-    for op in block.ops:
-        if isinstance(op, graph.WeightOp):
-            size, readers = size_bytes(tensor_type(op.result)), _products(op.result)
-            if readers > 1 and size >= LEAST_BYTES and _copies(machine, element_type_name(element_of(op.result))):
-                spared[op.result] = size * (readers - 1)
+    for value, count in readers.items():
+        size = size_bytes(tensor_type(value))
+        if count > 1 and size >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
+            spared[value] = size * (count - 1)
     room, chosen = int(buffers.global_bytes * SHARE), list[SSAValue]()
     for value in sorted(spared, key=lambda value: -spared[value]):
         size = size_bytes(tensor_type(value))
@@ -46,10 +52,13 @@ def shared_weights(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     return frozenset(chosen)
 
 
-def _products(weight: SSAValue) -> int:
-    """How many products read a weight; 0 where anything else does, too."""
-    users = {use.operation for use in weight.uses}
-    return len(users) if all(isinstance(user, PRODUCTS) for user in users) else 0
+def _products(value: SSAValue) -> int:
+    """How many products read a value."""
+    return len({use.operation for use in value.uses if isinstance(use.operation, PRODUCTS)})
+
+
+def _only_products(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, PRODUCTS) for use in value.uses)
 
 
 def _copies(machine: Machine, element: str) -> bool:
