@@ -22,7 +22,7 @@ from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.followed import Group, follow
-from ...search.mapping.candidates import Problem
+from ...search.group_tiles.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
