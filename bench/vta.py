@@ -27,6 +27,9 @@ from tilewright.zoo.quantized import quantized
 PUBLISHED_CYCLES = 7_729_601
 """ResNet-18 v1 with the pipelined GEMM (apache/tvm-vta, pull request 30, 2021)."""
 
+MOST_TRAFFIC = 1.15
+"""DRAM bytes of a layer at most, of inputs, weights and outputs once."""
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -81,6 +84,7 @@ def convolutions() -> None:
         bound = layer.channels * (layer.size**2 + layer.out * layer.kernel**2) + layer.out * out**2
         share, more = issued / result.cycles, result.dram_bytes / bound
         print(f"{layer.name:>6} {layer.times:5} {result.cycles:9,} {share:8.1%} {result.dram_bytes:11,} {more:8.3f}")
+        assert more <= MOST_TRAFFIC
         cycles, products = cycles + layer.times * result.cycles, products + layer.times * issued
     print(f"all: {cycles:,} cycles, {products / cycles:.1%} of peak; published {PUBLISHED_CYCLES:,}, 86 %")
     assert cycles <= PUBLISHED_CYCLES

@@ -83,9 +83,18 @@ def _candidates(isa: StageIsa, work: Work) -> Iterator[Tiles]:
                     continue
                 for parts in summed:
                     for turns in (1, 2):
-                        for whole in (False, True) if parts < work.parts else (False,):
-                            for outer in (True, False):
-                                yield Tiles(blocks, rows, columns, parts, turns, whole, outer)
+                        for outer in (True, False) if blocks < result.blocks else (True,):
+                            for kept in _kept(isa, work, blocks, parts, outer):
+                                yield Tiles(blocks, rows, columns, parts, turns, kept, outer)
+
+
+def _kept(isa: StageIsa, work: Work, blocks: int, parts: int, outer: bool) -> list[int]:
+    """Parts of weights on chip: two, and as many as there is room for and tiles read again."""
+    if work.diagonal:
+        return [2]
+    chunks, block_tiles = ceil(work.parts / parts), ceil(work.result.blocks / blocks)
+    most = (isa.blocks.depth or 0) // (blocks * parts * work.window.taps)
+    return sorted({2, max(2, min(most, chunks * (min(block_tiles, 2) if outer else block_tiles)))})
 
 
 def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
@@ -109,13 +118,13 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     rows, columns = min(rows, work.sources[0].height), min(columns, work.sources[0].width)
     total = len(work.sources) * result.blocks if work.diagonal else work.parts
     again = 1 if work.diagonal else blocks
-    if not work.diagonal and chunks == 1 and (maps == 1 or not tiles.outer):
-        again = 1
+    if not work.diagonal and (maps == 1 or not tiles.outer):
+        again = 1 + (blocks - 1) * max(0, chunks - 2) / chunks
     loaded = 16 * total * rows * columns * maps * again
     weights = 256 * (1 if work.shared else result.blocks) * work.weight_parts * (1 if work.maximum else window.taps)
-    if not work.shared and (tiles.whole or chunks == 1):
-        weights *= 1 if tiles.outer or blocks == 1 else maps
-    elif not work.shared:
+    if not work.shared and (tiles.outer or blocks == 1):
+        weights *= 1 + (maps - 1) * max(0, chunks - tiles.kept) / chunks
+    elif not work.shared and tiles.kept < blocks * chunks:
         weights *= maps
     moved = (loaded + weights + 16 * sums) / _rate(isa)
     steps = maps * blocks * chunks

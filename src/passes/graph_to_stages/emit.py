@@ -1,9 +1,10 @@
 """A layer as instructions: loads a step ahead of the products, slices of sums stored while others are finished.
 
 Tokens: each step that loads gives one to the products that use it; when they are done they give one back, which the
-loads two steps later take.  Each slice of sums gives one to the instruction that stores it, which gives one back for
-the tile that uses the slice's place next.  At the end of a layer all are taken back, and one more says that all is
-stored.
+loads two steps later take, or those that replace what the products used.  Every other tile sums its parts from the
+last to the first, which begins with those that the tile before has left on chip.  Each slice of sums gives one to the
+instruction that stores it, which gives one back for the tile that uses the slice's place next.  At the end of a layer
+all are taken back, and one more says that all is stored.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from ...machine.model import Mnemonic
 from ...machine.stage_isa import Instruction, StageIsa, StageWriter
 from .scales import FARTHEST_SHIFT
+from .slots import Slots
 from .works import Applied, Plane, Rooms, Tiles, Work, rooms
 
 LOWEST = -128
@@ -53,15 +55,14 @@ class LayerWriter:
     starts: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
     steps: int = 0
     stored: deque[tuple[int, int]] = field(default_factory=deque[tuple[int, int]])
-    rows_of: tuple[int, ...] | None = None
-    weights_of: tuple[int, ...] | None = None
-    row_slot: int = 0
-    weight_slot: int = 0
+    returned: int = 0
+    loaded: int = 0
     vectors_of: int = -1
     first: Instruction = field(init=False)
 
     def __post_init__(self) -> None:
         self.rooms: Rooms = rooms(self.isa, self.work, self.tiles)
+        self.rows, self.weights = Slots(self.rooms.row_slots), Slots(self.rooms.weight_slots)
 
     @property
     def isa(self) -> StageIsa:
@@ -73,11 +74,11 @@ class LayerWriter:
         sizes = {"chip": 0, "offchip": 0, "rows": 1, "columns": 0, "stride": 0}
         self.first = writer.copy(isa.loads[isa.micro.name], sizes)
         for number, tile in enumerate(tiles_of(self.work, self.tiles)):
-            self.tile(tile, number % self.tiles.turns)
+            self.tile(tile, number)
         self._patch("columns", len(self.ops))
         if self.steps:
             writer.push(isa.computing, isa.loading)
-        writer.pop(isa.computing, isa.loading, min(self.steps, 2))
+        writer.pop(isa.computing, isa.loading, self.steps - self.returned)
         writer.pop(isa.storing, isa.computing, len(self.stored))
         self.stored.clear()
         writer.push(isa.computing, isa.loading)
@@ -92,21 +93,22 @@ class LayerWriter:
         assert action is not None
         self.first.fields[dict(action.roles)[role]] = value
 
-    def tile(self, tile: Tile, turn: int) -> None:
+    def tile(self, tile: Tile, number: int) -> None:
         """One tile: sums over all parts, then slices are finished and stored."""
         work, parts = self.work, self.tiles.parts
-        base = turn * self.tiles.blocks * self.tiles.block_elements
-        for part in range(0, 1 if work.diagonal else work.parts, parts):
+        base = number % self.tiles.turns * self.tiles.blocks * self.tiles.block_elements
+        firsts = range(0, 1 if work.diagonal else work.parts, parts)
+        for turn, part in enumerate(reversed(firsts) if number % 2 else firsts):
             count = work.parts if work.diagonal else min(parts, work.parts - part)
             loads = self.step(tile, part, count)
             if loads:
                 self.writer.pop(self.isa.loading, self.isa.computing)
-            if part == 0:
+            if turn == 0:
                 self.begin(tile, base)
             if work.maximum:
                 self.largest(tile, base)
             else:
-                self.products(tile, base, part, count)
+                self.products(tile, base, count)
         for first, end in self.slices(tile):
             self.finish(tile, base, first, end)
 
@@ -120,21 +122,21 @@ class LayerWriter:
         """Loads what the next products lack; whether there was anything."""
         work = self.work
         rows_of = (*tile.place, tile.block if work.diagonal else part)
-        weights_of = () if work.shared else (tile.block, 0 if self.tiles.whole or work.diagonal else part)
-        if rows_of == self.rows_of and weights_of == self.weights_of:
-            return False
-        self.steps += 1
-        if self.steps > 1:
+        weights_of = () if work.shared else (tile.block, 0 if work.diagonal else part)
+        lack_rows, lack_weights = not self.rows.holds(rows_of), not self.weights.holds(weights_of)
+        if self.steps:
             self.writer.push(self.isa.computing, self.isa.loading)
-        if self.steps > 2:
-            self.writer.pop(self.isa.computing, self.isa.loading)
-        if rows_of != self.rows_of:
-            self.row_slot = (self.row_slot + 1) % self.rooms.row_slots
+        self.steps += 1
+        replaced = self.rows.use(rows_of, self.steps), self.weights.use(weights_of, self.steps)
+        if not lack_rows and not lack_weights:
+            return False
+        done = max(self.returned, self.loaded - 1, *replaced)
+        self.writer.pop(self.isa.computing, self.isa.loading, done - self.returned)
+        self.returned, self.loaded = done, self.steps
+        if lack_rows:
             self.load_rows(tile, part, count)
-        if weights_of != self.weights_of:
-            self.weight_slot = (self.weight_slot + 1) % self.rooms.weight_slots
+        if lack_weights:
             self.load_weights(tile, part, count)
-        self.rows_of, self.weights_of = rows_of, weights_of
         self.writer.push(self.isa.loading, self.isa.computing)
         return True
 
@@ -152,7 +154,7 @@ class LayerWriter:
     def load_rows(self, tile: Tile, part: int, count: int) -> None:
         top, left, rows, columns, above, before = self.area(tile)
         mnemonic = self.isa.loads[self.isa.rows.name]
-        chip = self.row_slot * self.rooms.row_size
+        chip = self.rows.now * self.rooms.row_size
         for plane, first, blocks in self.planes(tile, part, count):
             below = max(0, top + rows - plane.height)
             after = max(0, left + columns - plane.width)
@@ -198,12 +200,10 @@ class LayerWriter:
     def load_weights(self, tile: Tile, part: int, count: int) -> None:
         work = self.work
         taps = 1 if work.maximum else work.window.taps
-        kept = work.weight_parts if self.tiles.whole or work.diagonal else count
-        first = (
-            0 if work.shared else (tile.block * work.weight_parts + (0 if kept == work.weight_parts else part)) * taps
-        )
+        kept = count * work.digits
+        first = 0 if work.shared else (tile.block * work.weight_parts + part) * taps
         rows = 1 if work.shared else tile.blocks
-        sizes = {"chip": self.weight_slot * self.rooms.weight_size, "offchip": work.weights + first}
+        sizes = {"chip": self.weights.now * self.rooms.weight_size, "offchip": work.weights + first}
         if kept == work.weight_parts:
             sizes |= {"rows": 1, "columns": rows * kept * taps, "stride": 0}
         else:
@@ -278,11 +278,10 @@ class LayerWriter:
             self.ops += wanted
         return self.starts[key], self.starts[key] + len(key)
 
-    def products(self, tile: Tile, base: int, part: int, count: int) -> None:
+    def products(self, tile: Tile, base: int, count: int) -> None:
         """An instruction for each summed block and tap: rows and columns are its loops, blocks its micro-ops."""
         work, window, block = self.work, self.work.window, self.tiles.block_elements
         rows, columns = window.reach(tile.rows, tile.columns)
-        kept, offset = (work.weight_parts, part) if self.tiles.whole or work.diagonal else (count, 0)
         for digit in range(work.digits):
             if digit:
                 self.over("shift_right", tile, self.places(base, range(tile.blocks)), -DIGIT_BITS)
@@ -291,9 +290,9 @@ class LayerWriter:
                 wanted: list[int] = []
                 for k in range(tile.blocks):
                     plane = c * tile.blocks + k if work.diagonal else c
-                    src = self.row_slot * self.rooms.row_size + plane * rows * columns + row * columns + column
-                    weight = (0 if work.shared else k * kept) + digit * work.parts + c + offset
-                    weight = self.weight_slot * self.rooms.weight_size + weight * window.taps + tap
+                    src = self.rows.now * self.rooms.row_size + plane * rows * columns + row * columns + column
+                    weight = ((0 if work.shared else k * work.digits) + digit) * count + c
+                    weight = self.weights.now * self.rooms.weight_size + weight * window.taps + tap
                     wanted.append(self.isa.micro_op(base + k * block, src, weight))
                 strides = [(tile.columns, 1), (window.row_step * columns, window.column_step), (0, 0)]
                 self.writer.walk(self.isa.products, self.listed(wanted), (tile.rows, tile.columns), strides)
@@ -303,7 +302,7 @@ class LayerWriter:
         window, block, plane = self.work.window, self.tiles.block_elements, self.work.sources[0]
         top, left, rows, columns, _, _ = self.area(tile)
         scratch = self.scratch
-        source = self.row_slot * self.rooms.row_size
+        source = self.rows.now * self.rooms.row_size
         area = rows * columns
         wanted = [self.isa.micro_op(scratch + k * area, source + k * area, 0) for k in range(tile.blocks)]
         for mnemonic in (self.isa.clear, self.isa.products):

@@ -167,8 +167,8 @@ SLICE = 256
 class Tiles:
     """How a layer is cut: blocks of the result, rows and columns of it, blocks that are summed at a time.
 
-    `turns` parts of the sums take turns; `whole` keeps the weights of all summed blocks on chip; with `outer` blocks
-    of the result change last, else rows and columns do.
+    `turns` parts of the sums take turns; up to `kept` parts of the weights are on chip; with `outer` blocks of the
+    result change last, else rows and columns do.
     """
 
     blocks: int
@@ -176,7 +176,7 @@ class Tiles:
     columns: int
     parts: int
     turns: int = 1
-    whole: bool = False
+    kept: int = 2
     outer: bool = True
 
     @property
@@ -215,10 +215,10 @@ def rooms(isa: StageIsa, work: Work, tiles: Tiles) -> Rooms:
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
     depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts
     row_slots = 1 if maps * chunks * (block_tiles if work.diagonal else 1) == 1 else 2
-    weight_chunks = 1 if work.shared else block_tiles * (1 if tiles.whole else chunks)
-    kept = work.weight_parts if tiles.whole or work.diagonal else tiles.parts
+    weight_chunks = 1 if work.shared else block_tiles * chunks
+    kept = work.weight_parts if work.diagonal else tiles.parts
     weights = (1 if work.shared else tiles.blocks) * kept * (1 if work.maximum else window.taps)
-    weight_slots = 1 if weight_chunks == 1 else 2
+    weight_slots = min(tiles.kept, weight_chunks)
     scratch = tiles.blocks * rows * columns if work.maximum else work.copies * tiles.slice_blocks * tiles.block_elements
     vectors = tiles.blocks * len(work.vectors)
     found = Rooms(row_slots, depth * rows * columns, weight_slots, weights, scratch, vectors)
