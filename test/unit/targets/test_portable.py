@@ -20,7 +20,7 @@ WORKS = {
     "diannao": INTEGERS | {"maxpool"},
     "uneven": INTEGERS - {"conv", "depthwise"},  # nothing writes padding there
     "dnnweaver": set(OPERATORS) - REALS,
-    "vta": set(),
+    "vta": {"avgpool"},
     "genesys16": set(OPERATORS) - REALS - {"conv", "gemm"},  # its weights lie in an order of their own
 }
 """What each target's capabilities can say; machines of packets take one kernel, not layers."""
