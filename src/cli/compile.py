@@ -3,7 +3,7 @@
 Writes DIR/program.bin (the binary), target.acg, program.json (where each tensor lies), sources.json (the IR of each
 layer) and weights.npz.  For a machine of packets packets.json is the binary; its assembly is program.s and, where tools
 link it, program.  For a machine of threads a kernel is mapped and written as kernel.cl, kernel.cu and kernel.mlir, and
-launch.json says how it is launched (docs/gpu.md).
+launch.json says how it is launched (docs/gpu.md).  With --host there is a folder or file for each step, and steps.json.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .compile_threads import compile_for_threads, show_for_threads, unused_for_threads
 from .dram_table import add_dram_option, show_dram
+from .hosted import add_host_option, compile_for_host, show_compiled_for_host
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
 from .options import add_count, add_effort, add_gap, add_tiles, add_types, short
@@ -154,6 +155,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_layer_options(parser)
     add_compile_options(parser)
     add_dram_option(parser)
+    add_host_option(parser)
     add_types(parser, "f32; on machines of threads")
 
 
@@ -170,9 +172,11 @@ def _for_threads(arguments: argparse.Namespace) -> bool:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if _for_threads(arguments):
-        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram", "image"))
+        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram", "image", "host"))
         return
     yield Unused(("types",), "on a target with instructions")
+    if arguments.host:
+        yield Unused((*WAYS_TO_COMPILE, "csv", "dram", "image"), "with --host")
     yield from unused_compile_options(arguments)
     if any("," in text for text in arguments.dim):
         yield Unused(("csv", "dram", "image"), "with several points of --dim")
@@ -195,6 +199,8 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.output or default_folder(arguments.model)
     if _for_threads(arguments):
         return compile_for_threads(arguments, folder)
+    if arguments.host:
+        return compile_for_host(arguments, folder)
     points = model_points(arguments, arguments.model)
     options = compile_options(arguments)
     if len(points) > 1:
@@ -273,6 +279,9 @@ def _show_points(answer: dict[str, Any]) -> None:
 def show(answer: dict[str, Any]) -> None:
     if "points" in answer:
         _show_points(answer)
+        return
+    if "host_layers" in answer:
+        show_compiled_for_host(answer)
         return
     if "blocks" in answer:
         show_for_threads(answer)

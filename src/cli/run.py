@@ -30,11 +30,11 @@ from .compile import (
     unused_compile_options,
 )
 from .dram_table import add_dram_option, show_dram
+from .hosted import NOT_TAKEN, add_host_option, execute_hosted, show_hosted
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_types, element_types
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
-from .run_hosted import NOT_TAKEN, add_host_option, execute_hosted, show_hosted
 from .run_mapped import show_mapped
 from .run_rows import cost_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size

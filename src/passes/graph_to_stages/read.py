@@ -64,7 +64,7 @@ def refused(op: Operation | None, expected: str, found: str) -> TilewrightError:
     """An error about a layer."""
     name = graph.name_of(op) if op is not None else None
     kind = op.name if op is not None else "an input"
-    return TilewrightError("unsupported", f"layer {name or kind}", expected, found, "run it on the host (run --host)")
+    return TilewrightError("unsupported", f"layer {name or kind}", expected, found, "run it on the host (--host)")
 
 
 class Reader:

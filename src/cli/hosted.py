@@ -1,4 +1,4 @@
-"""Networks in `tilewright run --host`: what the machine cannot run, the host does."""
+"""Networks with `--host`: what the machine cannot run, the host does."""
 
 from __future__ import annotations
 
@@ -37,6 +37,35 @@ def execute_hosted(arguments: argparse.Namespace, folder: Path) -> dict[str, Any
     return answer | {"cpu_s": time.process_time() - start}
 
 
+def compile_for_host(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Compiles the steps and writes them to `folder`."""
+    from ..driver.hosted import compile_hosted
+    from ..driver.hosted_files import save_hosted
+
+    start = time.process_time()
+    program = compile_hosted(arguments.model, arguments.target, model_shapes(arguments, arguments.model))
+    steps = save_hosted(program, folder)
+    return {
+        "dir": str(folder),
+        "target": str(arguments.target),
+        "cycles": sum(step["cycles"] for step in steps),
+        "steps": steps,
+        "host_layers": program.host_layers,
+        "cpu_s": time.process_time() - start,
+    }
+
+
+def show_compiled_for_host(answer: dict[str, Any]) -> None:
+    """The program as a whole, its steps, and why the host runs what it does."""
+    rows = [
+        ["predicted cycles of the machine's steps", number(answer["cycles"])],
+        ["of the host's", "not counted"],
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table(f"Compiled to {answer['dir']}", ["what", "value"], rows)
+    _show_steps(answer)
+
+
 def show_hosted(answer: dict[str, Any]) -> None:
     """The run as a whole, its steps, and why the host runs what it does."""
     rows = [
@@ -48,6 +77,11 @@ def show_hosted(answer: dict[str, Any]) -> None:
         ["CPU time", f"{answer['cpu_s']:.1f} s"],
     ]
     print_table("Run", ["what", "value"], rows)
+    _show_steps(answer)
+
+
+def _show_steps(answer: dict[str, Any]) -> None:
+    """A row a step, and a row a layer of the host."""
     rows = [
         [str(place), step["on"], str(len(step["layers"])), number(step["cycles"]) if step["on"] == "machine" else ""]
         for place, step in enumerate(answer["steps"], 1)
