@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...costs.fusion.scheme import Held, Update
+from ...costs.mapping.place import offchip
 from ...dialects.codelet import CodeletOp, LoopOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
@@ -352,14 +354,23 @@ class FusedBuilder:
         return CodeletOp(f"{name}.{'load' if inward else 'store'}", dims or {"one": 1}, ends, Region(block))
 
     def _move_whole(self, value: SSAValue, *, inward: bool) -> CodeletOp:
-        """A map from DRAM, or to it, in pieces: samples, and rows of them, so that who reads them waits for less."""
+        """A map from DRAM, or to it, in pieces: samples, and rows of them, so that who reads them waits for less.
+
+        Sequences leave in columns, which is how products make them, of whole bursts of DRAM.
+        """
         codelet = self._move(value, value.name_hint or "map", inward=inward)
-        left = min(MOVED_PIECES, size_bytes(tensor_type(value)) // PIECE_BYTES)
+        shape, total = shape_of(value), size_bytes(tensor_type(value))
+        left = min(MOVED_PIECES, total // PIECE_BYTES)
+        burst = -(-offchip(self.group.machine).align_bytes * prod(shape) // max(1, total))
+        rows = (row_axis(len(shape)) if inward else None) or 2
         loops: list[tuple[str, int]] = []
-        for dim, extent in list(codelet.dims.as_dict().items())[::2][:2]:  # samples, and rows behind the channels
+        for axis in [axis for axis in (0, rows) if axis < len(shape)]:
+            extent = shape[axis]
             step = -(-extent // max(1, min(extent, left)))
+            if 0 < axis == len(shape) - 1:
+                step = min(extent, -(-step // burst) * burst)
             left //= -(-extent // step)
-            loops += [(dim, step)] if step < extent else []
+            loops += [(f"i{axis}", step)] if step < extent else []
         block = codelet.body.block
         for dim, step in reversed(loops):
             inner = Block()
