@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from ..errors import INTERNAL, TilewrightError, internal_error, shorten
 from ..files import file_error
 from ..interruption import finish, requested, stop_if_cause_of
+from .effort import apply_effort
 from .kernel_cache import FIRST_ANSWER_S, interpret_first
 
 COMMANDS = (
@@ -109,7 +110,8 @@ class Warnings(logging.Handler):
 def refuse_unused(given: Collection[str], unused: Iterable[Unused]) -> None:
     """Raise `UsageError` for an option that was given and would be ignored."""
     for options, where in unused:
-        for option in sorted(set(options).intersection(given)):
+        ignored = {*options, "effort"} if "time_limit" in options else set(options)
+        for option in sorted(ignored.intersection(given)):
             name = f"--{option.replace('_', '-')}"
             raise UsageError("usage", name, f"no such option {where}", "one", "leave it out: it would be ignored")
 
@@ -192,9 +194,11 @@ def answer_command(arguments: Sequence[str]) -> int:
     logger = logging.getLogger(PACKAGE)
     logger.addHandler(warned)
     unused: Callable[[argparse.Namespace], Iterable[Unused]] = getattr(command, "unused_options", lambda _: ())
+    given = parsers[namespace.command].given(arguments)
     try:
+        apply_effort(namespace, given)
         interpret_uncompiled(command, namespace)
-        refuse_unused(parsers[namespace.command].given(arguments), unused(namespace))
+        refuse_unused(given, unused(namespace))
         start_cpu, start_wall = time.process_time(), time.perf_counter()
         answer = command.execute(namespace)
         answer.setdefault("cpu_s", time.process_time() - start_cpu)

@@ -21,7 +21,7 @@ from .dram_table import add_dram_option, show_dram
 from .hosted import add_host_option, compile_for_host, show_compiled_for_host
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
-from .options import add_count, add_effort, add_gap, add_tiles, add_types, short
+from .options import add_count, add_effort, add_tiles, add_types, short
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -62,10 +62,8 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     )
     add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
-    effort = parser.add_argument_group("effort")
-    limit = ", or after which auto and schedule try no other way (default: to the end)"
-    add_effort(effort, limit, seed=seed)
-    add_gap(effort, "auto and schedule try no other way where one is at most this far above the bound", 0.1)
+    told = "auto and schedule search by trying one way after another; the first is tried whatever the limits"
+    add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=0.1, seed=seed)
 
 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:

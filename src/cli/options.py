@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import UsageError
+from .effort import EFFORTS
 
 MOST = (1 << 63) - 1
 """Whole numbers that options take are at most this."""
@@ -118,23 +119,22 @@ def add_objective(group: Group, choices: Sequence[str], default: str, old: str =
         add_alias(group, old, "--objective", **taken)
 
 
-def add_gap(group: Group, told: str, default: float) -> None:
-    """`--gap`: how far above the bound an answer may be for a search to end."""
-    check = Number("--gap", float, 0, 1e9)
-    text = f"{told}, 0.01 for 1 %% (default: {default:g})"
-    group.add_argument("--gap", type=check, default=default, metavar="G", help=text)
-
-
-def add_effort(group: Group, limit: str, *, jobs: str = "", gap: str = "", seed: str = "of random choices") -> None:
-    """`--seed` and `--time-limit`, and where their help is given `--jobs` and `--gap`."""
-    group.add_argument("--seed", type=Number("--seed", least=0), default=0, metavar="N", help=f"{seed} (default: 0)")
+def add_effort(
+    group: Group, limit: str = "", *, gap: float | None = None, jobs: str = "", seed: str = "of random choices"
+) -> None:
+    """`--effort`, `--time-limit` and `--seed`; `--gap` with this default, and `--jobs` where its help is given."""
+    words = "; ".join(f"{word}: --gap {e.gap:g} --time-limit {e.time_limit:g}" for word, e in EFFORTS.items())
+    told = f"{words}, where they are not given and the command has them"
+    group.add_argument("--effort", choices=list(EFFORTS), help=told)
     group.add_argument(
         "--time-limit",
         type=Number("--time-limit", float, 0, above=True),
         metavar="SECONDS",
-        help=f"CPU seconds of the search{limit}; the best so far is answered",
+        help=f"end the search after so many CPU seconds{limit}; the best so far is answered",
     )
-    if gap:
-        add_gap(group, gap, 0.0)
+    if gap is not None:
+        told = f"end the search where its best is at most this far above the bound, 0.01 for 1 %% (default: {gap:g})"
+        group.add_argument("--gap", type=Number("--gap", float, 0, 1e9), default=gap, metavar="G", help=told)
+    group.add_argument("--seed", type=Number("--seed", least=0), default=0, metavar="N", help=f"{seed} (default: 0)")
     if jobs:
         add_count(group, "--jobs", f"{jobs} (default: 1)", default=1)

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
     add_machine(parser)
     parser.add_argument("--method", metavar="METHOD", default="ours", help="see above (default: ours)")
-    add_search(parser, "dram")
+    add_search(parser, "dram", gap=0.0)
     add_count(parser, "--samples", "partitions that genetic, annealing and enumeration score (default: by method)")
     add_tiles(parser, None)
     check = Number("--alpha", float, 0, 1e300, above=True)
@@ -59,11 +59,11 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
 
 
-def add_search(parser: argparse.ArgumentParser, objective: str) -> None:
+def add_search(parser: argparse.ArgumentParser, objective: str, gap: float | None = None) -> None:
     """What is searched, and how long."""
     group = parser.add_argument_group("search")
     add_objective(group, ("dram", "energy", "latency"), objective, "--metric")
-    add_effort(group, "", jobs="processes, one seed each")
+    add_effort(group, gap=gap, jobs="processes, one seed each")
 
 
 def metric_of(arguments: argparse.Namespace) -> Metric:
@@ -99,7 +99,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if arguments.method in ("ours", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5"):
         yield Unused(("samples",), f"with --method {arguments.method}")
     if arguments.method not in SEEDED:
-        yield Unused(("state",), f"with --method {arguments.method}")
+        yield Unused(("state", "gap"), f"with --method {arguments.method}")
 
 
 def kernels(_: argparse.Namespace) -> str:
@@ -117,7 +117,13 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     metric = metric_of(arguments)
     platform, shapes = find_platform(arguments), model_shapes(arguments, arguments.network)
     options = PartitionOptions(
-        arguments.method, metric, arguments.seed, arguments.time_limit, arguments.samples, arguments.state
+        arguments.method,
+        metric,
+        arguments.seed,
+        arguments.time_limit,
+        arguments.samples,
+        arguments.state,
+        arguments.gap,
     )
     answer_with_best()
     with progress_bar() as progress:

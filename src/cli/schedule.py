@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         check = Number(option, float, 0, 10)
         group.add_argument(option, type=check, metavar=metavar, help=f"instead of --objective: minimise {power}")
     add_count(group, "--rounds", "candidates of each walk (default: by batch)", metavar="R")
-    add_effort(group, "", jobs="threads; the answer is the same")
+    add_effort(group, gap=0.0, jobs="threads; the answer is the same")
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
@@ -67,7 +67,11 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     check_written(arguments.output)
     shapes = model_shapes(arguments, arguments.network)
     effort = Effort(
-        seed=arguments.seed, rounds=arguments.rounds, jobs=arguments.jobs, time_limit_s=arguments.time_limit
+        seed=arguments.seed,
+        rounds=arguments.rounds,
+        jobs=arguments.jobs,
+        time_limit_s=arguments.time_limit,
+        gap=arguments.gap,
     )
     energy_power, latency_power = POWERS[arguments.objective]
     if arguments.energy_power is not None or arguments.latency_power is not None:
@@ -128,6 +132,7 @@ def show(answer: dict[str, Any]) -> None:
     title = f"{answer['network']}, batch {answer['batch']}"
     print_table(title, ["what", "schedule", "without prefetch", "no schedule below"], rows)
     print(f"latency at most {answer['gap']:.2%} above the least of any schedule; binding: {bound['binding']}")
+    print(f"objective at most {answer['objective_gap']:.2%} above the least of any schedule")
     print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
     print("an element is a byte, as in SoMa's tables; `tilewright compile --schedule` has the program's figures")
     if "ir" in answer:

@@ -102,15 +102,17 @@ def schedule_network_for(
     network, batch = find_network(name, options.tokens, options.shapes)
     start = processor_seconds()
     found = METHODS[options.method](network, model, batch, options.objective, options.effort, progress)
-    answer = describe(found, lower_bound(network, model, batch))
+    answer = describe(found, lower_bound(network, model, batch), options.objective)
     answer |= {"buffer_bytes": model.buffer_bytes, "frequency_hz": machine.frequency_hz}
     answer["cpu_s"] = processor_seconds() - start
     return {"network": name, "batch": batch, "model": options.model, "method": options.method} | answer, found
 
 
-def describe(found: Found, bound: Bound) -> dict[str, Any]:
+def describe(found: Found, bound: Bound, objective: Objective) -> dict[str, Any]:
     """Numbers of a schedule, those of its fusion without prefetch, and the bound over all schedules."""
     table = found.timetable
+    latency_gap = _above(table.latency_cycles, bound.latency_cycles)
+    energy_gap = _above(table.energy_pj, bound.energy_pj)
     return numbers(table) | {
         "lower_bound": {
             "latency_cycles": bound.latency_cycles,
@@ -119,8 +121,9 @@ def describe(found: Found, bound: Bound) -> dict[str, Any]:
             "compute_cycles": bound.compute_cycles,
             "binding": bound.binding,
         },
-        "gap": _above(table.latency_cycles, bound.latency_cycles),
-        "energy_gap": _above(table.energy_pj, bound.energy_pj),
+        "gap": latency_gap,
+        "energy_gap": energy_gap,
+        "objective_gap": (1 + energy_gap) ** objective.energy_power * (1 + latency_gap) ** objective.latency_power - 1,
         "evaluations": found.evaluations,
         "stage1": {} if found.double_buffered is None else numbers(found.double_buffered),
     }

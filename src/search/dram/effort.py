@@ -27,7 +27,7 @@ class Effort:
     """How much to search: `chains` walks of `rounds` candidates each (None: by model and batch), on `jobs` threads.
 
     The answer depends on `seed`, `chains` and `rounds`, not on `jobs`.  It ends early after `time_limit_s`
-    processor seconds of all threads together.
+    processor seconds of all threads together, or where the objective is at most `gap` (0.01 for 1 %) above its bound.
     """
 
     seed: int = 0
@@ -35,6 +35,7 @@ class Effort:
     rounds: int | None = None
     jobs: int = 1
     time_limit_s: float | None = None
+    gap: float = 0.0
 
 
 @dataclass(frozen=True)

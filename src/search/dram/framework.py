@@ -32,6 +32,7 @@ from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, start_chain
 from .effort import Effort, Found, Objective, Progress
+from .goal import cost_within
 from .living import RANK, SIZE, anneal_lives, latency_of, living, settle
 from .random_numbers import Seed, seeded
 from .soma_moves import anneal_fusion
@@ -53,6 +54,7 @@ class _Run:
     effort: Effort
     cocco: bool
     limit: Limit
+    enough: float
 
 
 def framework(
@@ -71,12 +73,13 @@ def framework(
     weights do not fit has them in slices.  Raises InfeasibleError where the buffer cannot hold even the smallest tiles
     of some layer.
     """
+    enough = cost_within(effort.gap, network, model, batch, objective)
     for variant in variants(network, model)[:0:-1]:
         try:
-            return _passes(variant, model, batch, objective, effort, progress, cocco)
+            return _passes(variant, model, batch, objective, effort, progress, cocco, enough)
         except InfeasibleError:
             continue
-    return _passes(variants(network, model)[0], model, batch, objective, effort, progress, cocco)
+    return _passes(variants(network, model)[0], model, batch, objective, effort, progress, cocco, enough)
 
 
 def _passes(
@@ -87,11 +90,12 @@ def _passes(
     effort: Effort,
     progress: Progress | None,
     cocco: bool,
+    enough: float,
 ) -> Found:
     net = net_tables(network)
     powers = float(objective.energy_power), float(objective.latency_power)
     task = Task(net, model, splits(model.array.side), batch, model.buffer_bytes, *powers, DOUBLE_BUFFER)
-    run = _Run(network, task, effort, cocco, Limit(effort.time_limit_s))
+    run = _Run(network, task, effort, cocco, Limit(effort.time_limit_s), enough)
     work = workspace(net, max(4096, 128 * len(network.layers)))
     best: Found | None = None
     limit, cost, idle, evaluations = model.buffer_bytes, FAR, 0, 0
@@ -108,7 +112,7 @@ def _passes(
         limit = int((peak if number == 0 else limit) * SHRINK)
         if progress is not None:
             progress(number + 1, 1 if cocco else PASSES)
-        if idle == 2 or run.limit.late:
+        if idle == 2 or run.limit.late or cost <= enough:
             break
     assert best is not None
     return Found(best.timetable, best.double_buffered, evaluations)
@@ -132,7 +136,7 @@ def _first_stage(run: _Run, work: Workspace, limit: int, number: int) -> Chain |
     rounds = run.effort.rounds or int(FIRST_ROUNDS * len(run.network.layers) * task.batch**0.5)
     for step in range(STEPS):
         anneal_fusion(task, chain, work, (rounds * step // STEPS, rounds * (step + 1) // STEPS, rounds), run.cocco)
-        if run.limit.late:
+        if run.limit.late or chain.costs[1] <= run.enough:
             break
     return chain
 

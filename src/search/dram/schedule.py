@@ -21,6 +21,7 @@ from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
 from .effort import Effort, Found, Objective, Progress
+from .goal import Goal, cost_within
 from .polish import polish
 from .random_numbers import seeded
 from .starts import cheapest, cost, starts
@@ -64,13 +65,15 @@ def schedule(
     limit = Limit(effort.time_limit_s)
     scenes = _scenes(network, model, batch, powers, limit, known)
     count = effort.chains or CHAINS[model.exact]
-    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), limit, progress) for i in range(count)]
+    goal = Goal(cost_within(effort.gap, network, model, batch, objective), count)
+    walks = [_Walk(scenes[i % len(scenes)], effort, (i, count), limit, goal, progress) for i in range(count)]
     with ThreadPoolExecutor(max(1, min(effort.jobs, len(walks)))) as pool:
         running = [pool.submit(walk.run) for walk in walks]
         with stoppable():
             wait(running)
         chains = [walk.result() for walk in running]
-    best = min(range(len(walks)), key=lambda number: float(chains[number].costs[1]))
+    chains = chains[: goal.reached_by + 1]
+    best = min(range(len(chains)), key=lambda number: float(chains[number].costs[1]))
     evaluations = sum(int(chain.counts[0]) for chain in chains)
     scene = walks[best].scene
     found = _finish(scene.network, scene.task, chains[best].best, room(scene.task), evaluations)
@@ -145,6 +148,7 @@ class _Walk:
     effort: Effort
     number: tuple[int, int]
     limit: Limit
+    goal: Goal
     progress: Progress | None
 
     def run(self) -> Chain:
@@ -154,7 +158,7 @@ class _Walk:
         number, count = self.number
         chain = new_chain(self.scene.first, self.effort.seed, number)
         start_chain(task, chain, work)
-        limit, rounds = self.share(), self.effort.rounds
+        limit, rounds = self.goal.of_walk(number, chain, self.share()), self.effort.rounds
         if rounds is None:
             short = min(LARGE, self.scene.first.shape[1])
             _anneal(task, chain, work, (0, short, short), (heat[1], heat[1]), limit)

@@ -91,8 +91,9 @@ class PartitionOptions:
     """How to search; `samples` None: as `SAMPLES` has it.
 
     The search ends after `time_limit_s` CPU seconds of all processes, else its result depends on `seed` only; an
-    enumeration that has not seen all then answers what `greedy` makes.  With
-    `state` it goes on from that file, where it exists, and leaves its state there.
+    enumeration that has not seen all then answers what `greedy` makes.  Methods of `SEEDED` end where their best costs
+    at most `gap` (0.01 for 1 %) more than the bound.  With `state` a search goes on from that file, where it exists,
+    and leaves its state there.
     """
 
     method: str = "ours"
@@ -101,6 +102,7 @@ class PartitionOptions:
     time_limit_s: float | None = None
     samples: int | None = None
     state: Path | None = None
+    gap: float = 0.0
 
 
 def partition(
@@ -150,12 +152,19 @@ class _Run:
         self._load(search)
         self._note(search)
         with stoppable():
-            while not search.finished and not self.limit.late:
+            while not (search.finished or self.limit.late or self._is_near(search)):
                 search.step()
                 self._note(search)
         self._save(search)
-        bound = search.lower_bound if isinstance(search, Anytime) else self.bound
-        return self._answer(search.best, bound, search.samples)
+        return self._answer(search.best, self._bound(search), search.samples)
+
+    def _bound(self, search: Search) -> float:
+        """What no partition can cost less than, as far as it is known."""
+        return search.lower_bound if isinstance(search, Anytime) else self.bound
+
+    def _is_near(self, search: Search) -> bool:
+        """Whether the best is as near to the bound as was asked for."""
+        return self.options.gap > 0 and search.best_cost <= (1 + self.options.gap) * self._bound(search)
 
     def _search(self) -> Search | None:
         options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
@@ -206,8 +215,7 @@ class _Run:
         if not self.history or search.best_cost < self.history[-1][1]:
             self.history.append((search.samples, search.best_cost))
         if self.report is not None:
-            bound = search.lower_bound if isinstance(search, Anytime) else self.bound
-            self.report(search.samples, search.best_cost, bound)
+            self.report(search.samples, search.best_cost, self._bound(search))
 
     def _answer(self, groups: Groups, bound: float, samples: int) -> PartitionResult:
         cost = self.evaluator.total(groups)

@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.cli import main
 from tilewright.cli.command_line import COMMANDS, UsageError, make_parser
+from tilewright.cli.effort import apply_effort
 from tilewright.cli.options import Number
 
 KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
@@ -30,6 +31,36 @@ def test_effort_is_the_same_everywhere(command: str, option: str, bad: tuple[str
             parse(command, option, value)
         assert caught.value.subject == option
         assert value[:20] in caught.value.found
+
+
+@pytest.mark.parametrize("command", EFFORT)
+@pytest.mark.parametrize(
+    ("words", "gap", "limit"),
+    [
+        (("--effort", "quick"), 0.1, 0.5),
+        (("--effort", "thorough"), 0.0, 3600.0),
+        (("--gap", "0.2", "--effort", "quick"), 0.2, 0.5),
+        (("--effort=quick", "--time-limit", "7"), 0.1, 7.0),
+    ],
+)
+def test_effort_is_a_gap_and_a_time_limit(command: str, words: tuple[str, ...], gap: float, limit: float):
+    if command == "explore" and "--gap" in words:
+        return
+    parser, parsers = make_parser()
+    arguments = parser.parse_args([command, *INPUTS.get(command, ["x"]), *words])
+    apply_effort(arguments, parsers[command].given(words))
+    assert (getattr(arguments, "gap", gap), arguments.time_limit) == (gap, limit)
+
+
+def test_gaps_are_told_in_the_same_words():
+    helps = [
+        action.help.replace("0.1)", "0)")
+        for name, parser in make_parser()[1].items()
+        for action in parser._actions
+        if "--gap" in action.option_strings and name and action.help
+    ]
+    assert len(helps) == 5
+    assert len(set(helps)) == 1
 
 
 @pytest.mark.parametrize(
@@ -84,6 +115,8 @@ def test_numbers():
         (["run", "vgg16", "--schedule", "x.mlir", "--time-limit", "3"], "--time-limit", "with a schedule from a file"),
         (["run", "vgg16", "--schedule", "ours", "--tokens", "3"], "--tokens", "no transformer by name"),
         (["compile", KERNEL, "--time-limit", "3"], "--time-limit", "where there is one way to compile"),
+        (["compile", KERNEL, "--effort", "quick"], "--effort", "where there is one way to compile"),
+        (["partition", "vgg16", "--method", "greedy", "--gap", "0.1"], "--gap", "with --method greedy"),
         (["compile", KERNEL, "--seed", "3"], "--seed", "without a --partition METHOD that searches"),
         (["compile", KERNEL, "--target", "hvx", "--no-prove"], "--no-prove", "on a machine of packets"),
         (["map", KERNEL, "--target", "conventional", "--batch", "2"], "--batch", "with einsum text"),

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tilewright.costs.clock import Limit, team
-from tilewright.costs.dram import Model, net_tables, score, workspace
+from tilewright.costs.dram import Model, Timetable, net_tables, score, workspace
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.slices import sliced, variants
 from tilewright.costs.dram.workspace import FUSED_GROUP
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
-from tilewright.search.dram import Effort, Objective, schedule
+from tilewright.search.dram import METHODS, Effort, Objective, schedule
 from tilewright.search.dram.anneal import Task, anneal, start_chain
 from tilewright.search.dram.polish import polish
 from tilewright.search.dram.schedule import new_chain, room
@@ -214,3 +214,23 @@ def test_too_small_a_buffer_is_told():
     assert error.demand > 2359296
     assert "conv_5_0_b" in error.subject
     assert f"{int(error.demand) - (1 << 20)} bytes more" in error.lever
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_search_ends_within_its_gap(method: str):
+    network, machine, objective = schedule_network("gpt2_small_prefill", 128), model(3 << 20), Objective()
+    search = METHODS[method]
+    whole = search(network, machine, 2, objective, Effort(rounds=2000))
+    bound = lower_bound(network, machine, 2)
+    least = bound.energy_pj * bound.latency_cycles
+    assert whole.double_buffered is not None
+    gap = 1.2 * (edp(whole.double_buffered) / least - 1)
+    near = [search(network, machine, 2, objective, Effort(rounds=2000, gap=gap, jobs=jobs)) for jobs in (1, 2)]
+    assert edp(whole.timetable) <= edp(near[0].timetable) <= (1 + gap) * least
+    assert near[0].evaluations < whole.evaluations
+    assert near[0].timetable.fusion == near[1].timetable.fusion
+    assert near[0].evaluations == near[1].evaluations
+
+
+def edp(table: Timetable) -> float:
+    return table.energy_pj * table.latency_cycles

@@ -11,7 +11,7 @@ import pytest
 from tilewright.algebra.dag import mask_of
 from tilewright.costs.fusion import LayerGraph
 from tilewright.errors import TilewrightError
-from tilewright.search.fusion import METHODS, PartitionOptions, PartitionResult, Scene, partition
+from tilewright.search.fusion import METHODS, SEEDED, PartitionOptions, PartitionResult, Scene, partition
 from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.genome import Variation
 from tilewright.search.fusion.space import Space
@@ -48,6 +48,17 @@ def test_searches_find_the_best_of_all_partitions(seed: int):
             assert result.cost == least, method
         if method in ("ours", "enumeration"):
             assert result.proven
+
+
+@pytest.mark.parametrize("method", SEEDED)
+def test_a_search_ends_within_its_gap(method: str):
+    graph = random_graph(8, 30)
+    scene = Scene(graph, Space(graph.producers), weight_capacity=120.0)
+    whole = run(graph, method)
+    gap = whole.gap + 1
+    near = partition(graph, PlainPricer(graph), PartitionOptions(method, samples=1500, gap=gap), scene=scene)
+    assert whole.cost <= near.cost <= (1 + gap) * near.lower_bound
+    assert near.samples < whole.samples or near.evaluations < whole.evaluations
 
 
 @pytest.mark.parametrize("method", METHODS)
