@@ -69,6 +69,15 @@ def test_a_kernel_as_json_and_for_people(machine: str, capsys: pytest.CaptureFix
     assert f"{answer['edp']:.5g} J*cycle" in shown
 
 
+@pytest.mark.parametrize("target", ["conventional", "eyeriss_like", "simba_like", "diannao_like", "tpu_like"])
+def test_fewest_words_without_bypass(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """All fits on chip, so that each word of A, B and O moves once."""
+    assert main(["map", GEMM_TEXT, "--target", target, "--objective", "dram", "--no-bypass", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["dram_words"] == answer["lower_bound"]["dram_words"] == 12 * 6 + 6 * 8 + 12 * 8
+    assert answer["proven"]
+
+
 def test_what_is_not_proven_says_how_far_it_may_be_from_the_best(
     machine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
