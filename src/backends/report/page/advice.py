@@ -38,7 +38,11 @@ def _about_bound(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         lever = "Another target or network helps, no other schedule: `tilewright explain` doubles each resource."
     else:
         text = f"The program takes {_share(gap)} more cycles than the bound of all programs, which {bound} sets."
-        lever = "`tilewright compile --partition best` compares more ways to group layers."
+        lever = (
+            "`tilewright compile --partition best` compares more ways to group layers."
+            if len(answer["layers"]) > 1
+            else "One layer has no other layers to be grouped with: `tilewright explain` doubles each resource."
+        )
     yield _remark(None, lost, text, lever)
 
 

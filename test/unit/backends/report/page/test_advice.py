@@ -59,6 +59,14 @@ def test_a_program_at_its_bound_and_one_above():
     assert far[0]["cycles"] == 500
 
 
+def test_one_layer_is_not_told_to_be_grouped():
+    above = {"lower_bound": {"cycles": 500}, "gap": 1.0, "bound_by": "DRAM traffic"}
+    one, two = (advice_of(answer(layers=[LAYER] * count, **above))[0]["lever"] for count in (1, 2))
+    assert "One layer" in one
+    assert "--partition best" not in one
+    assert "--partition best" in two
+
+
 def test_remarks_are_of_layers_that_are_there(report: Report):
     for remark in report.answer["advice"]:
         assert remark["layer"] is None or 0 <= remark["layer"] < len(report.answer["layers"])
