@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
 from tilewright.backends.program import Program
+from tilewright.cli import main
 from tilewright.driver import CompileOptions, groups, load_model, make_context, parse_passes, pipeline_text
 from tilewright.driver.models import parse_mlir
 from tilewright.driver.pipelines import Room
@@ -18,6 +20,7 @@ from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
+from tilewright.passes.nest_to_codelet import fused_program
 from tilewright.resources import Resources
 from tilewright.zoo.quantized import quantized
 
@@ -187,6 +190,20 @@ def test_where_no_way_has_room_the_error_is_that_of_layer_by_layer(monkeypatch: 
     pretend(monkeypatch, {})
     with pytest.raises(TilewrightError, match="the way ''"):
         groups.best_groups(pools, "cocco_npu", CompileOptions(partition=groups.BEST), None)
+
+
+def test_the_command_says_why_it_gave_up_groups(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(fused_program, "MOST_TURNS", 4)
+    (tmp_path / "pools.mlir").write_text(POOLS)
+    options = ["--target", "cocco_npu", "--partition", "best", "--tile-rows", "1", "-o", str(tmp_path / "out")]
+    assert main(["compile", str(tmp_path / "pools.mlir"), *options]) == 0
+    told = capsys.readouterr().out.splitlines()[-4:]
+    assert [line.partition(":")[0].removesuffix(" (chosen)") for line in told] == ["layer by layer", *groups.CANDIDATES]
+    assert sum("(chosen): " in line for line in told) == 1
+    for line in told[-2:]:
+        assert ": expected at most 4 tiles, found more; give more rows a tile" in line
 
 
 def test_the_module_stays_as_it_is(pools: ModuleOp):
