@@ -7,7 +7,7 @@ A module points to its file by the attribute `graph.resources`; in memory, the a
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from .algebra.element import of_type, plain
-from .arrays import load_arrays
+from .arrays import load_arrays, release_pages
 from .errors import TilewrightError
 from .files import replacing
 
@@ -36,15 +36,25 @@ CHUNK = 1 << 20
 
 
 class Resources(MutableMapping[str, Array]):
-    """Named constant arrays, in order of insertion; arrays are kept read-only and C-contiguous."""
+    """Named constant arrays, in order of insertion; arrays are read-only, C-contiguous and aligned.
+
+    Those that lie unaligned in a file are kept there; each look at one is a copy.
+    """
 
     def __init__(self, arrays: Mapping[str, Array] | None = None) -> None:
         self._arrays: dict[str, Array] = {}
-        for name, array in (arrays or {}).items():
+        kept = arrays._arrays if isinstance(arrays, Resources) else arrays or {}
+        for name, array in kept.items():
             self[name] = array
 
     def __getitem__(self, name: str) -> Array:
-        return self._arrays[name]
+        array = self._arrays[name]
+        if array.flags.aligned:
+            return array
+        aligned = array.copy()
+        aligned.flags.writeable = False
+        release_pages(array)
+        return aligned
 
     def __setitem__(self, name: str, array: Array) -> None:
         view = np.asarray(array, order="C").view()
@@ -73,6 +83,17 @@ class Resources(MutableMapping[str, Array]):
         if candidate not in self._arrays:
             self[candidate] = array
         return candidate
+
+    def as_stored(self, name: str) -> Array:
+        """An array where it lies, which may be unaligned."""
+        return self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def only(self, names: Iterable[str]) -> Resources:
+        """Some of the arrays, where they lie."""
+        return Resources({name: self._arrays[name] for name in names})
 
     def digest(self) -> str:
         """A hash of names, types, shapes and bytes."""

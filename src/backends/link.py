@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr
@@ -16,7 +15,7 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.encoding import encode, instruction_offsets
 from ..machine.tensor_placement import TensorPlacement
-from ..resources import Array, Resources, resources_of
+from ..resources import Resources, resources_of
 from .program import Program
 from .region import Region, region_of
 
@@ -60,11 +59,11 @@ def _placement(op: TensorOp) -> TensorPlacement:
     )
 
 
-def _constants(names: list[str], resources: Mapping[str, Array]) -> Resources:
+def _constants(names: list[str], resources: Resources) -> Resources:
     missing = [name for name in names if name not in resources]
     if missing:
         raise TilewrightError("program", missing[0], "bytes of the weight in the module's resources", "none")
-    return Resources({name: resources[name] for name in names})
+    return resources.only(names)
 
 
 def _regions(program: ProgramOp) -> tuple[Region, ...]:

@@ -40,6 +40,18 @@ def test_names_are_never_taken_twice():
     assert resources.add("w", np.zeros(2, np.float32)) == "w.2"
 
 
+def test_unaligned_arrays_are_kept_where_they_lie_and_looked_at_aligned():
+    data = bytes(1) + np.arange(5, dtype=np.int32).tobytes()
+    unaligned = np.frombuffer(data, np.int32, 5, 1)
+    first = Resources({"w": unaligned})
+    for resources in (first, Resources(first), first.only(["w"])):
+        assert resources.as_stored("w").ctypes.data == unaligned.ctypes.data
+        assert resources["w"].flags.aligned
+        assert not resources["w"].flags.writeable
+        assert resources["w"].tolist() == [0, 1, 2, 3, 4]
+    assert "v" not in first.only(["w"])
+
+
 def test_arrays_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
         sample()["s"][...] = 2

@@ -192,11 +192,12 @@ def _check_apart(given: Sequence[TensorPlacement]) -> None:
 
 
 def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray[Any]:
-    values: Mapping[str, Any] = inputs if tensor.role == "input" else program.constants
-    if tensor.name not in values:
+    is_input = tensor.role == "input"
+    if tensor.name not in (inputs if is_input else program.constants):
         raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
     dtype = np.dtype(tensor.dtype)
-    array = of_type(np.asarray(values[tensor.name]), dtype)
+    stored = np.asarray(inputs[tensor.name]) if is_input else program.constants.as_stored(tensor.name)
+    array = of_type(stored, dtype)
     if array.dtype == np.bool_ and dtype == np.uint8:
         array = array.astype(np.uint8)
     if array.shape != tuple(tensor.shape) or array.dtype != dtype:

@@ -15,7 +15,7 @@ from ...errors import TilewrightError
 from .load import BITS, NUMPY_TYPES, TYPE_LEVER, Array, check_size, type_name
 
 MAPPED_BYTES = 1 << 16
-"""Values of this size and more are mapped into memory where they lie, smaller ones are read."""
+"""Values of this size and more are mapped into memory where they lie, aligned or not; smaller ones are read."""
 
 
 DAMAGED = "the file is cut or damaged: export it anew"
@@ -124,12 +124,12 @@ def _bytes_at(entries: dict[str, str], key: str, subject: str) -> int | None:
 
 def _from_bytes(data: bytes, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
     array = np.frombuffer(data, dtype, prod(shape), offset).reshape(shape)
-    return _read_only(array if array.flags.aligned else array.copy())
+    return _read_only(array if array.flags.aligned or array.nbytes >= MAPPED_BYTES else array.copy())
 
 
 def _from_file(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
     count = prod(shape)
-    if count * dtype.itemsize < MAPPED_BYTES or offset % dtype.itemsize:
+    if count * dtype.itemsize < MAPPED_BYTES:
         return _read_only(np.fromfile(path, dtype, count, offset=offset).reshape(shape))
     return _read_only(np.memmap(path, dtype, "r", offset, shape).view(np.ndarray))
 

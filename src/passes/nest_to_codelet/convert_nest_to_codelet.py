@@ -144,7 +144,7 @@ class _Converter:
         """Declares a weight; where an output has its name, the bytes go by another one, too."""
         tensor = self._tensor(op.result, op.resource, Role.WEIGHT)
         if op.resource in self.weights:
-            self.weights[tensor.tensor_name.data] = self.weights[op.resource]
+            self.weights[tensor.tensor_name.data] = self.weights.as_stored(op.resource)
 
     def _value(self, value: SSAValue) -> SSAValue:
         """The tensor of a value; views of it are made when they are asked for."""
