@@ -67,7 +67,7 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
     """What readers of a map want around it; None where one cannot have it, or none wants any."""
     shape = shape_of(root)
     before, after = [0] * len(shape), [0] * len(shape)
-    values: set[float] = set()
+    values, views = set[float](), set[tuple[int, ...]]()
     readers = _readers(root, groups)
     if readers is None:
         return None
@@ -76,6 +76,8 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
             if not any(piece.root is root for piece in pieces):
                 continue
             seen = shape_of(layer.inputs[name])
+            if len(pieces) == 1:
+                views.add(seen)
             for use in touches(layer.problem, name):
                 for axis, form in enumerate(use.forms):
                     if len(pieces) > 1 and axis == channel_axis(len(seen)):
@@ -87,7 +89,11 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
                     elif low < 0 or high >= seen[axis]:
                         return None
             values |= set(_pad_values(layer, name))
-    if len(values) != 1 or not any((*before, *after)):
+    padded = [axis for axis in range(len(shape)) if before[axis] or after[axis]]
+    if len(values) != 1 or not padded:
+        return None
+    inner = shape[padded[0] :]
+    if any(view[-len(inner) :] != inner for view in views):  # a padded axis and those behind it are as in the map
         return None
     return Padding(tuple(before), tuple(after), values.pop())
 

@@ -201,6 +201,20 @@ def test_a_map_has_room_around_it_for_readers_of_a_view(samples: int):
     assert len(products) <= 16 * samples
 
 
+def test_a_map_has_no_room_around_it_where_a_view_joins_its_axes() -> None:
+    """The places of a map, one after another, are read as a sequence: elements of a border would be among them."""
+    net = Net((1, 4, 8, 8))
+    net.conv("x", "a", 4, kernel=1)
+    net.conv("a", "y", 8)
+    net.weights.append(numpy_helper.from_array(np.array([1, 4, 64]), "places"))
+    net.add("Reshape", ["a", "places"], "b", 4)
+    net.add("Transpose", ["b"], "z", 4, perm=[0, 2, 1])
+    model = net.model("y", "z")
+    found = simulate(compile(model, "edge16", options=CompileOptions(partition="schedule")), inputs_of(model)).outputs
+    for name, expected in reference(load_model(model), inputs_of(model)).items():
+        np.testing.assert_array_equal(found[name], expected)
+
+
 def test_a_sum_over_samples_is_not_made_row_by_row() -> None:
     """Layers that read one input would load it once in a group, but a row of the sum needs all samples."""
     lines = """func.func @main(%x : tensor<128x1x8xf32>, %w : tensor<128x8x4xf32>) -> tensor<1x1x4xf32> {
