@@ -74,7 +74,30 @@ class RowGroups:
         extents = shape_of(members[-1].results[0])
         rows = extents[:1] == (self.layers.batch,) and all(_is_row_layer(op) for op in members)
         grouped = any(isinstance(op, graph.ConvOp) and op.groups.value.data > 1 for op in members)
-        return rows and all(_lies_still(operand, grouped) for op in members for operand in op.operands)
+        return rows and all(self._lies_still(operand, grouped) for op in members for operand in op.operands)
+
+    def _lies_still(self, value: SSAValue, grouped: bool) -> bool:
+        """Whether the maps that `value` consists of can be read, sample by sample, where each of them lies.
+
+        Their first axis is that of samples.  Those that are joined are side by side along channels, are not looked at
+        together in another shape, and no kernel walks over groups of them.
+        """
+        stack = [(value, False)]
+        while stack:
+            value, viewed = stack.pop()
+            match value.owner:
+                case graph.WeightOp():
+                    pass
+                case graph.ReshapeOp() as view:
+                    stack.append((view.x, True))
+                case graph.ConcatOp() as join:
+                    if viewed or grouped or join.axis.value.data != channel_axis(len(shape_of(value))):
+                        return False
+                    stack += [(piece, False) for piece in join.pieces]
+                case _:
+                    if shape_of(value)[:1] not in ((), (self.layers.batch,)):
+                        return False
+        return True
 
     def tile(self, pricer: ProgramPricer, group: Sequence[int]) -> tuple[int, int]:
         """Rows and columns (0: all) of the tile with which a group runs; (0, 0) for a layer that runs on its own."""
@@ -93,23 +116,3 @@ def _is_row_layer(op: Operation) -> bool:
             return len(shape_of(op.x)) == 4 and tuple(op.axes.get_values()) == (2, 3)
         case _:
             return isinstance(op, ELEMENTWISE)
-
-
-def _lies_still(value: SSAValue, grouped: bool) -> bool:
-    """Whether the maps joined in `value`, if there are several, can be read where each of them lies.
-
-    They are side by side along channels, are not looked at in another shape, and no kernel walks over groups of them.
-    """
-    stack = [(value, False)]
-    while stack:
-        value, viewed = stack.pop()
-        match value.owner:
-            case graph.ReshapeOp() as view:
-                stack.append((view.x, True))
-            case graph.ConcatOp() as join:
-                if viewed or grouped or join.axis.value.data != channel_axis(len(shape_of(value))):
-                    return False
-                stack += [(piece, False) for piece in join.pieces]
-            case _:
-                pass
-    return True

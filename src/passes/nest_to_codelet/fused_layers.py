@@ -36,9 +36,13 @@ WHOLE_TILE = 0, 0
 
 @dataclass(frozen=True)
 class Piece:
-    """Channels `start` to `stop` (exclusive) of what is read are the map `root`; `whole`: rows are moved on the way."""
+    """Channels `start` to `stop` (exclusive) of what is read are the map `root`, which is read as `value`.
+
+    With `whole` rows of the one are not rows of the other.
+    """
 
     root: SSAValue
+    value: SSAValue
     start: int
     stop: int
     whole: bool = False
@@ -76,9 +80,9 @@ def pieces_of(value: SSAValue) -> list[Piece]:
             if len(found) > 1:
                 raise unsupported(value, "a view of one map", f"of {len(found)} that are joined")
             whole = found[0].whole or map_shape(shape) != map_shape(before) if found else False
-            return [Piece(piece.root, 0, _channels(shape), whole) for piece in found]
+            return [Piece(piece.root, value, 0, _channels(shape), whole) for piece in found]
         case _:
-            return [Piece(storage_of(value), 0, _channels(shape_of(value)))]
+            return [Piece(storage_of(value), value, 0, _channels(shape_of(value)))]
 
 
 def _channels(shape: Sequence[int]) -> int:

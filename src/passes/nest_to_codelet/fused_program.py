@@ -29,7 +29,7 @@ from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet
-from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis, unsupported
+from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis
 from .fused_marks import OnChip
 from .group_codelets import number
 from .padded_maps import SAMPLES, Padding, border_codelet
@@ -268,8 +268,7 @@ class FusedBuilder:
         for buffer in layer.problem.buffers:
             name = buffer.name
             if name in layer.maps:
-                value, pieces = layer.inputs[name], layer.maps[name]
-                places[name] = [self._piece(value, piece, len(pieces)) for piece in pieces]
+                places[name] = [self._piece(piece) for piece in layer.maps[name]]
             elif name in layer.weights and name not in layer.streamed:
                 places[name] = [fused_codelets.Place(self.onchip.weights[layer, layer.weights[name]], 0, 1)]
             elif name in layer.made:
@@ -284,12 +283,9 @@ class FusedBuilder:
         streamed = {name: self.offchip[layer.weights[name]] for name in layer.streamed}
         return LayerBuilder(self.group.machine, layer, places, borders, streamed).build()
 
-    def _piece(self, value: SSAValue, piece: Piece, count: int) -> fused_codelets.Place:
-        shape, own = shape_of(value), shape_of(piece.root)
-        if count > 1 and len(shape) != len(own):
-            raise unsupported(value, "joined maps as they were made", f"{own} as a part of {shape}")
-        view = self._viewed(piece.root, value) if count == 1 else self.regions[piece.root]
-        return fused_codelets.Place(view, piece.start, piece.stop, self._shift(piece.root, value))
+    def _piece(self, piece: Piece) -> fused_codelets.Place:
+        shift = self._shift(piece.root, piece.value)
+        return fused_codelets.Place(self._viewed(piece.root, piece.value), piece.start, piece.stop, shift)
 
     def _shift(self, root: SSAValue, value: SSAValue) -> tuple[int, ...]:
         """Where the first element of a map with room around it lies, in the shape of `value`."""

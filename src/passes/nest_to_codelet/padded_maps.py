@@ -76,8 +76,7 @@ def _padding(root: SSAValue, groups: Groups) -> Padding | None:
             if not any(piece.root is root for piece in pieces):
                 continue
             seen = shape_of(layer.inputs[name])
-            if len(pieces) == 1:
-                views.add(seen)
+            views |= {shape_of(piece.value) for piece in pieces if piece.root is root}
             for use in touches(layer.problem, name):
                 for axis, form in enumerate(use.forms):
                     if len(pieces) > 1 and axis == channel_axis(len(seen)):

@@ -72,6 +72,34 @@ def branches(rows: int = 14) -> ModelProto:
     return net.model("y", "c")
 
 
+def reshaped() -> ModelProto:
+    """Maps that are joined in another shape than they were made in."""
+    net = Net((1, 4, 8, 8))
+    net.conv("x", "a", 4, kernel=1)
+    net.weights.append(numpy_helper.from_array(np.array([1, 16, 4, 4]), "quarter"))
+    net.add("Reshape", ["a", "quarter"], "b", 16)
+    net.add("MaxPool", ["a"], "c", 4, kernel_shape=[2, 2], strides=[2, 2])
+    net.add("Concat", ["b", "c"], "d", 20, axis=1)
+    net.conv("d", "e", 8)
+    net.conv("e", "y", 8)
+    return net.model("y")
+
+
+def rows_joined() -> ModelProto:
+    """Matrices, whose first axis is not that of samples, joined as maps."""
+    net = Net((64, 8))
+    net.weights.append(numpy_helper.from_array(np.array([1, 16, 8, 8]), "map"))
+    for x, width, y in (("x", 8, "a"), ("a", 16, "b")):
+        net.weights.append(numpy_helper.from_array(net.rng.integers(-3, 3, (width, 16)).astype(np.float32), f"{y}.w"))
+        net.add("MatMul", [x, f"{y}.w"], y, 16)
+        net.add("Reshape", [y, "map"], f"{y}.map", 16)
+    net.add("Concat", ["a.map", "b.map"], "c", 32, axis=1)
+    net.conv("c", "d", 8, kernel=1)
+    net.conv("d", "e", 8)
+    net.conv("e", "y", 8)
+    return net.model("y")
+
+
 def classifier() -> ModelProto:
     """Depthwise and pointwise convolutions, the mean of a map, and a product."""
     net = Net((2, 4, 8, 8))  # the mean of 4x4 is exact

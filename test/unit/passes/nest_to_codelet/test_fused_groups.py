@@ -36,7 +36,7 @@ from tilewright.search.fusion.scene import scene_of
 from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 
-from .fused_models import Net, branches, classifier, inputs_of, residual, skipping, verified_rows
+from .fused_models import Net, branches, classifier, inputs_of, reshaped, residual, rows_joined, skipping, verified_rows
 
 MODELS = {
     "residual": residual,
@@ -44,6 +44,8 @@ MODELS = {
     "branches": branches,
     "classifier": classifier,
     "skipping": skipping,
+    "reshaped": reshaped,
+    "rows joined": rows_joined,
 }
 
 
