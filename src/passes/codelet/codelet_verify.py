@@ -19,6 +19,7 @@ from ..codelet_to_queues.obligations import Problem, build_placements, build_pro
 from ..codelet_to_queues.prove import refute
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.turns import Rings, check_rows
+from ..codelet_to_queues.written import check_views, check_written
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ class CodeletVerifyPass(ModulePass):
     those in use at the same time share no byte; every transfer and every operand of a compute stays within the tensor
     or local that it names; no compute has more iterations than its capability takes.  Tensors that share bytes must not
     be alive at the same time.  The turns of a fused group are gone through one by one instead: what a codelet reads of
-    a ring was written and is still there.  A refuted obligation is an error (kind `refuted`, or `InfeasibleError` for
-    capacity) with the iteration where it fails, memory, demand, capacity and the smallest change that would fit.
+    a ring was written and is still there.  What is read of other tensors is given, or written by that codelet or one
+    before it.  A view has the elements of its tensor.  A refuted obligation is an error (kind `refuted`, or
+    `InfeasibleError` for capacity) with the iteration where it fails, memory, demand, capacity and the smallest change
+    that would fit.
     """
 
     name = "codelet-verify"
@@ -40,18 +43,19 @@ class CodeletVerifyPass(ModulePass):
         machine = machine_of(op)
         proved: set[tuple[object, ...]] = set()
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
+            check_views(program)
             tensors = read_tensors(program)
             check_tensors(program, tensors)
-            for inner in program.codelets:
-                codelet, _ = read_codelet(inner, tensors)
+            codelets = {inner: read_codelet(inner, tensors)[0] for inner in program.codelets}
+            for inner, codelet in codelets.items():
                 check_meanings(machine, codelet)
                 turns = isinstance(inner.parent_op(), FusedOp)
                 build = build_placements if turns else build_problem
                 _prove(build(machine, codelet), proved)
             rings: Rings = {}
             for fused in [op for op in program.body.block.ops if isinstance(op, FusedOp)]:
-                codelets = [read_codelet(op, tensors)[0] for op in fused.codelets if isinstance(op, CodeletOp)]
-                check_rows(fused, codelets, rings)
+                check_rows(fused, [codelets[op] for op in fused.codelets if isinstance(op, CodeletOp)], rings)
+            check_written(program, tensors, codelets)
 
 
 def _prove(problem: Problem, proved: set[tuple[object, ...]]) -> None:

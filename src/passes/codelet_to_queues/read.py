@@ -155,7 +155,11 @@ class _Reader:
         if any(held and held < size for held, size in zip(ring[1:], sizes[1:], strict=True)):
             name = root.tensor_name.data
             raise TilewrightError("program", name, "a view of a tensor of which whole samples are kept", "of some rows")
-        return (ring[0], *(0 for _ in surrogate(value).sizes[1:]))
+        seen = surrogate(value).sizes
+        if ring[0] and seen[:1] != sizes[:1]:
+            name, expected = root.tensor_name.data, f"a view with the {sizes[0]} samples of its tensor"
+            raise TilewrightError("program", name, expected, f"{seen[0] if seen else 'none'}")
+        return (ring[0], *(0 for _ in seen[1:]))
 
     def _add(self, value: SSAValue, item: Surrogate) -> None:
         self.index[value] = len(self.surrogates)
