@@ -78,15 +78,24 @@ def buffer_bytes(machine: Machine) -> int:
 
 
 def layer_of(product: Product, machine: Machine, constants: Constants) -> Layer | None:
-    """What there is to pack; None where the weights are no constant of 4 bits that this product alone reads."""
+    """What there is to pack; None where the weights are no constant of 4 bits that products alone read.
+
+    Weights of several products are rather loaded once, in bytes, where there is room for them on chip.
+    """
     given = product.operands[1]
-    weights = constants.array(given) if element_of(given) == si8 and given.has_one_use() else None
-    if weights is None or weights.min() < LOW or weights.max() > HIGH:
+    weights = constants.array(given) if element_of(given) == si8 and _products_read(given) else None
+    if weights is None or (not given.has_one_use() and weights.size <= buffer_bytes(machine) * SHARE):
+        return None
+    if weights.min() < LOW or weights.max() > HIGH:
         return None
     if isinstance(product, graph.GemmOp):
         plain = product.c is None and (product.alpha.value.data, product.beta.value.data) == (1.0, 1.0)
         return Layer(product, weights, 0 if product.trans_b is not None else 1) if plain else None
     return _in_blocks(product, weights, machine, constants) or Layer(product, weights, weights.ndim - 1)
+
+
+def _products_read(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, graph.MatmulOp | graph.GemmOp) and use.index == 1 for use in value.uses)
 
 
 def _in_blocks(product: graph.MatmulOp, weights: Array, machine: Machine, constants: Constants) -> Layer | None:
@@ -114,9 +123,10 @@ def pieces_of(columns: int, column_bytes: int, limit_bytes: float) -> Iterator[t
         yield columns - 1, columns
 
 
-def pack(layer: Layer, constants: Constants, limit_bytes: float) -> None:
-    """Replace a product by those with its pieces."""
+def pack(layer: Layer, constants: Constants, limit_bytes: float, stored: dict[tuple[SSAValue, str], SSAValue]) -> None:
+    """Replace a product by those with its pieces, which are `stored` by name once for all products with the weights."""
     builder, columns = Builder.of(constants, layer.last), layer.weights.shape[layer.axis]
+    given = layer.product.operands[1]
     results: list[SSAValue] = []
     for start, end in pieces_of(columns, layer.weights.size // columns, limit_bytes):
         middle = (start + end) // 2
@@ -125,7 +135,12 @@ def pack(layer: Layer, constants: Constants, limit_bytes: float) -> None:
             results.append(_multiplied(builder, layer, builder.weight(part, layer.columns(start, end)), start))
             continue
         low, high = layer.columns(start, middle), layer.columns(middle, end)
-        packed = _once(builder, builder.weight(f"{part}.i4", np.ascontiguousarray((high << 4) | (low & 15))))
+        key = given, f"{part} along {layer.axis}"
+        if key not in stored:
+            weight = constants.weight(f"{builder.name}.{part}.i4", np.ascontiguousarray((high << 4) | (low & 15)))
+            Rewriter.insert_op(weight, InsertPoint.before(layer.product))
+            stored[key] = weight.result
+        packed = _once(builder, stored[key])
         four, sixteen = (builder.weight(name, np.array(n, np.int8)) for name, n in (("four", 4), ("sixteen", 16)))
         moved = builder.emit(graph.BinaryOp("mul", packed, sixteen))
         for value, first in (moved, start), (packed, middle):
@@ -135,7 +150,7 @@ def pack(layer: Layer, constants: Constants, limit_bytes: float) -> None:
     Rewriter.insert_op(builder.made, InsertPoint.before(layer.last))
     renamed(builder.made[-1], layer.last)
     layer.last.result.replace_all_uses_with(value)
-    read = [layer.product.operands[1], *(layer.scaling.operands if layer.scaling is not None else ())]
+    read = [given, *(layer.scaling.operands if layer.scaling is not None else ())]
     for op in filter(None, (layer.total, layer.scaling, layer.product)):
         Rewriter.erase_op(op)
     for value in read:
@@ -172,7 +187,7 @@ def _multiplied(builder: Builder, layer: Layer, weights: SSAValue, first: int) -
 
 @dataclass(frozen=True)
 class GraphPackPass(ModulePass):
-    """Store weights of 4 bits (from -8 to 7) that one matrix product reads two in a byte, and unpack them on chip.
+    """Store weights of 4 bits (from -8 to 7) that matrix products read two in a byte, and unpack them on chip.
 
     Columns are cut into pieces that take a quarter of the largest memory on chip, unpacked.  A byte of a piece has a
     column of its first half in the low bits, and one of its second half in the high bits:
@@ -185,7 +200,8 @@ class GraphPackPass(ModulePass):
     Where blocks of rows have scales of their own (a product for each block, times its scale, added up), each piece is
     scaled and added up by itself.  Numbers are the same.  Needs a target in the module that multiplies and shifts
     signed bytes; others keep bytes.  Precondition: `graph-quantize`; what folds constants must not follow.  Weights of
-    fewer than `min_elements` stay bytes: a program has more instructions for each that is packed.
+    fewer than `min_elements` stay bytes: a program has more instructions for each that is packed.  So do those of
+    several products that a quarter of the memory holds: they are loaded once.
     """
 
     name = "graph-pack"
@@ -197,8 +213,9 @@ class GraphPackPass(ModulePass):
         machine, constants = machine_of(op), Constants.of(op)
         if not unpacks(machine):
             return
+        stored: dict[tuple[SSAValue, str], SSAValue] = {}
         for product in [layer for layer in op.walk() if isinstance(layer, graph.MatmulOp | graph.GemmOp)]:
             layer = layer_of(product, machine, constants)
             if layer is not None and layer.weights.size >= self.min_elements:
-                pack(layer, constants, buffer_bytes(machine) * SHARE)
+                pack(layer, constants, buffer_bytes(machine) * SHARE, stored)
         constants.tidy()

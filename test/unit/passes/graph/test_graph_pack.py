@@ -67,6 +67,27 @@ def test_weights_take_half_a_byte(kind: str, tokens: int, bytes_per_weight: floa
     assert plain.dram_bytes >= weights
 
 
+def test_weights_of_two_products_are_stored_once_and_loaded_twice() -> None:
+    """They are in pieces of 32 columns, of which the 32 KiB buffer holds few."""
+    proto = model("blocks", 1)
+    second = helper.make_node("Neg", ["x"], ["n"]), helper.make_node("MatMulNBits", ["n", "w", "s"], ["z"])
+    second[1].domain = "com.microsoft"
+    second[1].attribute.extend(proto.graph.node[-1].attribute)
+    proto.graph.node.extend(second)
+    proto.graph.output.append(helper.make_tensor_value_info("z", 1, [1, COLUMNS]))
+    x = RANDOM.standard_normal((1, ROWS)).astype(np.float32)
+    program = compile(proto, "edge16:GBUF.depth=512", options=CompileOptions(partition="schedule"))
+    found = simulate(program, {"x": x})
+    for name, given in (("y", np.maximum(x, 0)), ("z", -x)):
+        single = model("blocks", 1)
+        single.graph.node[0].CopyFrom(helper.make_node("Identity", ["x"], ["r"]))
+        del single.graph.initializer[:]
+        single.graph.initializer.extend(proto.graph.initializer)
+        assert np.allclose(found.outputs[name], expected(single, given), rtol=1e-4, atol=1e-4)
+    assert sum(tensor.name.endswith(".i4") for tensor in program.tensors) == COLUMNS // 32
+    assert found.dram_bytes <= 1.25 * ROWS * COLUMNS
+
+
 @pytest.mark.parametrize("columns", [1, 2, 3, 8, 13, 64])
 def test_pieces_are_pairs_of_columns_within_the_limit(columns: int) -> None:
     for limit in (1, 40, 100, 1e9):
