@@ -107,7 +107,11 @@ def test_a_plan_by_hand_is_followed(tmp_path: Path):
         ("[0, 3)", "[0, 1)", "input of a, tile 1, from x: expected a life until 3, after its last use, found until 1"),
         ("[1, 4)", "[0, 4)", "result of b, tile 0: expected a life from 1, when it is made, found from 0"),
         ("tiles 2", "tiles 3", "input of a, tile 2, from x: expected one transfer, found none"),
-        ("buffer 8388608", "buffer 8192", "expected at most 8192 bytes of global buffer, found 13568 bytes; 5376 more"),
+        (
+            "buffer 8388608",
+            "buffer 8192",
+            "expected at most 8192 bytes of global buffer, found 13568 bytes; 5376 bytes more",
+        ),
         ("[0, 3)", "[3, 3)", "expected a life"),
     ],
 )
