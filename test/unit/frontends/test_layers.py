@@ -60,7 +60,8 @@ def test_networks_have_a_precision_a_batch_and_tokens():
         shapes = {str(dtype_of(element_of(arg))): shape_of(arg) for arg in find_function(module).body.block.args[1:2]}
         assert shapes == {element: (2, 12, 4, 64)}
     assert named_network("resnet18", InputShapes()) is None
-    assert named_network("resnet50:conv1", InputShapes()) is None
+    with pytest.raises(TilewrightError, match="expected one of resnet50:i8, resnet50:f32, found 'conv1'"):
+        named_network("resnet50:conv1", InputShapes())
     with pytest.raises(TilewrightError, match="'tokens'"):
         named_network("gpt", InputShapes(dims={"sequence": 5}))
     with pytest.raises(TilewrightError, match="--shape"):
