@@ -170,7 +170,8 @@ def lower_groups(
     if not (_is_near(found[best], options.gap) or limit.late) and _runs_by_sample(module, target, options):
         best = compare(Room(span_share=SPAN_SHARE))
     if not (_is_near(found[best], min(options.gap, CLOSE)) or limit.late):
-        best = compare(Room(rows_first=False))
+        for room in dict.fromkeys((Room(), best)):
+            best = compare(room._replace(rows_first=False))
     if best == Room() or options.dump is None:
         return found[best]
     return _scheduled(module, target, options, progress, name, best)

@@ -13,7 +13,7 @@ import pytest
 from tilewright.driver.points import Point
 from tilewright.driver.sweep import sweep
 from tilewright.driver.sweep_runs import Note, Run
-from tilewright.driver.sweep_spec import Study, read_study
+from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.driver.sweep_store import key_of
 from tilewright.errors import TilewrightError
 from tilewright.machine.changes import attribute
@@ -48,7 +48,8 @@ def answer_of(point: Point) -> dict[str, Any]:
 
 
 def counting(computed: list[Point], backwards: bool = False) -> Run:
-    def run(points: Sequence[Point], note: Note) -> None:
+    def run(study: Study, rows: Sequence[Row], note: Note) -> None:
+        points = [study.point(row) for row in rows]
         computed.extend(points)
         for place in reversed(range(len(points))) if backwards else range(len(points)):
             note(place, answer_of(points[place]))
@@ -84,8 +85,8 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(study: Study, tmp_pat
     class Killed(Exception):
         pass
 
-    def short(points: Sequence[Point], note: Note) -> None:
-        for place, point in enumerate(points):
+    def short(study: Study, rows: Sequence[Row], note: Note) -> None:
+        for place, point in enumerate(map(study.point, rows)):
             if len(computed) == 17:
                 raise Killed
             computed.append(point)
