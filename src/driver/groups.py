@@ -149,7 +149,10 @@ def _has_layers(module: ModuleOp) -> bool:
 def lower_groups(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
-    """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does."""
+    """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
+
+    Of `schedule`, the program that ends first: with all samples together, sample by sample, and each in other pieces.
+    """
     if options.partition != SCHEDULE:
         check_method(options.partition)
         room = platform_of(machine_for(target)).buffers.global_bytes

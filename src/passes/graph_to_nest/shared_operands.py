@@ -14,10 +14,10 @@ from ...machine import Machine
 PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 LEAST_BYTES = 1024
-"""Smaller ones are loaded by each of their readers."""
+"""Smaller weights and inputs are loaded by each of their readers."""
 
 SHARE = 1 / 4
-"""Part of the memory that they may take."""
+"""Part of the memory that all copies together may take."""
 
 INPUT_SHARE = 1 / 16
 """Part of the memory that an input may take: where its copy must leave the chip, more bytes move than without it."""
@@ -34,20 +34,21 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     buffers = platform_of(machine).buffers
     if buffers.weight_bytes is not None:
         return frozenset()
-    weights = [op.result for op in block.ops if isinstance(op, graph.WeightOp)]
-    readers = {value: _products(value) for value in weights if _only_products(value)}
+    weights: list[SSAValue] = [
+        op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_products(op.result)
+    ]
+    sizes = {value: size_bytes(tensor_type(value)) for value in [*weights, *block.args]}
     most = int(buffers.global_bytes * INPUT_SHARE)
-    readers |= {value: _products(value) for value in block.args if size_bytes(tensor_type(value)) <= most}
+    values = [*weights, *(value for value in block.args if sizes[value] <= most)]
     spared: dict[SSAValue, int] = {}
-    for value, count in readers.items():
-        size = size_bytes(tensor_type(value))
-        if count > 1 and size >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
-            spared[value] = size * (count - 1)
+    for value in values:
+        readers = _products(value)
+        if readers > 1 and sizes[value] >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
+            spared[value] = sizes[value] * (readers - 1)
     room, chosen = int(buffers.global_bytes * SHARE), list[SSAValue]()
     for value in sorted(spared, key=lambda value: -spared[value]):
-        size = size_bytes(tensor_type(value))
-        if size <= room:
-            room -= size
+        if sizes[value] <= room:
+            room -= sizes[value]
             chosen.append(value)
     return frozenset(chosen)
 

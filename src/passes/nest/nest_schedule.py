@@ -84,6 +84,7 @@ class Reader:
         self.platform = platform_of(machine)
         self.pricer = pricer
         self.groups: dict[tuple[int, int, int], Rows | None] = {}
+        self.problems: dict[object, Problem] = {}
         self.work: dict[tuple[object, int], Mapping[str, float]] = {}
 
     @property
@@ -192,7 +193,9 @@ class Reader:
         rows = rows if layer.row else 0
         key = layer.problem, rows
         if key not in self.work:
-            problem, tile = Problem.of(layer.problem, self.pricer), dict(layer.problem.extents)
+            if layer.problem not in self.problems:
+                self.problems[layer.problem] = Problem.of(layer.problem, self.pricer)
+            problem, tile = self.problems[layer.problem], dict(layer.problem.extents)
             updates = -(-tile[layer.row] // rows) if rows else 1
             if rows:
                 tile[layer.row] = min(rows, tile[layer.row])

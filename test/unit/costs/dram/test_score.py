@@ -7,6 +7,7 @@ import pytest
 
 from tilewright.costs.dram import Model, fusion_of, net_tables, score, state_of, timetable, workspace
 from tilewright.costs.dram.emit import FITS, OVERFLOW
+from tilewright.costs.dram.tables import Ints
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import TilewrightError
@@ -59,14 +60,19 @@ def test_random_fusions(name: str, batch: int):
     assert {FITS, OVERFLOW} <= outcomes
 
 
+def in_four_tiles(layers: int) -> Ints:
+    """The state of one fused group of so many layers in their order."""
+    state = np.zeros((4, layers), np.int64)
+    state[0] = range(layers)
+    state[1, 0], state[2, 0] = 2, 4
+    return state
+
+
 def test_room_is_what_the_evaluator_counts():
     """With no limit the peak without prefetch is the buffer use of lives that begin with their tiles."""
     network = schedule_network("resnet50")
     net = net_tables(network)
-    work = workspace(net, 4096)
-    state = np.zeros((4, len(network.layers)), np.int64)
-    state[0] = range(len(network.layers))
-    state[1, 0], state[2, 0] = 2, 4
+    work, state = workspace(net, 4096), in_four_tiles(len(network.layers))
     assert score(net, MODEL, splits(4), 4, state, work, 1, 0) == OVERFLOW
     assert score(net, MODEL, splits(4), 4, state, work, 1 << 40, 0) == FITS
     expected = plan(network, MACHINE, fusion_of(state), 4)
@@ -78,10 +84,7 @@ def test_room_is_what_the_evaluator_counts():
 def test_with_room_for_all_the_channel_is_never_idle_before_the_last_load():
     network = schedule_network("resnet50")
     net = net_tables(network)
-    work = workspace(net, 4096)
-    state = np.zeros((4, len(network.layers)), np.int64)
-    state[0] = range(len(network.layers))
-    state[1, 0], state[2, 0] = 2, 4
+    work, state = workspace(net, 4096), in_four_tiles(len(network.layers))
     assert score(net, MODEL, splits(4), 4, state, work, 1 << 40, 0) == FITS
     found = timetable(network, net, state, work)
     begins, lives = [item.begin for item in found.transfers], [item.cycles for item in found.transfers]
