@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from ..dialects.graph import WeightOp
 from ..files import make_folder, write_file
 from ..passes.names import value_names
-from ..resources import Resources, attach, resources_of, save_module_resources
+from ..resources import attach, resources_of, save_module_resources
 from .hosted import HostedProgram, Step
 from .watch import dump_module
 
@@ -47,7 +47,7 @@ def _save_graph(module: ModuleOp, path: Path) -> None:
     """The text, and beside it the weights that it names."""
     known, copy = resources_of(module), module.clone()
     used = {op.resource for op in module.walk() if isinstance(op, WeightOp)}
-    attach(copy, Resources({name: array for name, array in known.items() if name in used}))
+    attach(copy, known.only(name for name in known if name in used))
     if used:
         save_module_resources(copy, path.with_suffix(".npz"))
     dump_module(copy, path)
