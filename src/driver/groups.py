@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,30 +14,19 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import PassPipeline
 
 from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
 from ..dialects.acg import machine_of
-from ..dialects.types import shape_of, size_bytes, tensor_type
+from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
 from ..interruption import requested, stop_unless, stoppable
-from ..machine import Machine
 from ..passes.graph.graph_fuse import OUTSIDE
-from .models import Progress, compile_module, load_model, lower, make_context
-from .pipelines import (
-    AUTO,
-    SCHEDULE,
-    CompileOptions,
-    Room,
-    Target,
-    is_schedule_file,
-    machine_for,
-    parse_passes,
-    pipeline_text,
-)
+from .lowering import Lowering
+from .models import Progress, compile_module, load_model
+from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, machine_for, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -69,8 +59,8 @@ def default_program(
     """The program with maps that stay on chip, or that of groups or layer by layer where that is faster.
 
     Other ways are tried where the first is farther than `options.gap` from the bound of all programs and there is time
-    left, groups only where not all tensors fit on chip.  One layer, machines of other control models, and intermediate
-    tensors that are to be kept go layer by layer.
+    left, groups only where it has more work than that for a unit or for the memory off chip.  One layer, machines of
+    other control models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
     machine, limit = machine_for(target), Limit(options.time_limit_s or None)
@@ -86,7 +76,7 @@ def default_program(
     if scheduled is not None and _is_near(scheduled, options.gap):
         return scheduled
     least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
-    others = (GREEDY, "") if _needs_tiles(module, machine) else ("",) if scheduled is not None else ()
+    others = (GREEDY, "") if scheduled is None or _works_more(scheduled, options.gap) else ("",)
     for other in others:
         if limit.late:
             break
@@ -105,27 +95,26 @@ def _cycles(
 ) -> float:
     """The predicted cycles of a program; infinity where it is sure to take `least` or more.
 
-    Layer by layer is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they
-    may change it.
+    It is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they may change it.
     """
     from ..passes.nest.program_bound import cycles_apart
 
-    if options.partition:
+    if options.extra_passes:
         return compile_module(load_model(module), target, options, progress, name).predicted["cycles"]
-    lowered, text = load_model(module), pipeline_text(target, options)
-    if not options.extra_passes:
-        before, _, text = text.partition(",nest-tile,")
-        parse_passes(before).apply(make_context(), lowered)
-        if cycles_apart(lowered, machine_of(lowered)) >= least:
-            return inf
-        text = f"nest-tile,{text}"
-    return lower(lowered, text, options, progress, name).predicted["cycles"]
+    lowering = Lowering(module, options, progress, name)
+    texts = _texts(target, options)
+    apart = lowering.before("nest-tile", texts[0])
+    if cycles_apart(apart, machine_of(apart)) >= least:
+        return inf
+    return _first(lowering, texts).predicted["cycles"]
 
 
-def _needs_tiles(module: ModuleOp, machine: Machine) -> bool:
-    """Whether not all weights and maps fit on chip at once."""
-    values = (value for op in module.walk() if isinstance(op, graph.LayerOp) for value in op.results)
-    return sum(size_bytes(tensor_type(value)) for value in values) > platform_of(machine).buffers.global_bytes
+def _works_more(program: Program, gap: float) -> bool:
+    """Whether groups may save much: a unit or the memory off chip is busy for longer than the bound and the gap."""
+    busy = Counter[str]()
+    for layer in program.layers:
+        busy.update(layer.busy_cycles)
+    return max(busy.values(), default=0) > (1 + gap) * program.lower_bound.get("cycles", 0)
 
 
 def scheduled_program(
@@ -153,31 +142,29 @@ def lower_groups(
 
     Of `schedule`, the program that ends first: with all samples together, sample by sample, and each in other pieces.
     """
+    lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
         check_method(options.partition)
-        room = platform_of(machine_for(target)).buffers.global_bytes
-        texts = [pipeline_text(target, options, int(room * share)) for share in GROUP_SHARES]
-        return _first(module, texts, options, progress, name)
+        return _first(lowering, _texts(target, options), options.dump)
 
-    limit, best = Limit(options.time_limit_s or None), Room()
-    found = {best: _scheduled(module, target, options, progress, name)}
-    tried = replace(options, dump=None)
+    best = Room()
+    found = {best: _first(lowering, _texts(target, options, best), options.dump)}
 
     def compare(room: Room) -> Room:
         with suppress(TilewrightError):
-            found[room] = _scheduled(module, target, tried, progress, name, room)
+            found[room] = _first(lowering, _texts(target, options, room))
         return min(found, key=lambda room: found[room].predicted["cycles"])
 
     if options.schedule:
         return found[best]
-    if not (_is_near(found[best], options.gap) or limit.late) and _runs_by_sample(module, target, options):
+    if not (_is_near(found[best], options.gap) or limit.late) and _runs_by_sample(lowering, target):
         best = compare(Room(span_share=SPAN_SHARE))
     if not (_is_near(found[best], min(options.gap, CLOSE)) or limit.late):
         for room in dict.fromkeys((Room(), best)):
             best = compare(room._replace(rows_first=False))
     if best == Room() or options.dump is None:
         return found[best]
-    return _scheduled(module, target, options, progress, name, best)
+    return _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
 
 
 def check_method(partition: str) -> None:
@@ -190,45 +177,35 @@ def check_method(partition: str) -> None:
         raise TilewrightError("usage", "CompileOptions.partition", f"one of {known}", repr(partition), lever)
 
 
-def _scheduled(
-    module: ModuleOp,
-    target: Target,
-    options: CompileOptions,
-    progress: Progress | None,
-    name: str,
-    room: Room = Room(),
-) -> Program:
-    """The program of maps that stay on chip, in the largest part of the buffer in which it has room."""
-    rooms = [room._replace(share=share) for share in (1.0, *GROUP_SHARES)]
-    return _first(module, [pipeline_text(target, options, room=room) for room in rooms], options, progress, name)
+def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list[str]:
+    """Pipelines that leave ever more of the buffer free: what kept maps take of it, or groups of a method."""
+    if options.partition == SCHEDULE:
+        shares = [room._replace(share=share) for share in (1.0, *GROUP_SHARES)]
+        return [pipeline_text(target, options, room=one) for one in shares]
+    if not options.partition:
+        return [pipeline_text(target, options)]
+    capacity = platform_of(machine_for(target)).buffers.global_bytes
+    return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _runs_by_sample(module: ModuleOp, target: Target, options: CompileOptions) -> bool:
+def _runs_by_sample(lowering: Lowering, target: Target) -> bool:
     """Whether layers are marked to run sample by sample if that is asked for."""
-    if _samples(module) == 1:
+    if _samples(lowering.module) == 1:
         return False
-    from ..passes.nest.nest_schedule import NestSchedulePass
     from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
 
-    passes = parse_passes(pipeline_text(target, options, room=Room(1.0, SPAN_SHARE))).passes
-    last = next(place for place, item in enumerate(passes) if isinstance(item, NestSchedulePass))
-    marked = load_model(module)
-    PassPipeline(passes[: last + 1]).apply(make_context(), marked)
-    return any(BY_SAMPLE in op.attributes for op in marked.walk())
+    text = _texts(target, lowering.options, Room(span_share=SPAN_SHARE))[0]
+    return any(BY_SAMPLE in op.attributes for op in lowering.before("nest-tile", text).walk())
 
 
-def _first(
-    module: ModuleOp, texts: Sequence[str], options: CompileOptions, progress: Progress | None, name: str
-) -> Program:
+def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:
     """The program of the first of some pipelines that finds room."""
     errors: list[InfeasibleError] = []
     for text in texts:
         try:
-            program = lower(load_model(module), text, options, progress, name)
+            return replace(lowering.program(text, dump), refused=_why(errors))
         except InfeasibleError as error:
             errors.append(error)
-        else:
-            return replace(program, refused=_why(errors))
     raise errors[0]
 
 

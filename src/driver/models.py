@@ -209,10 +209,15 @@ def compile_module(
 
 def lower(module: ModuleOp, text: str, options: CompileOptions, progress: Progress | None, name: str) -> Program:
     """Lower `module`, which errors call `name`, in place by the passes of `text`, and take the program out of it."""
-    from ..backends.link import link
-
     watch = Watch(name, options, text.count(",") + 1, progress)
     parse_passes(text, watch).apply(make_context(), module)
+    return program_of(module, watch)
+
+
+def program_of(module: ModuleOp, watch: Watch) -> Program:
+    """The program in a module that was lowered, with what `watch` has seen between the passes."""
+    from ..backends.link import link
+
     program = replace(link(module, watch.ops_max), sources=watch.recorder.sources)
     if watch.bound is None:
         return program

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +47,12 @@ class Watch:
         self.ops_limit = 0
         self.bound: ProgramBound | None = None
         self.recorder = SourceRecorder()
+
+    def resumed(self, dump: Path | None) -> Watch:
+        """Another that goes on from here, and writes the IR to `dump`."""
+        watch = copy(self)
+        watch.options, watch.recorder = replace(self.options, dump=dump), copy(self.recorder)
+        return watch
 
     def __call__(self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
         if requested():  # a search in a pass ended early

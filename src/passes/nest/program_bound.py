@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -16,7 +17,6 @@ from ...costs.bounds.program import (
     Transfers,
     program_bound,
 )
-from ...costs.mapping.problem import Group
 from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import dtype_of, shape_of
@@ -31,25 +31,81 @@ def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
 
 
 def cycles_apart(module: ModuleOp, machine: Machine) -> int:
-    """Cycles that no program goes below whose groups each load all that they read and store all that they make.
+    """Cycles that no program goes below whose groups each load all that they read and store all that others read.
 
-    Of groups that write into what they are given, which moves in part, nothing is counted.
+    Groups of one fused group (attribute `fused`) are as one.  Of those that write into what they are given, which moves
+    in part, nothing is counted.
     """
     loads = stores = 0
-    known: dict[tuple[Group, tuple[int, ...]], Traffic] = {}
-    for op in module.walk():
-        if isinstance(op, nest.GroupOp):
-            problem, inputs = group_of(op), list(op.inputs)
-            if any(buffer.is_input and buffer.is_result for buffer in problem.buffers):
+    known: dict[object, Traffic] = {}
+    for function in module.body.block.ops:
+        if not isinstance(function, FuncOp) or not function.body.blocks:
+            continue
+        position = {op: place for place, op in enumerate(function.body.block.ops)}
+        for groups in _apart(function):
+            if any(buffer.is_input and buffer.is_result for op in groups for buffer in group_of(op).buffers):
                 continue
-            key = problem, tuple(inputs.index(value) for value in inputs)
+            ops = sorted(_with_views(groups), key=position.__getitem__)
+            outs = [out for op in groups for out in op.outs if _is_read_outside(out, groups)]
+            key = _shape_of(ops, outs)
             if key not in known:
-                builder = NetworkBuilder()
-                values = {value: _tensor(builder, value) for value in inputs}
-                _add(builder, op, values)
-                known[key] = Traffic(builder.network([values[value] for value in op.outs]))
+                known[key] = Traffic(_network_apart(ops, outs))
             loads, stores = loads + known[key].loads, stores + known[key].stores
     return Transfers(machine).cycles(loads, stores)
+
+
+def _apart(function: FuncOp) -> Iterable[set[nest.GroupOp]]:
+    """The groups of a function, those of one fused group together."""
+    found: dict[object, set[nest.GroupOp]] = {}
+    for op in function.body.block.ops:
+        if isinstance(op, nest.GroupOp):
+            found.setdefault(op.attributes.get("fused", op), set()).add(op)
+    return found.values()
+
+
+def _with_views(groups: Iterable[nest.GroupOp]) -> set[Operation]:
+    """Groups, and the views and joins through which they read."""
+    found: set[Operation] = set(groups)
+    values = [value for op in groups for value in op.inputs]
+    while values:
+        owner = values.pop().owner
+        if isinstance(owner, nest.ViewOp | nest.JoinOp) and owner not in found:
+            found.add(owner)
+            values += owner.operands
+    return found
+
+
+def _is_read_outside(value: SSAValue, groups: Collection[Operation]) -> bool:
+    """Whether others than `groups` read a value, or it is a result of the function."""
+    values = [value]
+    while values:
+        for use in values.pop().uses:
+            if isinstance(use.operation, nest.ViewOp | nest.JoinOp):
+                values += use.operation.results
+            elif use.operation not in groups:
+                return True
+    return False
+
+
+def _network_apart(ops: Sequence[Operation], outs: Sequence[SSAValue]) -> Network:
+    """Groups, views and joins as a network of their own, whose results are `outs`."""
+    builder = NetworkBuilder()
+    values: dict[SSAValue, int] = {}
+    for op in ops:
+        values |= {value: _tensor(builder, value) for value in op.operands if value not in values}
+        _add(builder, op, values)
+    return builder.network([values[value] for value in outs])
+
+
+def _shape_of(ops: Sequence[Operation], outs: Sequence[SSAValue]) -> object:
+    """What `_network_apart` depends on, without names."""
+    numbers: dict[SSAValue, int] = {}
+    found: list[object] = []
+    for op in ops:
+        own = group_of(op) if isinstance(op, nest.GroupOp) else tuple(op.attributes.values())
+        found.append((own, op.operand_types, op.result_types))
+        found.append(tuple(numbers.setdefault(value, len(numbers)) for value in (*op.operands, *op.results)))
+    return (*found, *(numbers[value] for value in outs))
 
 
 def network_of(function: FuncOp) -> Network:

@@ -14,6 +14,7 @@ import tilewright
 from tilewright.backends.program import Program
 from tilewright.cli import main
 from tilewright.driver import CompileOptions, groups, load_model, make_context, parse_passes, pipeline_text
+from tilewright.driver.lowering import Lowering
 from tilewright.driver.models import parse_mlir
 from tilewright.driver.pipelines import Room
 from tilewright.errors import InfeasibleError, TilewrightError
@@ -73,11 +74,11 @@ def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> lis
             load_target(target), b"", (), Resources({}), {"cycles": cycles[options.partition], "energy_pj": 1.0}, 0
         )
 
-    def lowered(module: ModuleOp, text: str, options: CompileOptions, progress: None, name: str) -> Program:
-        return compiled(module, "cocco_npu", options, progress, name)
+    def cycles_of(module: ModuleOp, target: str, options: CompileOptions, progress: None, name: str, _: float) -> float:
+        return compiled(module, target, options, progress, name).predicted["cycles"]
 
     monkeypatch.setattr(groups, "compile_module", compiled)
-    monkeypatch.setattr(groups, "lower", lowered)
+    monkeypatch.setattr(groups, "_cycles", cycles_of)
     return asked
 
 
@@ -115,7 +116,7 @@ def test_the_default_is_the_fastest_way(
     monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str
 ):
     asked = pretend(monkeypatch, cycles)
-    monkeypatch.setattr(groups, "_needs_tiles", lambda module, machine: groups.GREEDY in cycles)
+    monkeypatch.setattr(groups, "_works_more", lambda program, gap: groups.GREEDY in cycles)
     found = groups.default_program(pools, "cocco_npu", CompileOptions(), None)
     assert found.predicted["cycles"] == cycles[chosen]
     assert [way.partition for way in asked if way.prove][-1] == chosen
@@ -130,7 +131,7 @@ def test_no_other_way_is_tried_when_the_time_is_over(
     assert found.predicted["cycles"] == cycles
 
 
-@pytest.mark.parametrize(("gap", "ways"), [(99.0, {groups.SCHEDULE}), (0.0, {groups.SCHEDULE, ""})])
+@pytest.mark.parametrize(("gap", "ways"), [(99.0, {groups.SCHEDULE}), (0.0, {groups.SCHEDULE, groups.GREEDY, ""})])
 def test_within_the_gap_no_other_way_is_tried(gap: float, ways: set[str], monkeypatch: pytest.MonkeyPatch):
     asked: set[str] = set()
     real = groups.compile_module
@@ -150,13 +151,13 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
     monkeypatch: pytest.MonkeyPatch, net: Callable[[], ModelProto], is_left_out: bool
 ):
     asked: list[str] = []
-    real = groups.lower
+    real = Lowering.program
 
-    def lower(module: ModuleOp, text: str, options: CompileOptions, progress: None, name: str) -> Program:
-        asked.append(options.partition)
-        return real(module, text, options, progress, name)
+    def program(lowering: Lowering, text: str, dump: Path | None = None) -> Program:
+        asked.append(lowering.options.partition)
+        return real(lowering, text, dump)
 
-    monkeypatch.setattr(groups, "lower", lower)
+    monkeypatch.setattr(Lowering, "program", program)
     options = CompileOptions(gap=0)
     found = tilewright.compile(net(), "edge16", options=options)
     assert ("" not in asked) == is_left_out
@@ -168,15 +169,17 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
 
 @pytest.mark.parametrize("target", ["edge16", "cloud128", "cocco_npu"])
 @pytest.mark.parametrize("rows", [5, 14])
-def test_no_program_layer_by_layer_goes_below_what_its_groups_move(rows: int, target: str):
+@pytest.mark.parametrize("partition", ["", groups.GREEDY])
+def test_no_program_goes_below_what_its_groups_move(partition: str, rows: int, target: str):
     nets = branches(rows), residual(2, rows), classifier(), skipping()
     for model in (*nets, *(quantized(net) for net in nets[::2])):
-        text = pipeline_text(target, CompileOptions(partition="", prove=False))
+        options = CompileOptions(partition=partition, prove=False)
+        text = pipeline_text(target, options)
         before, _, _ = text.partition(",nest-tile")
         module = load_model(model)
         parse_passes(before).apply(make_context(), module)
         least = program_bound.cycles_apart(module, load_target(target))
-        program = tilewright.compile(model, target, options=CompileOptions(partition="", prove=False))
+        program = tilewright.compile(model, target, options=options)
         assert 0 < least <= tilewright.simulate(program, functional=False).cycles
 
 
