@@ -55,7 +55,7 @@ class Bounds(Terms):
     def __init__(self, question: Question) -> None:
         super().__init__(question)
         self.tables, self.anywhere = lru_cache(MOST_TABLES)(self._tables), cache(self._anywhere)
-        self.moves = lru_cache(MOST_TABLES)(self._moves)
+        self.moves, self.once = lru_cache(MOST_TABLES)(self._moves), cache(self._once)
 
     def least(self, region: Region, target: float) -> float:
         """What each mapping of the region costs at least, or `target` if that is less."""
@@ -66,10 +66,12 @@ class Bounds(Terms):
         goal, cycles = self.question.goal, self.cycles(region)
         if goal == "latency":
             return self._with_ports(target, cycles, lambda ports: cycles + self._to_end(region, 1.0, ports))
-        units = self.units(region)
+        assert region.kept is not None
+        units, delay = self.units(region), cycles if goal == "edp" else 1.0
+        if (units + self.once(region.kept)) * delay >= target:
+            return np.array(target)
         if goal != "edp":
             return np.minimum(target, units + self._to_end(region, 0.0, NO_PORTS))
-        assert region.kept is not None
         energy = units + self.anywhere(region.kept)
         longest = target / energy - cycles if energy else inf
         worth = target / (cycles * (cycles + longest)) if longest > 0 else 0.0
@@ -92,15 +94,22 @@ class Bounds(Terms):
             chosen, best = ports if found.min() > best.min() else chosen, np.maximum(best, found)
         return np.minimum(target, best)
 
-    def open_parts(self, region: Region, target: float, least: float) -> Iterator[Region]:
-        """The parts of a region without those tiles that surely cost `least`, or do not fit."""
+    def open_parts(self, region: Region, target: float, least: float) -> Iterator[tuple[Region, float]]:
+        """The parts of a region without tiles that surely cost `least`, or do not fit; and what each surely costs."""
         if not region.spread or region.decided:
-            yield from region.parts()
+            yield from ((part, 0.0) for part in region.parts())
             return
-        floors, sizes = self.by_tile(region, target), self.lattice(region.spatial()).sizes
+        sizes = self.lattice(region.spatial()).sizes
+        floors = np.broadcast_to(self.by_tile(region, target), tuple(map(len, sizes)))
         for at in np.argwhere(floors < least).tolist():
             tile = tuple(own[place] for own, place in zip(sizes, at, strict=True))
-            yield replace(region, tiles=(*region.tiles, tile))
+            yield replace(region, tiles=(*region.tiles, tile)), float(floors[tuple(at)])
+
+    def _once(self, kept: Kept) -> float:
+        """3a with the whole tensors as tiles: cost of words between memories if each element moves once."""
+        region, whole = Region(self.question, kept), self.lattice(self.bounds)
+        own = ((t, c) for c in region.memories for t in range(len(self.output)) if kept[c][t])
+        return sum(float(self.crossing(region, t, c, whole).flat[0]) for t, c in own)
 
     def _anywhere(self, kept: Kept) -> float:
         """Least cost of words between memories, however dimensions are spread."""
@@ -140,8 +149,8 @@ class Bounds(Terms):
         @cache
         def rest(resting: Resting) -> Floats:
             some = self.left(resting) if resting else ()
-            ways = [total(moves[t] for t in resting - left) + rest(left) for left in some]
-            return lattice.least_beyond(reduce(np.minimum, [*ways, *over(resting)]), self.free_dims(resting))
+            ways = [total([rest(left), *(moves[t] for t in resting - left)]) for left in some]
+            return lattice.least_beyond([*ways, *over(resting)], self.free_dims(resting))
 
         return rest
 

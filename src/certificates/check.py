@@ -96,7 +96,7 @@ class Follower:
             if not letter:
                 raise self.refuted("steps", "regions that cover the space", f"only {place}, and {region} is left")
             if letter == SPLIT and not region.decided:
-                waiting += reversed(list(self.bounds.open_parts(region, self.target, self.least)))
+                waiting += reversed([part for part, _ in self.bounds.open_parts(region, self.target, self.least)])
             elif not self.closes(region, letter):
                 expected = f"{STATEMENTS.get(letter, 'statement 1, 3 or 4')}, to close the region"
                 raise self.refuted(f"steps[{place}], {region}", expected, f"{letter}, which does not")
@@ -107,7 +107,7 @@ class Follower:
     def closes(self, region: Region, letter: str) -> bool:
         """Whether a statement closes a region; not looked at, if the region is not in the sample."""
         if letter not in STATEMENTS or region.kept is None:
-            return False
+            return letter == BOUND and self.least <= 0
         self.closed[STATEMENTS[letter]] += 1
         if self.random.random() >= self.share:
             return True

@@ -55,9 +55,11 @@ class Lattice:
             found = found * table.reshape([n if d in window.dims else 1 for d, n in enumerate(self.shape)])
         return found
 
-    def least_beyond(self, table: Floats, dims: frozenset[int]) -> Floats:
-        """By tile, the least of the table over tiles that contain it and differ along `dims` alone."""
-        found = np.array(np.broadcast_to(table, self.shape))
+    def least_beyond(self, tables: Iterable[Floats], dims: frozenset[int]) -> Floats:
+        """By tile, the least of all tables over tiles that contain it and differ along `dims` alone."""
+        found = np.full(self.shape, np.inf)
+        for table in tables:
+            np.minimum(found, table, out=found)
         for d in dims:
             rows = [found[(*[slice(None)] * d, slice(n, n + 1))] for n in range(self.shape[d])]
             for place, larger in self._larger[d]:

@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
 from ..costs.bounds import Bounds, bounds_of
+from ..costs.clock import Limit
 from ..costs.exact import dram_bits, dram_bytes
 from ..costs.hierarchy import Architecture, LoopMapping, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
@@ -142,13 +143,19 @@ class LayerMapping:
         return stream.getvalue() + "\n"
 
     def certificate(self) -> str:
-        """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md."""
+        """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md.
+
+        It is made in what the search left of the time limit, and tells a gap where that is too little.
+        """
         from ..search.mapping.certify import as_json, certify
 
         if not self.mapped.proven:
             subject, lever = f"certificate of {self.layer.name} on {self.arch.name}", "search longer, by --method exact"
             raise TilewrightError("unsupported", subject, "a mapping that is proven best", "one that is not", lever)
-        return dumps(as_json(certify(self.arch, self.layer.problem, self.mapping, self.request))) + "\n"
+        all_s = self.request.time_limit_s
+        left = Limit(None if all_s is None else all_s - self.mapped.cpu_s)
+        made = certify(self.arch, self.layer.problem, self.mapping, self.request, limit=left)
+        return dumps(as_json(made)) + "\n"
 
     def write_timeloop(self, folder: Path) -> list[Path]:
         """Writes problem, architecture and mapping as Timeloop reads them; the files."""

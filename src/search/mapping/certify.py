@@ -10,6 +10,7 @@ from math import inf
 from ...certificates.bounds import Bounds, price
 from ...certificates.check import ARRAY, BOUND, FORMAT, PRICED, SLACK, SPLIT, Certificate
 from ...certificates.space import Question, Region
+from ...costs.clock import NO_LIMIT, Limit
 from ...costs.exact.axes import axes_of
 from ...costs.hierarchy import Architecture, LoopMapping, Problem, mapping_as_json
 from ...costs.hierarchy.parse import architecture_as_json, problem_as_json
@@ -23,21 +24,27 @@ MOST_REGIONS, MOST_MAPPINGS = 5_000, 3_000
 
 @dataclass(order=True)
 class _Node:
-    """A region with its bound, the letter that it was left with, and its parts."""
+    """A region with its bound, the letter that it was left with, and its parts; `floor` is its bound as such a part."""
 
     low: float
     number: int
     region: Region = field(compare=False)
+    floor: float = field(compare=False, default=0.0)
     letter: str = field(compare=False, default=BOUND)
     parts: list[_Node] = field(compare=False, default_factory=list["_Node"])
 
 
 def certify(
-    arch: Architecture, problem: Problem, mapping: LoopMapping, request: Request, most_regions: int = MOST_REGIONS
+    arch: Architecture,
+    problem: Problem,
+    mapping: LoopMapping,
+    request: Request,
+    most_regions: int = MOST_REGIONS,
+    limit: Limit = NO_LIMIT,
 ) -> Certificate:
     """The certificate that no mapping of the request's space is better than `mapping`, or by how much at most.
 
-    After `most_regions` were bounded, what is left makes the gap.
+    After `most_regions` were bounded, or when the limit is over, what is left makes the gap.
 
     Raises TilewrightError: `unsupported` for spaces without statements, and `refuted` where a better mapping turns up.
     """
@@ -54,10 +61,10 @@ def certify(
     question = Question(arch, problem, request.objective, request.space.bypass, request.space.split_axes, dims)
     value = price(arch, problem, mapping, question.goal)
     assert value < inf
-    tree, target = _Tree(question, value * SLACK, subject), value * SLACK
+    tree, target = _Tree(question, value * SLACK, subject, limit), value * SLACK
     root, low = tree.grow(most_regions)
     gap = min(1.0, (1 - low / target) * (1 + 1e-9)) if low < target else 0.0
-    return Certificate(question, mapping, "".join(_steps(root, tree.bounds, target, target * (1 - gap))), gap)
+    return Certificate(question, mapping, "".join(_steps(root, target * (1 - gap))), gap)
 
 
 def as_json(certificate: Certificate) -> Json:
@@ -89,35 +96,41 @@ def _dims_in_order(problem: Problem) -> tuple[int, ...]:
 class _Tree:
     """Regions of a question, none of which costs less than `target` if the mapping is the best."""
 
-    def __init__(self, question: Question, target: float, subject: str) -> None:
-        self.question, self.target, self.subject = question, target, subject
+    def __init__(self, question: Question, target: float, subject: str, limit: Limit) -> None:
+        self.question, self.target, self.subject, self.limit = question, target, subject, limit
         self.bounds, self.count, self.priced = Bounds(question), 0, 0
 
     def grow(self, most_regions: int) -> tuple[_Node, float]:
         """Split the region of the least bound until none is below the target, or there are too many."""
-        root = self.node(Region(self.question))
+        root = self.node(Region(self.question), 0.0)
         waiting = [root]
         while waiting and waiting[0].low < self.target and self.count < most_regions:
             node = waiting[0]
-            if node.region.decided and not self.settle(node):
+            if not (self.settle(node) if node.region.decided else self.split(node)):
                 break
             heapq.heappop(waiting)
-            if not node.region.decided:
-                node.letter = SPLIT
-                parts = self.bounds.open_parts(node.region, self.target, self.target)
-                node.parts = [self.node(part) for part in parts]
-                for part in node.parts:
-                    heapq.heappush(waiting, part)
+            for part in node.parts:
+                heapq.heappush(waiting, part)
         return root, min(self.target, waiting[0].low) if waiting else self.target
 
-    def node(self, region: Region) -> _Node:
+    def split(self, node: _Node) -> bool:
+        """Bound the parts of a region; whether there was time for all."""
+        parts: list[_Node] = []
+        for part, floor in self.bounds.open_parts(node.region, self.target, self.target):
+            if self.limit.late:
+                return False
+            parts.append(self.node(part, floor))
+        node.letter, node.parts = SPLIT, parts
+        return True
+
+    def node(self, region: Region, floor: float) -> _Node:
         """A region and its bound."""
         self.count += 1
         if region.kept is None:
             return _Node(0.0, self.count, region)
         if region.exceeds_array():
-            return _Node(inf, self.count, region, ARRAY)
-        return _Node(self.bounds.least(region, self.target), self.count, region)
+            return _Node(inf, self.count, region, floor, ARRAY)
+        return _Node(self.bounds.least(region, self.target), self.count, region, floor)
 
     def settle(self, node: _Node) -> bool:
         """Price every order; none may be better.  Whether there were few."""
@@ -126,6 +139,8 @@ class _Tree:
         if self.priced > MOST_MAPPINGS:
             return False
         for mapping in node.region.mappings():
+            if self.limit.late:
+                return False
             found = price(question.arch, question.problem, mapping, question.goal)
             if found < self.target:
                 lever = "this is a fault of the search: please report it"
@@ -134,7 +149,7 @@ class _Tree:
         return True
 
 
-def _steps(root: _Node, bounds: Bounds, target: float, least: float) -> Iterator[str]:
+def _steps(root: _Node, least: float) -> Iterator[str]:
     """The letters of regions, parents first; regions whose bound is `least` are not split."""
     waiting = [root]
     while waiting:
@@ -142,5 +157,4 @@ def _steps(root: _Node, bounds: Bounds, target: float, least: float) -> Iterator
         closed = node.letter == SPLIT and node.low >= least
         yield BOUND if closed else node.letter
         if node.letter == SPLIT and not closed:
-            open_parts = {part.tiles for part in bounds.open_parts(node.region, target, least)}
-            waiting += reversed([part for part in node.parts if part.region.tiles in open_parts])
+            waiting += reversed([part for part in node.parts if part.floor < least])

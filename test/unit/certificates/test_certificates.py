@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 
 from tilewright.certificates.bounds import Bounds
 from tilewright.certificates.check import FORMAT, Certificate, Follower, parse_certificate
-from tilewright.certificates.lattice import Lattice
+from tilewright.certificates.lattice import Floats, Lattice
 from tilewright.certificates.space import Question, Region
 from tilewright.cli import main
 from tilewright.errors import TilewrightError
@@ -99,6 +100,11 @@ def in_one_row(self: Question, place: int, factors: Sequence[int]) -> Iterator[S
     yield from [factors] if prod(factors) <= self.arrays[place][1] else []
 
 
+def _of_each_tile(self: Lattice, tables: Sequence[Floats], dims: frozenset[int]) -> Floats:
+    """The least by tile, without tiles that contain it."""
+    return np.minimum.reduce([np.broadcast_to(table, self.shape) for table in tables])
+
+
 FAULTS = {
     "bound": changed("by_tile", lambda found: found * 1.001),
     "units": changed("units", lambda found: found * 1.001),
@@ -119,7 +125,7 @@ FAULTS = {
     "latency": changed("latency", lambda found: found + 1),
     "dimensions at rest": changed("free_dims", lambda found: frozenset()),
     "tensors that move one by one": changed("left", lambda found: {frozenset()}),
-    "larger tiles": lambda patch: patch.setattr(Lattice, "least_beyond", lambda self, table, dims: np.array(table)),
+    "larger tiles": lambda patch: patch.setattr(Lattice, "least_beyond", _of_each_tile),
     "words of tiles": changed("tile_words", lambda found: found * 1.001, Lattice),
     "layouts": lambda patch: patch.setattr(
         Question,
@@ -223,6 +229,17 @@ def test_real_layers_have_certificates() -> None:
     certificate = parse_certificate(json.loads(mapped.certificate()), "text")
     assert certificate.gap == 0
     assert follow(certificate, 100).followed > 50
+
+
+def test_the_time_limit_holds_for_certificates() -> None:
+    kernel = "O[i,j] += A[i,k,l] * B[k,j] * C[l,j]; i=12096 k=9216 l=28800 j=32"
+    mapped = map_kernel(kernel, "conventional", MapOptions(factors="perfect", time_limit_s=30))
+    short = replace(mapped, request=replace(mapped.request, time_limit_s=mapped.mapped.cpu_s + 0.5))
+    begun = process_time()
+    certificate = parse_certificate(json.loads(short.certificate()), "text")
+    assert process_time() - begun < 5
+    assert certificate.gap == 1  # nothing is said in so short a time, and that is accepted
+    follow(certificate)
 
 
 def test_what_is_left_open_makes_a_gap() -> None:
