@@ -50,7 +50,7 @@ def vector_cost(operations: int, machine: Hardware) -> TileCost:
 
 def mac_cost(work: Work, machine: Hardware) -> TileCost:
     """Cost of `work` by the candidate of least energy x cycles; `INFEASIBLE` where there is none."""
-    cycles, buffer, core, hops = best_candidate(work, splits(machine.array.side), SHARINGS, machine.array)
+    cycles, buffer, core, hops = _best(work, splits(machine.array.side), SHARINGS, machine.array)
     if cycles == 0:
         return INFEASIBLE
     window = work.kernel_height * work.kernel_width
@@ -92,7 +92,7 @@ def _candidate(
     return cycles * passes, buffer * groups, core * groups, hops * groups
 
 
-@compiled
+@bare
 def best_candidate(
     work: Work, ways: tuple[Split, ...], sharings: tuple[Sharing, ...], array: CoreArray
 ) -> tuple[int, float, float, float]:
@@ -114,3 +114,10 @@ def best_candidate(
                 if found[0] > 0 and product < least:
                     least, best = product, found
     return best
+
+
+@compiled
+def _best(
+    work: Work, ways: tuple[Split, ...], sharings: tuple[Sharing, ...], array: CoreArray
+) -> tuple[int, float, float, float]:
+    return best_candidate(work, ways, sharings, array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import re
 from pathlib import Path
@@ -32,3 +33,26 @@ def test_kept_code_of_classes_that_are_gone_counts_as_none(tmp_path: Path):
     names_a_module = b"cno_such_module\nModel\n."  # what pickle looks up when it reads this
     Path(kept._index_path).write_bytes(pickle.dumps(kept._version, protocol=-1) + names_a_module)
     assert kept.load("key") is None
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
+def test_garbage_is_looked_for_as_ever_once_code_is_made():
+    usual, seen = gc.get_threshold(), list[object]()
+    with compiled.event.install_listener("numba:compiler_lock", _Notes(seen)):
+        njit(lambda x: x + 2)(1)
+    assert compiled.COMPILING in seen
+    assert gc.get_threshold() == usual
+
+
+class _Notes(compiled.event.Listener):
+    """Notes how seldom garbage is looked for when the compiler begins."""
+
+    def __init__(self, seen: list[object]) -> None:
+        self.seen = seen
+
+    def on_start(self, event: compiled.event.Event) -> None:
+        """The compiler begins."""
+        self.seen.append(gc.get_threshold())
+
+    def on_end(self, event: compiled.event.Event) -> None:
+        """It is done."""
