@@ -20,7 +20,7 @@ class Model(NamedTuple):
     `axis` (T, D) is the axis that a dimension moves (-1: none) and `step` (T, D) by how much; `slides` marks dimensions
     that share their axis with another one.  Energies in pJ per access of `block` words, bandwidths in words per cycle.
     `read_word` and `write_word` are the least energies of a word, where others fill its block; `mesh` (L, 2) the
-    columns and rows of children below a memory.
+    columns and rows of children below a memory, a hop to which takes `hop_pj` (L,) a word.
     """
 
     bounds: Ints
@@ -42,6 +42,7 @@ class Model(NamedTuple):
     mac_energy: float
     macs: int
     mesh: Ints
+    hop_pj: Floats
 
 
 def moves_one_axis(problem: Problem) -> bool:
@@ -92,4 +93,5 @@ def model_of(arch: Architecture, problem: Problem, dims: Sequence[int]) -> Model
         mac_energy=float(arch.mac_energy_pj),
         macs=problem.macs,
         mesh=np.array([arch.fan_out(level) for level in range(len(levels))], np.int64),
+        hop_pj=np.array([level.hop_energy_pj for level in levels], np.float64),
     )

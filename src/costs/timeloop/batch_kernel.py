@@ -1,7 +1,4 @@
-"""The price of one mapping, or of one after the other, in compiled form: the numbers of `evaluate`.
-
-Links whose hops take energy are left to `evaluate`.
-"""
+"""The price of one mapping, or of one after the other, in compiled form: the numbers of `evaluate`."""
 
 from __future__ import annotations
 
@@ -17,9 +14,10 @@ from .batch_links import Links, look_around, place
 from .batch_words import BOUNDS, DIMS, STRIDES, extents, operand_traffic, traffic
 
 READS, FILLS, UPDATES = range(3)
-CONTENT, DELIVERED, RECEIVED, PEER = range(4)
+CONTENT, DELIVERED, RECEIVED, PEER, HOPS, PASSED = range(6)
 """Rows of `Nest.words`: what one instance of a memory reads or takes for its children, what arrives in them, what
-arrives in it from its parent, and what it exchanges with its neighbours."""
+arrives in it from its parent, what it exchanges with its neighbours, the hops of words that it sends, and what its
+children pass on."""
 
 
 class Nest(NamedTuple):
@@ -27,7 +25,7 @@ class Nest(NamedTuple):
 
     `tiles` (2 L, D) are, for each memory from the innermost, that of its children together and its own; `order` (L, D)
     its loops in time, inner first; `kept` (L, T) what it keeps.  `loops` (3, L D) are dimensions, bounds and strides of
-    all loops of bound > 1, inner to outer, those of a memory from `starts` (L + 1,) on.  One tensor has `words` (4, L),
+    all loops of bound > 1, inner to outer, those of a memory from `starts` (L + 1,) on.  One tensor has `words` (6, L),
     each `counts` (L, T, 3) of an instance; all together, reads and writes per step of the units in `flows` (2, L).
     `instances` (L,) are in use; `box` (A,) are extents, `layout` (4, D) places children, `ones` (D,) is one point.
     """
@@ -54,7 +52,7 @@ def new_nest(levels: int, tensors: int, dims: int, axes: int) -> Nest:
         np.ones((levels, tensors), np.int64),
         np.zeros((3, levels * dims), np.int64),
         np.zeros(levels + 1, np.int64),
-        np.zeros((4, levels)),
+        np.zeros((6, levels)),
         np.zeros((levels, tensors, 3), np.int64),
         np.zeros((2, levels)),
         np.ones(levels, np.int64),
@@ -137,6 +135,8 @@ def price(model: Model, nest: Nest, links: Links) -> tuple[float, int]:
             written = -(-counts[FILLS] // block) - (-counts[UPDATES] // block)
             read = -(-counts[READS] // block)
             energy += (read * model.read_pj[level] + written * model.write_pj[level]) * nest.instances[level]
+            sent = nest.words[HOPS, level] + nest.words[PASSED, level]
+            energy += sent * model.hop_pj[level] * nest.instances[level]
             nest.flows[0, level] += counts[READS] / compute
             nest.flows[1, level] += (counts[FILLS] + counts[UPDATES]) / compute
     return energy, cycles_of(model, compute, nest.flows[0], nest.flows[1])
@@ -166,12 +166,14 @@ def _flow(model: Model, nest: Nest, links: Links, t: int, loops: Ints, compute: 
     for level in range(last + 1):
         outermost = level if nest.kept[level, t] else outermost
         words[RECEIVED, level], words[PEER, level] = 0.0, 0.0
-    words[CONTENT, 0] = operand_traffic(model, t, loops, compute, links)
+    operands = operand_traffic(model, t, loops, compute, links)
+    words[CONTENT, 0], words[HOPS, 0], words[PASSED, 0] = operands.read, operands.hops / 2, operands.passed
     for level in range(1, last + 1):
         whole = extents(model, t, nest.tiles[2 * level - 1], nest.box)
         found = traffic(model, t, nest.box, whole, loops, nest.starts[level], links, level)
-        words[CONTENT, level], words[DELIVERED, level] = found[0], found[1]
-        words[PEER, level - 1] = found[2] / nest.instances[level - 1]
+        words[CONTENT, level], words[DELIVERED, level] = found.read, found.arrived
+        words[HOPS, level], words[PASSED, level] = found.hops / 2, found.passed
+        words[PEER, level - 1] = found.passed / nest.instances[level - 1]
         if level - 1 < outermost:
             words[RECEIVED, level - 1] = words[DELIVERED, level] / links.shape[level, 0]
     for level in range(last):  # what a memory without the tensor would read, the next one outside does
@@ -179,6 +181,7 @@ def _flow(model: Model, nest: Nest, links: Links, t: int, loops: Ints, compute: 
             scale = words[CONTENT, level] * links.shape[level + 1, 0] / max(words[DELIVERED, level + 1], 1.0)
             words[CONTENT, level + 1] *= scale
             words[DELIVERED, level + 1] *= scale
+            words[PASSED, level], words[PASSED, level + 1] = 0.0, 0.0
     return outermost
 
 

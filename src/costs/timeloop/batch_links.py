@@ -19,9 +19,10 @@ REMEMBERED = 64
 class Links(NamedTuple):
     """The placements of up to P children below each of L memories.
 
-    By tensor there are offsets (L, T, P, A), labels of multicast groups (L, T, P), and how many `groups` (L, T).
-    `active` (L, T) tells for which tensors neighbours are looked at.  `shape` (L, 3) is (children, decoded width,
-    columns in use).  `steps`, `answers`, `known` remember (groups, served, linked) by step.  The `layout` (L, 4, D) of
+    By tensor there are offsets (L, T, P, A), labels of multicast groups (L, T, P), how many `groups` (L, T), and twice
+    the `hops` (L, T) to all.  `active` (L, T) tells for which tensors neighbours are looked at.  `shape` (L, 3) is
+    (children, decoded width, columns in use).  `steps`, `answers`, `known` remember `Delivery` by step.  The `layout`
+    (L, 4, D) of
     tiles `child` (L, D) is looked at once it is asked for a tensor, which is then `seen` (L, T).  `mark`, `moves`
     (3, A), `stride` (D,), `keys` and `labels` are for intermediate results.
     """
@@ -43,6 +44,17 @@ class Links(NamedTuple):
     stride: Ints
     keys: Ints
     labels: Ints
+    hops: Ints
+
+
+class Delivery(NamedTuple):
+    """One visit: groups that the parent serves, children in them, children that neighbours serve, and twice the hops
+    from the parent."""
+
+    groups: int
+    children: int
+    passed: int
+    hops: int
 
 
 def new_links(levels: int, tensors: int, dims: int, axes: int, children: int) -> Links:
@@ -61,7 +73,7 @@ def new_links(levels: int, tensors: int, dims: int, axes: int, children: int) ->
         np.ones((levels, 3), np.int64),
         zeros(children + 1),
         zeros(*by_tensor, REMEMBERED, axes),
-        zeros(*by_tensor, REMEMBERED, 3),
+        zeros(*by_tensor, REMEMBERED, 4),
         zeros(*by_tensor),
         zeros(levels, 4, dims),
         zeros(levels, dims),
@@ -70,6 +82,7 @@ def new_links(levels: int, tensors: int, dims: int, axes: int, children: int) ->
         zeros(dims),
         zeros(4 * children),
         zeros(4 * children),
+        zeros(*by_tensor),
     )
 
 
@@ -98,7 +111,7 @@ def place(links: Links, model: Model, level: int, child: Ints, layout: Ints) -> 
         columns,
     )
     for t in range(model.axis.shape[0]):
-        links.known[level, t], links.seen[level, t] = 0, 0
+        links.known[level, t], links.seen[level, t], links.hops[level, t] = 0, 0, 0
         for a in range(links.span.shape[2]):
             links.span[level, t, a] = 0
         for d in range(child.shape[0]):
@@ -114,6 +127,9 @@ def look_around(links: Links, model: Model, level: int, t: int) -> None:
         links.seen[level, t] = 1
         _offsets(links, model, level, t)
         _label(links, level, t)
+        for p in range(links.shape[level, 0]):
+            links.labels[p] = 1
+        links.hops[level, t] = _hops(links, model, level, t)
 
 
 @part
@@ -173,37 +189,44 @@ def place_of(table: Ints, places: int, key: int) -> int:
 
 
 @bare
-def deliver(links: Links, model: Model, level: int, t: int, step: Ints) -> tuple[int, int, int]:
-    """Groups that the parent serves, children in them, and children served by neighbours, for a visit of `step`."""
+def everybody(links: Links, level: int, t: int) -> Delivery:
+    """A visit at which the parent serves all children."""
+    return Delivery(links.groups[level, t], links.shape[level, 0], 0, links.hops[level, t])
+
+
+@bare
+def deliver(links: Links, model: Model, level: int, t: int, step: Ints) -> Delivery:
+    """A visit of `step`, at which neighbours serve whom they can."""
     steps, answers = links.steps[level, t], links.answers[level, t]
     for a in range(step.shape[0]):
         if abs(step[a]) > links.span[level, t, a]:
-            return links.groups[level, t], links.shape[level, 0], 0
+            return everybody(links, level, t)
     for i in range(links.known[level, t]):
         same = True
         for a in range(step.shape[0]):
             same = same and steps[i, a] == step[a]
         if same:
-            return answers[i, 0], answers[i, 1], answers[i, 2]
+            return Delivery(answers[i, 0], answers[i, 1], answers[i, 2], answers[i, 3])
     look_around(links, model, level, t)
-    found = _deliver(links, level, t, step)
+    found = _deliver(links, model, level, t, step)
     if links.known[level, t] < REMEMBERED:
         i = links.known[level, t]
         for a in range(step.shape[0]):
             steps[i, a] = step[a]
-        answers[i, 0], answers[i, 1], answers[i, 2] = found
+        answers[i, 0], answers[i, 1], answers[i, 2], answers[i, 3] = found
         links.known[level, t] += 1
     return found
 
 
 @part
-def _deliver(links: Links, level: int, t: int, step: Ints) -> tuple[int, int, int]:
+def _deliver(links: Links, model: Model, level: int, t: int, step: Ints) -> Delivery:
     size, width, every = links.shape[level, 0], links.shape[level, 1], links.groups[level, t]
     offset, label = links.offset[level, t], links.label[level, t]
     for group in range(every):
         links.mark[group] = 0
     groups, fed, column = 0, 0, 0
     for p in range(size):
+        links.labels[p] = 1
         if (
             (column + 1 < width and p + 1 < size and _apart(offset, p, p + 1, step))
             or (column > 0 and _apart(offset, p, p - 1, step))
@@ -211,13 +234,41 @@ def _deliver(links: Links, level: int, t: int, step: Ints) -> tuple[int, int, in
             or (p >= width and _apart(offset, p, p - width, step))
         ):
             fed += 1
+            links.labels[p] = 0
         elif links.mark[label[p]] == 0:
             links.mark[label[p]] = 1
             groups += 1
         column = column + 1 if column + 1 < width else 0
     if fed == 0 or groups >= every:
-        return every, size, 0
-    return groups, size - fed, fed
+        return everybody(links, level, t)
+    return Delivery(groups, size - fed, fed, _hops(links, model, level, t))
+
+
+@bare
+def _hops(links: Links, model: Model, level: int, t: int) -> int:
+    """Twice the hops to the children that `labels` mark: by group, along the middle row to the farthest column, and in
+    each column up and down to the outermost rows."""
+    size, width, every = links.shape[level, 0], links.shape[level, 1], links.groups[level, t]
+    if size == 1 or model.hop_pj[level] == 0.0:
+        return 0
+    middle: int = model.mesh[level, 1] - 1  # twice the middle row
+    total = 0
+    last_column, below = links.keys[:every], links.keys[every : 2 * every]
+    for group in range(every):
+        links.mark[group], last_column[group] = 0, 0
+    for column in range(min(width, size)):
+        for row in range((size - column + width - 1) // width):
+            p = row * width + column
+            if links.labels[p] == 0:
+                continue
+            group, after = links.label[level, t, p], max(0, 2 * row - middle)
+            if links.mark[group] == column + 1:
+                total += after - int(below[group])
+            else:
+                total += max(0, middle - 2 * row) + after + 2 * (column - int(last_column[group]))
+                links.mark[group], last_column[group] = column + 1, column
+            below[group] = after
+    return total
 
 
 @bare

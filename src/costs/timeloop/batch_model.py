@@ -56,7 +56,7 @@ def price_batch(
     """
     batch = mappings if isinstance(mappings, MappingBatch) else pack(arch, problem, mappings)
     _check(arch, problem, batch)
-    able = moves_one_axis(problem) and not any(level.hop_energy_pj for level in arch.levels)
+    able = moves_one_axis(problem)
     most = (batch.spatial_x * batch.spatial_y).prod(axis=2).max(initial=1)
     return (_price if able and most <= MAX_CHILDREN else _price_each)(arch, problem, batch, link_transfers)
 

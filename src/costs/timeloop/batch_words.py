@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..exact.compiled import bare, part
 from .batch_arrays import Ints, Model
-from .batch_links import Links, deliver
+from .batch_links import Delivery, Links, deliver, everybody
 
 DIMS, BOUNDS, STRIDES = range(3)
 """Rows of loops (3, K), inner to outer."""
@@ -75,12 +77,20 @@ def first_moving(model: Model, t: int, dims: Ints, start: int) -> int:
     return inner
 
 
+class Traffic(NamedTuple):
+    """Words into the children of a memory: `read` from it (groups counted), those that `arrived` from it (copies
+    counted), those that neighbours `passed` on, those into `one` child, and twice the `hops` of words that it sent."""
+
+    read: int
+    arrived: int
+    passed: int
+    one: int
+    hops: int
+
+
 @bare
-def traffic(
-    model: Model, t: int, box: Ints, whole: int, loops: Ints, start: int, links: Links, level: int
-) -> tuple[int, int, int, int]:
-    """Words into a child of memory `level` under loops `start:`: those read from the parent (groups counted), those
-    that arrive from it (copies counted), those that neighbours pass on, and those that arrive in one child."""
+def traffic(model: Model, t: int, box: Ints, whole: int, loops: Ints, start: int, links: Links, level: int) -> Traffic:
+    """Words into children of memory `level` under loops `start:`."""
     inner = first_moving(model, t, loops[DIMS], start)
     if inner == start and inner < loops.shape[1] and links.active[level, t] == 1:
         return _linked(model, t, box, whole, loops, inner, links, level)
@@ -88,15 +98,14 @@ def traffic(
     for k in range(start, loops.shape[1]):
         visits *= loops[BOUNDS, k]
     total = moved_words(model, t, box, whole, loops, start, visits)[0]
-    return total * links.groups[level, t], total * links.shape[level, 0], 0, total
+    each = everybody(links, level, t)
+    return Traffic(total * each.groups, total * each.children, 0, total, total * each.hops)
 
 
 @part
-def _linked(
-    model: Model, t: int, box: Ints, whole: int, loops: Ints, inner: int, links: Links, level: int
-) -> tuple[int, int, int, int]:
+def _linked(model: Model, t: int, box: Ints, whole: int, loops: Ints, inner: int, links: Links, level: int) -> Traffic:
     dims, bounds, strides = loops[DIMS], loops[BOUNDS], loops[STRIDES]
-    plain, copies = links.groups[level, t], links.shape[level, 0]
+    every = everybody(links, level, t)
     first, fall, step = links.moves[0], links.moves[1], links.moves[2]
     axis, shift = model.axis[t, dims[inner]], model.step[t, dims[inner]] * strides[inner]
     fresh = fresh_words(box, whole, axis, shift)
@@ -107,14 +116,9 @@ def _linked(
     for k in range(inner + 1, dims.shape[0]):
         left *= bounds[k]
     steps = bounds[inner] - 1
-    served, parts, passed = deliver(links, model, level, t, first)
-    amount = fresh * steps
-    total = whole + amount
-    read, arrived, link = whole * plain, whole * copies, 0
-    if whole == fresh:
-        read, arrived, link = read + amount * served, arrived + amount * parts, amount * passed
-    else:
-        read, arrived = read + amount * plain, arrived + amount * copies
+    inside = deliver(links, model, level, t, first)
+    found = _add(Traffic(0, 0, 0, 0, 0), whole, every)
+    found = _add(found, fresh * steps, inside if whole == fresh else every)
     for k in range(inner + 1, dims.shape[0]):
         left //= bounds[k]
         weight = (bounds[k] - 1) * left
@@ -124,17 +128,24 @@ def _linked(
             words = 0
         elif _equal(step, first, 1):
             words = fresh
-        amount = weight * steps * fresh
         if words == fresh:
-            here, near, by = deliver(links, model, level, t, step)
-            read += amount * served + weight * words * here
-            arrived += amount * parts + weight * words * near
-            link += amount * passed + weight * words * by
+            found = _add(found, weight * steps * fresh, inside)
+            found = _add(found, weight * words, deliver(links, model, level, t, step))
         else:
-            read += (amount + weight * words) * plain
-            arrived += (amount + weight * words) * copies
-        total += amount + weight * words
-    return read, arrived, link, total
+            found = _add(found, weight * steps * fresh + weight * words, every)
+    return found
+
+
+@bare
+def _add(found: Traffic, words: int, visit: Delivery) -> Traffic:
+    """The traffic with so many words more, for each child."""
+    return Traffic(
+        found.read + words * visit.groups,
+        found.arrived + words * visit.children,
+        found.passed + words * visit.passed,
+        found.one + words,
+        found.hops + words * visit.hops,
+    )
 
 
 @bare
@@ -156,16 +167,17 @@ def _equal(step: Ints, other: Ints, times: int) -> bool:
 
 
 @bare
-def operand_traffic(model: Model, t: int, loops: Ints, visits: int, links: Links) -> int:
-    """Words that the innermost memory hands to its multiply-accumulate units, groups counted."""
+def operand_traffic(model: Model, t: int, loops: Ints, visits: int, links: Links) -> Traffic:
+    """Words that the innermost memory hands to its multiply-accumulate units."""
+    every = everybody(links, 0, t)
     if links.active[0, t] == 0:
-        return visits * links.groups[0, t]
+        return _add(Traffic(0, 0, 0, 0, 0), visits, every)
     fall, step = links.moves[0], links.moves[1]
     for a in range(fall.shape[0]):
         fall[a] = 0
-    left, total = visits, links.groups[0, t]
+    left, found = visits, _add(Traffic(0, 0, 0, 0, 0), 1, every)
     for k in range(loops.shape[1]):
         left //= loops[BOUNDS, k]
         _fall_back(model, t, loops[DIMS, k], loops[STRIDES, k], fall, step)
-        total += (loops[BOUNDS, k] - 1) * left * deliver(links, model, 0, t, step)[0]
-    return total
+        found = _add(found, (loops[BOUNDS, k] - 1) * left, deliver(links, model, 0, t, step))
+    return found

@@ -134,14 +134,14 @@ def _linked_words(
     model, inner, room = task.model, task.inner, task.room
     whole, groups, first, stride = inner.words[t], inner.groups[t], listed[DIMS, 0], listed[STRIDES, 0]
     once = traffic(model, t, inner.box[t], whole, listed, 0, task.links, FAR)
-    steps, served = once[3] - whole, once[0] - whole * groups
+    steps, served = once.one - whole, once.read - whole * groups
     far = passes if far_steps(model, t, middle) > 1 else far_steps(model, t, room.rest)
     if settled:
         return (
-            once[3] * passes,
+            once.one * passes,
             served * passes + whole * groups * far,
             whole * groups * (passes - far),
-            once[2] * passes,
+            once.passed * passes,
         )
     words = free_words(model, inner, t, middle)
     if fresh_words(inner.box[t], whole, model.axis[t, first], model.step[t, first] * stride) < whole:

@@ -87,7 +87,7 @@ def random_mapping(rng: random.Random, arch: Architecture, problem: Problem) -> 
 def test_a_batch_prices_as_evaluate_does(seed: int, links: bool, compiled: bool):
     rng = random.Random(seed)
     arch, problem = (
-        random_machine(rng, (0.0,) if compiled else (0.0, 0.5)),
+        random_machine(rng),
         (random_sums if compiled else random_problem)(rng),
     )
     mappings = [random_mapping(rng, arch, problem) for _ in range(15)]
