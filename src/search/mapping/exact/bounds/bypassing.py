@@ -13,13 +13,12 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from ..dominance.symmetries import Kept
-from ..space.model import UNRELATED, Floats, Ints, Model, one_way
+from ..space.model import EVERY, UNRELATED, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
 from .outcomes import Case, Way
 from .outer import ports_of
 from .sections import Plan, Section
 from .skeletons import steady_and_far
-from .tables import EVERY
 
 MAX_CASES = 1 << 18
 """Tiles times cases of a skeleton, beyond which tensors that might rest are not told from those that do."""

@@ -5,8 +5,7 @@ Statement 14 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from ..space.model import PLAIN, UNRELATED, WINDOW, Model
-from .tables import EVERY
+from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Model
 
 Outcome = tuple[tuple[int, int], ...]
 """Per tensor, the set of dimensions whose loops it rests in, and the sliding dimension that moves it first (or -1)."""

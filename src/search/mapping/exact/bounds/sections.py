@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..space.model import Bools, Floats, Ints
+from ..space.model import EVERY, Bools, Floats, Ints
 from .grids import Part, Scalar, Store, part_of, places_in
 from .outcomes import NEVER, Case, Late
 from .outer import MAX_PERFECT, Outer
-from .tables import EVERY
 
 MAX_CUT = 1 << 22
 """Cells of such tables that are kept."""

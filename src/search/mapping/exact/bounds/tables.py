@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare, compiled
-from ..space.model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
+from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
@@ -34,10 +34,6 @@ ANY = Others(inf, inf, 1.0)
 
 COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
 """What is told apart of such loops."""
-
-
-EVERY = -1
-"""The set of all dimensions."""
 
 
 class Boundary(NamedTuple):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from .....costs.compiled import bare
 from ..bounds.nodes import Task
-from ..space.model import UNRELATED
+from ..space.model import EVERY, UNRELATED
 from ..space.skeleton import may_cross, moves_kept
-from .branches import EVERY
 
 
 @bare

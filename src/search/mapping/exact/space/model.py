@@ -22,6 +22,9 @@ Bools = NDArray[np.bool_]
 UNRELATED, PLAIN, WINDOW = 0, 1, 2
 """How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
 
+EVERY = -1
+"""The set of all dimensions."""
+
 
 TRIFLE = 1e-60
 """Energy (pJ) that a mapping takes at least in the search: factors of bounds and targets have no meaning over 0.  No

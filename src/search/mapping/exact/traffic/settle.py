@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
-from ..space.model import PLAIN, UNRELATED, Floats, Ints
+from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from .ragged import ragged_share
 from .rows import add_words, copy_words
 from .words import sent, settle
 
 
 @bare
-def kill(
-    task: Task,
-    level: int,
-    t: int,
-    tile: Ints,
-    first: int,
-    bound: int,
-    near: int,
-    reach: Ints,
-    ragged: float,
-    words: Floats,
-) -> float:
+def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
     to_parent, to_child = state.room[2], state.room[3]
     energy = 0.0
     own = skeleton.inside[level + 1]
-    last, free, step = skeleton.kept.shape[0] - 1, 0, state.room[6]
+    last, free, step = skeleton.kept.shape[0] - 1, 0, state.room[4]
     for d in range(dims):
         others = skeleton.inside[last + 1, d] // own[d]
         free |= 1 << d if others == 1 else 0
@@ -43,9 +32,9 @@ def kill(
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        once = level == last
-        up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, near, reach)
-        down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, near, reach)
+        once, reach = level == last, model.bounds
+        up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, EVERY, reach)
+        down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, EVERY, reach)
         up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
@@ -110,13 +99,10 @@ def settle_group(
     mark: Ints,
     first: int,
     bound: int,
-    near: int,
     after: bool,
     words: Floats,
 ) -> float:
     """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`.
-
-    Windows find something only in loops `near`.
 
     A loop that moves one tensor along a window may move another whose ragged end rests.
     """
@@ -124,20 +110,8 @@ def settle_group(
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
             ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
-            energy += kill(task, level, t, mark, first, bound, near, task.model.bounds, ragged, words)
+            energy += kill(task, level, t, mark, first, bound, ragged, words)
     return energy
-
-
-@bare
-def settle_again(task: Task, level: int, t: int, mark: Ints, first: int, bound: int, near: int, less: int) -> float:
-    """What tensor `t`, which loop `first` has moved at memory `level`, costs more if it finds something only in loops
-    `less`, not `near`."""
-    words, found = task.state.words[0], 0.0
-    for sign, loops in ((1.0, less), (-1.0, near)):
-        copy_words(words, task.skeleton.floor)
-        found += sign * kill(task, level, t, mark, first, bound, loops, task.model.bounds, 0.0, words)
-    copy_words(words, task.skeleton.floor)
-    return max(found, 0.0)
 
 
 @bare
@@ -158,7 +132,7 @@ def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     last = task.skeleton.kept.shape[0] - 1
     words = state.words[depth + 1]
     copy_words(words, state.words[depth])
-    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, -1, True, words)
+    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
     cycles = least_cycles(task, last, words)
     bound = value_of(task.objective, energy, cycles)
     if bound >= best.value[0] * (1 - 1e-9):

@@ -69,9 +69,9 @@ class Beyond(NamedTuple):
 
 class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
-    the innermost memory whose tile of a tensor still rests; `loops` (K, 5) as (memory, dimension, bound, block, whether
-    one of these moves tensors that rest before all others of the block), inner to outer, `length` of them; `words`
-    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (7, D) is for tiles on the way."""
+    the innermost memory whose tile of a tensor still rests; `loops` (K, 4) as (memory, dimension, bound, block), inner
+    to outer, `length` of them; `words`
+    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (5, D) is for tiles on the way."""
 
     tile: Ints
     base: Ints
@@ -124,17 +124,17 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.ones((levels, dims), np.int64),
         np.ones((levels, dims), np.int64),
         np.zeros((levels + 1, tensors), np.int64),
-        np.zeros((loops, 5), np.int64),
+        np.zeros((loops, 4), np.int64),
         np.zeros(1, np.int64),
         np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
-        np.zeros((7, dims), np.int64),
+        np.zeros((5, dims), np.int64),
     )
 
 
 class Frames(NamedTuple):
-    """A stack of frames, `top` the number of the topmost: `ints` (K, 20), `energy` (K, 2) settled and pending, and the
-    `options` (K, 2 D + 3, 8) of what may come next."""
+    """A stack of frames, `top` the number of the topmost: `ints` (K, 11), `energy` (K, 2) settled and pending, and the
+    `options` (K, D + 1, 4) of what may come next."""
 
     ints: Ints
     energy: Floats
@@ -146,8 +146,8 @@ def new_frames(levels: int, dims: int) -> Frames:
     """Room for the deepest stack."""
     most = levels * (3 * dims + 4) + 4
     return Frames(
-        np.zeros((most, 20), np.int64),
+        np.zeros((most, 11), np.int64),
         np.zeros((most, 2)),
-        np.zeros((most, 2 * dims + 3, 8), np.int64),
+        np.zeros((most, dims + 1, 4), np.int64),
         np.full(1, -1, np.int64),
     )

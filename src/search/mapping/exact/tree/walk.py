@@ -4,37 +4,26 @@ from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising
-from ..dominance.barriers import beyond_walls
-from ..dominance.branches import EVERY, not_late, slider
 from ..dominance.factors import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
 from ..traffic.rows import copy_row, copy_words
-from ..traffic.settle import finish, settle_again, settle_group, unavoidable
+from ..traffic.settle import finish, settle_group, unavoidable
 from .choices import (
     ALIVE,
-    BY,
     CLOSE,
     CURSOR,
     DEPTH,
     DIM,
-    FINDS,
     FIRST,
     FREE,
     GROUP,
     GROUP_FIRST,
-    INSIDE,
     KILLED,
     LEVEL,
-    MARK,
     MODE,
-    NEAR,
-    OPEN,
-    OUTSIDE,
     REMAINING,
-    SLID,
-    TIMES,
     TODO,
     options,
     resting_dims,
@@ -108,8 +97,6 @@ def push(state: State, level: int, d: int, bound: int, row: Ints) -> None:
         state.loops[state.length[0], 1] = d
         state.loops[state.length[0], 2] = bound
         state.loops[state.length[0], 3] = row[DEPTH]
-        movers = 1 << row[FIRST] if row[FIRST] >= 0 else row[GROUP]
-        state.loops[state.length[0], 4] = (movers >> d) & 1
         state.length[0] += 1
 
 
@@ -149,20 +136,15 @@ NEW, LOOP, BRANCH = 0, 1, 2
 
 
 @bare
-def begin(
-    task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float, outside: int, inside: int
-) -> None:
+def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy: float) -> None:
     """Put a frame for the loops of `level` on top."""
     top = frames.top[0] + 1
     frames.top[0] = top
     row = frames.ints[top]
     row[:] = 0
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
-    row[NEAR], row[OUTSIDE], row[INSIDE], row[SLID] = EVERY, outside, inside, -1
     row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1 & ~task.skeleton.still[level]
     row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive) & row[REMAINING]
-    if level == task.skeleton.kept.shape[0] - 1:
-        row[TODO] = not_late(task, alive, row[TODO], outside, inside)
     frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
 
 
@@ -197,13 +179,11 @@ def enter(task: Task, frames: Frames) -> None:
         words = state.words[depth + 1]
         copy_words(words, state.words[depth - 1])
         bound = loop_bound(state, level, first) if first >= 0 else 1
-        frames.energy[top, 0] += settle_group(
-            task, level, row[KILLED], row[GROUP], state.marks[depth], first, bound, row[NEAR], True, words
-        )
+        group, mark = row[GROUP], state.marks[depth]
+        frames.energy[top, 0] += settle_group(task, level, row[KILLED], group, mark, first, bound, True, words)
         frames.energy[top, 1] = 0.0
-        remember(task, row, bound)
         row[TODO] = row[GROUP] if first >= 0 else 0
-        row[KILLED], row[GROUP], row[FIRST], row[DEPTH], row[NEAR] = 0, 0, -1, depth + 1, EVERY
+        row[KILLED], row[GROUP], row[FIRST], row[DEPTH] = 0, 0, -1, depth + 1
         if row[TODO]:
             row[MODE], row[DIM] = LOOP, topmost(row[TODO])
             return
@@ -213,17 +193,6 @@ def enter(task: Task, frames: Frames) -> None:
         row[DIM] = options(task, row, frames.options[top])
     else:
         frames.top[0] -= 1
-
-
-@bare
-def remember(task: Task, row: Ints, bound: int) -> None:
-    """Note the tensor of which a loop moves a window, where loops that may come after may matter to it."""
-    if row[FIRST] < 0 or not task.model.perfect or row[LEVEL] == task.skeleton.kept.shape[0] - 1:
-        return
-    t = slider(task, row[KILLED], row[FIRST])
-    if t >= 0:
-        row[SLID], row[MARK], row[BY], row[TIMES] = t, row[DEPTH], row[FIRST], bound
-        row[FINDS], row[OPEN] = row[NEAR], row[REMAINING]
 
 
 @bare
@@ -280,32 +249,26 @@ def next_option(task: Task, frames: Frames) -> None:
         if not task.model.perfect and some_merge(task, level, 0, True):  # nothing may come between any more
             return
         if level == task.skeleton.kept.shape[0] - 1:
-            finish(task, alive, energy + beyond_walls(task, level), depth)
+            finish(task, alive, energy, depth)
             return
-        energy += beyond_walls(task, level)
-        if row[SLID] >= 0 and found[4] != row[FINDS]:
-            mark = state.marks[row[MARK]]
-            energy += settle_again(task, level, row[SLID], mark, row[BY], row[TIMES], row[FINDS], found[4])
         if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
         rests = open_level(task, level + 1, alive)
         if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):
-            begin(task, frames, level + 1, rests, depth, energy, found[6], found[7])
+            begin(task, frames, level + 1, rests, depth, energy)
         return
     below = frames.ints[child(frames)]
     below[TODO] = loops
     if kind == FREE:
         return
     below[ALIVE], below[KILLED], below[DEPTH] = alive & ~moved, moved, depth + 1
-    below[NEAR], below[OUTSIDE], below[INSIDE] = found[4], found[6], found[7]
-    below[REMAINING] &= ~found[5]
     if kind == GROUP_FIRST:
         below[GROUP] = which
-        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, EVERY, False, words)
+        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, False, words)
     else:
         below[TODO], below[GROUP], below[FIRST] = 1 << which, loops, which
         if task.model.perfect:
-            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, found[4], False, words)
+            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, False, words)
         else:
             least = unavoidable(task, level, moved)
     frames.energy[top + 1, 1] = least
@@ -341,4 +304,4 @@ def start(task: Task, frames: Frames) -> None:
     copy_row(task.state.base[0], task.skeleton.spread[0])
     copy_row(task.state.tile[0], task.skeleton.spread[0])
     task.state.low[0] = 0
-    begin(task, frames, 0, 0, 0, task.base, 0, 0)
+    begin(task, frames, 0, 0, 0, task.base)

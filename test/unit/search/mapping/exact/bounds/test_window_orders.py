@@ -1,4 +1,4 @@
-"""Loops of plain dimensions after one that slides, on machines where it matters which of two tensors they suit."""
+"""Loops of plain dimensions outside of one that slides, on machines where it matters which of two tensors they suit."""
 
 from __future__ import annotations
 
