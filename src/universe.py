@@ -47,7 +47,8 @@ PASSES_BY_FOLDER = {
     "codelet_to_queues": ("convert-codelet-to-mnemonic",),
     "mnemonic": ("mnemonic-pack",),
     "nest_to_loops": ("convert-nest-to-loops",),
-    "graph_to_stages": ("convert-graph-to-stages",),
+    "graph_to_codelet": ("convert-graph-to-codelet",),
+    "codelet_to_stages": ("convert-codelet-to-stages",),
     "nest_to_packets": ("convert-nest-to-packets",),
     "nest_to_gpu": ("convert-nest-to-gpu",),
 }

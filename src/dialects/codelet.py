@@ -29,7 +29,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
-    SymbolRefAttr,
     UnitAttr,
     i64,
 )
@@ -58,8 +57,10 @@ from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTer
 
 from . import codelet_syntax as syntax
 from .codelet_attributes import RoleAttr, SurrogateType
+from .codelet_compute import ComputeOp
 from .codelet_fused import FillOp, FusedOp, PartOp
-from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .codelet_walks import ShadowOp, SpanOp
+from .nest_attributes import DimsAttr
 from .roles import Role
 
 
@@ -217,17 +218,20 @@ class LoopOp(IRDLOperation):
     """Runs its body for each piece of `step` iterations of the current range of `dim`; the last may be shorter.
 
     `ahead`: what an iteration begins with is done before the rest of the one before it (`codelet_schedule`).
+    `alternating`: every other time that the loop runs it does so from the last piece to the first.
     """
 
     name = "codelet.loop"
     dim = prop_def(StringAttr)
     step = prop_def(IntegerAttr)
     ahead = opt_prop_def(UnitAttr)
+    alternating = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
 
-    def __init__(self, dim: str, step: int, body: Region) -> None:
-        super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
+    def __init__(self, dim: str, step: int, body: Region, *, alternating: bool = False) -> None:
+        properties = {"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}
+        super().__init__(properties={**properties, "alternating": UnitAttr() if alternating else None}, regions=[body])
 
     @classmethod
     def parse(cls, parser: Parser) -> LoopOp:
@@ -238,8 +242,10 @@ class LoopOp(IRDLOperation):
 
     def verify_(self) -> None:
         from .codelet_rules import verify_loop
+        from .codelet_walk_rules import verify_turning
 
         verify_loop(self)
+        verify_turning(self)
 
 
 @irdl_op_definition
@@ -247,22 +253,32 @@ class LocalOp(IRDLOperation):
     """A piece of memory for the window that `accesses` touch over the current ranges (see `algebra.window`).
 
     Its type has the window's size over full tiles, which is also its layout for a shorter last tile.  Each time the op
-    runs it stands for the next of `buffers` copies; `addresses` has the byte address of each once allocated.
+    runs it stands for the next of `buffers` copies; `addresses` has the byte address of each once allocated.  `kept`:
+    if a copy has this window already, it stands for that one, and transfers into it do nothing; else for the copy that
+    was used least recently.
     """
 
     name = "codelet.local"
     accesses = prop_def(ArrayAttr[StringAttr])
     buffers = prop_def(IntegerAttr)
+    kept = opt_prop_def(UnitAttr)
     addresses = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(SurrogateType)
 
     def __init__(
-        self, accesses: Sequence[str], type: SurrogateType, buffers: int = 1, addresses: Sequence[int] | None = None
+        self,
+        accesses: Sequence[str],
+        type: SurrogateType,
+        buffers: int = 1,
+        addresses: Sequence[int] | None = None,
+        *,
+        kept: bool = False,
     ) -> None:
         super().__init__(
             properties={
                 "accesses": ArrayAttr(StringAttr(access) for access in accesses),
                 "buffers": IntegerAttr(buffers, i64),
+                "kept": UnitAttr() if kept else None,
                 "addresses": None if addresses is None else DenseArrayBase.from_list(i64, addresses),
             },
             result_types=[type],
@@ -282,8 +298,10 @@ class LocalOp(IRDLOperation):
 
     def verify_(self) -> None:
         from .codelet_rules import verify_local
+        from .codelet_walk_rules import verify_kept
 
         verify_local(self)
+        verify_kept(self)
 
 
 @irdl_op_definition
@@ -320,59 +338,6 @@ class TransferOp(IRDLOperation):
         verify_transfer(self)
 
 
-@irdl_op_definition
-class ComputeOp(IRDLOperation):
-    """One issue of capability `on`: `statement` over the current ranges of its dims.
-
-    The statement is the capability's with its operands indexed, `functions` and `immediates` filled in; `tensors` are
-    its operands, target first, in order of first appearance.  `dims`: capability dim = codelet dim; the others have one
-    iteration.  `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from
-    its identity where all its reduced dims are at their beginning; with `keep` it always goes on from the target.
-    `borders` names operands that may be read out of their bounds; the tensors after the operands, of one element each,
-    have what such reads give.  `skip` and `take` narrow ranges (`codelet_schedule`).
-    """
-
-    name = "codelet.compute"
-    on = prop_def(SymbolRefAttr)
-    statement = prop_def(StatementAttr)
-    dims = prop_def(BindingAttr)
-    functions = opt_prop_def(BindingAttr)
-    immediates = opt_prop_def(ValuesAttr)
-    spread = opt_prop_def(BindingAttr)
-    skip = opt_prop_def(DimsAttr)
-    take = opt_prop_def(DimsAttr)
-    keep = opt_prop_def(UnitAttr)
-    borders = opt_prop_def(ArrayAttr[StringAttr])
-    tensors = var_operand_def(SurrogateType)
-
-    @property
-    def node(self) -> str:
-        """The compute node."""
-        return self.on.root_reference.data
-
-    @property
-    def capability(self) -> str:
-        """The capability of the node."""
-        return self.on.nested_references.data[0].data if self.on.nested_references.data else ""
-
-    @property
-    def border_names(self) -> tuple[str, ...]:
-        """Operands that may be read out of their bounds."""
-        return () if self.borders is None else tuple(name.data for name in self.borders)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ComputeOp:
-        return syntax.parse_compute(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_compute(self, printer)
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_compute
-
-        verify_compute(self)
-
-
 def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:
     """A block whose arguments have `types` and are printed as `names`."""
     block = Block(arg_types=types)
@@ -383,6 +348,9 @@ def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:
 
 Codelet = Dialect(
     "codelet",
-    [ProgramOp, TensorOp, ViewOp, CodeletOp, FusedOp, LoopOp, PartOp, LocalOp, TransferOp, FillOp, ComputeOp],
+    [
+        *(ProgramOp, TensorOp, ViewOp, CodeletOp, FusedOp, LoopOp, PartOp, SpanOp),
+        *(LocalOp, ShadowOp, TransferOp, FillOp, ComputeOp),
+    ],
     [SurrogateType, RoleAttr],
 )

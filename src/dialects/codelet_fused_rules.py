@@ -32,6 +32,7 @@ def verify_part(op: PartOp) -> None:
     """A dim of the codelet, some of its iterations, and no loop over it outside."""
     from .codelet import LoopOp
     from .codelet_fused import PartOp
+    from .codelet_walks import SpanOp
 
     dims = enclosing_codelet(op).dims.as_dict()
     dim, start, stop = op.dim.data, op.start.value.data, op.stop.value.data
@@ -40,7 +41,7 @@ def verify_part(op: PartOp) -> None:
     if not 0 <= start < stop <= dims[dim]:
         raise VerifyException(f"expected some of the {dims[dim]} iterations of {dim}, found {start} to {stop}")
     parent = op.parent_op()
-    while isinstance(parent, LoopOp | PartOp):
+    while isinstance(parent, LoopOp | PartOp | SpanOp):
         if parent.dim.data == dim:
             raise VerifyException(f"expected no loop over {dim} around a part of it")
         parent = parent.parent_op()

@@ -22,6 +22,8 @@ from .types import is_element_type
 if TYPE_CHECKING:
     from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp, ViewOp
     from .codelet_attributes import SurrogateType
+    from .codelet_fused import PartOp
+    from .codelet_walks import SpanOp
 
 
 def surrogate(value: SSAValue) -> SurrogateType:
@@ -58,16 +60,31 @@ def extents_at(op: Operation) -> dict[str, int]:
     """Dim -> iterations of a full tile where `op` stands: the codelet's extents, narrowed by the loops around."""
     from .codelet import LoopOp
     from .codelet_fused import PartOp
+    from .codelet_walks import SpanOp
 
     codelet = enclosing_codelet(op)
     extents = codelet.dims.as_dict()
+    around: list[LoopOp | PartOp | SpanOp] = []
     parent = op.parent_op()
-    while isinstance(parent, LoopOp | PartOp):
-        dim, most = parent.dim.data, parent.extent if isinstance(parent, PartOp) else parent.step.value.data
-        if dim in extents:
-            extents[dim] = min(extents[dim], most)
+    while isinstance(parent, LoopOp | PartOp | SpanOp):
+        around.append(parent)
         parent = parent.parent_op()
+    for parent in reversed(around):
+        dim = parent.dim.data
+        if dim in extents:
+            extents[dim] = min(extents[dim], _most(parent, extents))
     return extents
+
+
+def _most(op: LoopOp | PartOp | SpanOp, extents: Mapping[str, int]) -> int:
+    """The iterations of its dim inside of an op, at most."""
+    from .codelet_fused import PartOp
+    from .codelet_walks import SpanOp
+
+    if isinstance(op, SpanOp):
+        low, high = op.form.range(extents)
+        return high - low + 1
+    return op.extent if isinstance(op, PartOp) else op.step.value.data
 
 
 def local_axes(op: LocalOp) -> tuple[Axis, ...]:
@@ -121,14 +138,16 @@ def verify_codelet(op: CodeletOp) -> None:
     """Positive dims; one argument of the same type per tensor; only ops of a codelet inside."""
     from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
     from .codelet_fused import FillOp, PartOp
+    from .codelet_walks import ShadowOp, SpanOp
 
+    allowed = LoopOp | PartOp | SpanOp | LocalOp | ShadowOp | TransferOp | FillOp | ComputeOp
     for dim, extent in op.dims.data:
         if extent < 1:
             raise VerifyException(f"expected a positive extent of dim {dim}, found {extent}")
     if list(op.body.block.arg_types) != list(op.tensors.types):
         raise VerifyException("expected one block argument of the same type for each tensor")
     for inner in op.walk():
-        if inner is not op and not isinstance(inner, LoopOp | PartOp | LocalOp | TransferOp | FillOp | ComputeOp):
+        if inner is not op and not isinstance(inner, allowed):
             raise VerifyException(f"expected loops, locals, transfers and computes in a codelet, found {inner.name}")
 
 
@@ -187,9 +206,10 @@ def verify_transfer(op: TransferOp) -> None:
     """
     from .codelet import LocalOp
     from .codelet_fused_rules import verify_over
+    from .codelet_walks import ShadowOp
 
     source, destination = surrogate(op.source), surrogate(op.destination)
-    locals_ = [isinstance(side.owner, LocalOp) for side in (op.source, op.destination)]
+    locals_ = [isinstance(side.owner, LocalOp | ShadowOp) for side in (op.source, op.destination)]
     if not any(locals_) and op.over is None:
         raise VerifyException("expected a local on at least one side of a transfer")
     if any(locals_) and op.over is not None:
@@ -230,8 +250,10 @@ def verify_compute(op: ComputeOp) -> None:
         if dim not in dims_of(statement) or bound.count(dim) > 1:
             raise VerifyException(f"expected each dim of the statement to be bound once, found {dim}")
     for dim in dims_of(statement):
-        if dim not in bound and extents[dim] > 1:
-            raise VerifyException(f"expected dim {dim} to be bound or to have one iteration, found {extents[dim]}")
+        if dim not in bound and dim not in op.walked and extents[dim] > 1:
+            raise VerifyException(
+                f"expected dim {dim} to be bound, walked over, or to have one iteration, found {extents[dim]}"
+            )
     slots = [name for name, _ in op.dims.data]
     for axis, dim in op.spread.data if op.spread is not None else ():
         if axis not in ("x", "y") or dim not in slots:

@@ -143,30 +143,34 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
 
 
 def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
-    """`dim step 8 [ahead] {body}`."""
+    """`dim step 8 [ahead] [alternating] {body}`."""
     dim = StringAttr(parser.parse_identifier())
     parser.parse_keyword("step")
     properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
-    if parser.parse_optional_keyword("ahead"):
-        properties["ahead"] = UnitAttr()
+    for word in ("ahead", "alternating"):
+        if parser.parse_optional_keyword(word):
+            properties[word] = UnitAttr()
     return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
 
 
 def print_loop(op: LoopOp, printer: Printer) -> None:
     """See `parse_loop`."""
-    printer.print_string(f" {op.dim.data} step {op.step.value.data}{' ahead' if op.ahead is not None else ''}")
+    words = "".join(f" {word}" for word in ("ahead", "alternating") if word in op.properties)
+    printer.print_string(f" {op.dim.data} step {op.step.value.data}{words}")
     print_attributes(op, printer)
     print_body(op.body, printer)
 
 
 def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
-    """`"access", ... [buffers 2] [at [0, 128]] : type`."""
+    """`"access", ... [buffers 2] [kept] [at [0, 128]] : type`."""
     texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
     buffers = parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
     properties: dict[str, Attribute] = {
         "accesses": ArrayAttr(StringAttr(text) for text in texts),
         "buffers": IntegerAttr(buffers, i64),
     }
+    if parser.parse_optional_keyword("kept"):
+        properties["kept"] = UnitAttr()
     if parser.parse_optional_keyword("at"):
         slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
         properties["addresses"] = DenseArrayBase.from_list(i64, slots)
@@ -181,6 +185,8 @@ def print_local(op: LocalOp, printer: Printer) -> None:
     printer.print_list(op.accesses, lambda access: printer.print_string_literal(access.data))
     if op.buffers.value.data != 1:
         printer.print_string(f" buffers {op.buffers.value.data}")
+    if op.kept is not None:
+        printer.print_string(" kept")
     if op.slots is not None:
         printer.print_string(f" at {list(op.slots)}")
     print_attributes(op, printer)
@@ -199,22 +205,31 @@ _BINDINGS: Bindings = {
 
 
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
-    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... [keep] [borders [X]] : (types)`."""
+    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... : (types)`.
+
+    After functions and the like: `[over [p]] [keep] [borders [X]]`.
+    """
     start = parser.pos
     on = parse_capability(parser)
     properties: dict[str, Attribute] = {"on": on, "statement": StatementAttr(StatementAttr.parse_literal(parser))}
     operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
     properties |= parse_bindings(_BINDINGS, parser)
+    _parse_names("over", parser, properties)
     if parser.parse_optional_keyword("keep"):
         properties["keep"] = UnitAttr()
-    if parser.parse_optional_keyword("borders"):
-        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
-        properties["borders"] = ArrayAttr(StringAttr(name) for name in names)
+    _parse_names("borders", parser, properties)
     attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
     values = parser.resolve_operands(operands, types, start)
     return cls.create(operands=values, properties=properties, attributes=attributes)
+
+
+def _parse_names(word: str, parser: Parser, properties: dict[str, Attribute]) -> None:
+    """`[word [a, b]]`."""
+    if parser.parse_optional_keyword(word):
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
+        properties[word] = ArrayAttr(StringAttr(name) for name in names)
 
 
 def print_compute(op: ComputeOp, printer: Printer) -> None:
@@ -228,6 +243,8 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
         printer.print_list(op.tensors, printer.print_ssa_value)
     values = (op.dims, op.functions, op.immediates, op.spread, op.skip, op.take)
     print_bindings(zip(_BINDINGS, values, strict=True), printer)
+    if op.over is not None:
+        printer.print_string(f" over [{', '.join(op.walked)}]")
     if op.keep is not None:
         printer.print_string(" keep")
     if op.borders is not None:

@@ -27,7 +27,7 @@ from ..files import make_folder
 from ..frontends.input_shapes import InputShapes
 from ..interpreters.graph import run_graph
 from ..machine.stage_isa import StageIsa
-from ..passes.graph_to_stages.read import Reader
+from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
 from ..resources import Resources, attach, resources_of
 from .models import choose_inputs, compile, expected_outputs, load_model, make_context, read_expected

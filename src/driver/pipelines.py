@@ -110,10 +110,21 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "codelet-parallelize",
         "codelet-pipeline",
         "codelet-prefetch" if options.partition else "",
-        "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate",
-        "codelet-verify" if options.prove else "",
+        *_placed(options),
         "convert-codelet-to-mnemonic",
     )
+
+
+def _placed(options: CompileOptions) -> Sequence[str]:
+    """Addresses of codelets, and their proof."""
+    return (
+        "codelet-allocate{keep_intermediates=true}" if options.keep_intermediates else "codelet-allocate",
+        "codelet-verify" if options.prove else "",
+    )
+
+
+def _stages(options: CompileOptions, _: Room) -> Sequence[str]:
+    return "convert-graph-to-codelet", *_placed(options), "convert-codelet-to-stages"
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ class Pipeline:
 PIPELINES = {
     "queues": Pipeline(_queues),
     "loops": Pipeline(lambda *_: ("graph-fuse", "convert-graph-to-nest", "convert-nest-to-loops"), ("i8", "i8")),
-    "stages": Pipeline(lambda *_: ("convert-graph-to-stages",), ("i8", "i8"), groups=False),
+    "stages": Pipeline(_stages, ("i8", "i8"), groups=False),
     "packets": Pipeline(lambda *_: ("convert-graph-to-nest", "convert-nest-to-packets"), ("u8", "i8"), groups=False),
 }
 

@@ -1,16 +1,14 @@
-"""The instructions of a machine of stages by what they do, and programs written with tokens."""
+"""The instructions of a machine of stages by what they do, and programs of them."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import TilewrightError
-from .encoding import encode
 from .model import Machine, Memory, Mnemonic
 from .stage_rules import capability_of
-from .stages import CONSTANT, ELEMENTWISE, PRODUCTS, TokenQueue, element_bytes, kind_of, row_bytes
+from .stages import CONSTANT, ELEMENTWISE, PRODUCTS, TokenQueue, kind_of, row_bytes
 
 
 @dataclass
@@ -82,23 +80,14 @@ class StageIsa:
         way = "into" if inward else "from"
         raise TilewrightError("target", self.machine.name, f"an instruction that copies {way} {memory.name}", "none")
 
-    def token(self, src: str, dst: str) -> TokenQueue:
-        """The queue from a unit to another."""
-        for queue in self.stages.tokens:
-            if (queue.src, queue.dst) == (src, dst):
-                return queue
-        raise TilewrightError("target", self.machine.name, f"tokens from {src} to {dst}", "none")
+    def token(self, src: str, dst: str) -> TokenQueue | None:
+        """The queue from a unit to another, if there is one."""
+        return next((queue for queue in self.stages.tokens if (queue.src, queue.dst) == (src, dst)), None)
 
-    def element_bytes(self, memory: Memory) -> int:
-        """Bytes of an element of a memory."""
-        return element_bytes(memory)
-
-    def micro_op(self, dst: int, src: int = 0, block: int = 0) -> int:
-        """A micro-op of products; of vectors `src` is another sum."""
-        values, shifts = (dst, src, block), self.stages.field_shifts()
-        words = [operand.address for operand in self.products.operands]
-        code = 0
-        for word, value in zip(words, values, strict=True):
+    def micro_op(self, fields: Mapping[str, int]) -> int:
+        """A micro-op of these fields; `TilewrightError` (kind `program`) where one does not hold its value."""
+        shifts, code = self.stages.field_shifts(), 0
+        for word, value in fields.items():
             first, width = shifts[word]
             if not 0 <= value < 1 << width:
                 raise TilewrightError("program", "micro-op", f"{word} of {width} bits", str(value))
@@ -108,55 +97,23 @@ class StageIsa:
 
 @dataclass
 class StageWriter:
-    """A program, instruction after instruction; what a unit pops waits for its next instruction."""
+    """A program, instruction after instruction, without tokens."""
 
     isa: StageIsa
     code: list[Instruction] = field(default_factory=list[Instruction])
-    pending: dict[str, deque[TokenQueue]] = field(default_factory=dict[str, deque[TokenQueue]])
-    last: dict[str, int] = field(default_factory=dict[str, int])
 
-    def pop(self, src: str, dst: str, count: int = 1) -> None:
-        """The next instruction of `dst` waits for so many tokens of `src`."""
-        self.pending.setdefault(dst, deque()).extend([self.isa.token(src, dst)] * count)
-
-    def push(self, src: str, dst: str) -> None:
-        """The last instruction of `src` gives a token to `dst`, once it is done."""
-        queue = self.isa.token(src, dst)
-        self.flush(src)
-        if src not in self.last or self.code[self.last[src]].fields.get(queue.push):
-            self.nothing(src)
-        self.code[self.last[src]].fields[queue.push] = 1
-
-    def flush(self, unit: str) -> None:
-        """Instructions that do nothing take what is popped."""
-        while self.pending.get(unit):
-            self.nothing(unit)
-
-    def nothing(self, unit: str) -> None:
-        """An instruction of a unit that moves no bytes."""
+    def nothing(self, unit: str) -> Instruction:
+        """An instruction of a unit that moves no bytes; it is not appended."""
         mnemonics = (*self.isa.loads.values(), self.isa.store)
-        self.add(next(mnemonic for mnemonic in mnemonics if mnemonic.unit == unit), {})
+        return Instruction(next(mnemonic for mnemonic in mnemonics if mnemonic.unit == unit), {})
 
-    def add(self, mnemonic: Mnemonic, fields: dict[str, int]) -> Instruction:
-        """Appends an instruction; it pops what waits, each queue once, and those before it the rest."""
-        waiting = self.pending.setdefault(mnemonic.unit, deque())
-        while max(Counter(queue.name for queue in waiting).values(), default=0) > 1:
-            self.nothing_for(mnemonic.unit, waiting)
+    def add(self, mnemonic: Mnemonic, fields: Mapping[str, int]) -> Instruction:
+        """Appends an instruction."""
         made = Instruction(mnemonic, dict(fields))
-        while waiting:
-            made.fields[waiting.popleft().pop] = 1
-        self.last[mnemonic.unit] = len(self.code)
         self.code.append(made)
         return made
 
-    def nothing_for(self, unit: str, waiting: deque[TokenQueue]) -> None:
-        """One instruction that does nothing but pop the first of what waits."""
-        first = waiting.popleft()
-        rest, self.pending[unit] = self.pending[unit], deque([first])
-        self.nothing(unit)
-        self.pending[unit] = rest
-
-    def copy(self, mnemonic: Mnemonic, sizes: dict[str, int]) -> Instruction:
+    def copy(self, mnemonic: Mnemonic, sizes: Mapping[str, int]) -> Instruction:
         """A copy, by the roles of its action (`stage_rules.ACTIONS`)."""
         action = mnemonic.action
         assert action is not None
@@ -169,33 +126,14 @@ class StageWriter:
         micro: tuple[int, int],
         trips: tuple[int, int],
         strides: Sequence[tuple[int, int]],
-        **fields: int,
+        fields: Mapping[str, int],
     ) -> Instruction:
         """Micro-ops from a first to before an end, in two loops; strides of each operand over these."""
         assert mnemonic.action is not None
         roles, extents = dict(mnemonic.action.roles), dict(mnemonic.extents)
         values = {roles["first"]: micro[0], roles["end"]: micro[1]}
         values |= {extents["outer"]: trips[0], extents["inner"]: trips[1]}
-        for operand, (outer, inner) in zip(mnemonic.operands, strides, strict=False):
+        for operand, (outer, inner) in zip(mnemonic.operands, strides, strict=True):
             words = dict(operand.strides)
             values |= {words["outer"]: outer if trips[0] > 1 else 0, words["inner"]: inner if trips[1] > 1 else 0}
-        return self.add(mnemonic, values | fields)
-
-    def apply(
-        self,
-        name: str,
-        value: int | None,
-        micro: tuple[int, int],
-        trips: tuple[int, int],
-        strides: Sequence[tuple[int, int]],
-    ) -> Instruction:
-        """A function of sums and a number, or (None) of sums and others."""
-        mnemonic = self.isa.vectors if value is None else self.isa.immediate
-        (_, word), *_ = mnemonic.functions
-        codes = dict(next(item for item in mnemonic.fields if item.name == word).enum)
-        numbers = {mnemonic.immediates[0][1]: value} if value is not None else {}
-        return self.walk(mnemonic, micro, trips, strides, **{word: codes[name]}, **numbers)
-
-    def bytes(self) -> bytes:
-        """The words."""
-        return b"".join(encode(self.isa.machine, one.mnemonic.name, one.fields) for one in self.code)
+        return self.add(mnemonic, {**values, **fields})

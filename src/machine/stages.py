@@ -86,7 +86,7 @@ def rows_of(capability: Capability) -> dict[str, int]:
     """Elements of a row of each operand: the product of its dims' limits."""
     limits = {dim.name: dim.limit for dim in capability.dims}
     found: dict[str, int] = {}
-    for access in _accesses(capability):
+    for access in operand_accesses(capability):
         size = 1
         for dim in access.dims:
             size *= limits.get(dim, 1)
@@ -101,7 +101,8 @@ def row_bytes(capability: Capability) -> dict[str, int]:
     return {name: count * sizes.get(name, 0) for name, count in rows_of(capability).items()}
 
 
-def _accesses(capability: Capability) -> Iterable[Strided]:
+def operand_accesses(capability: Capability) -> Iterable[Strided]:
+    """What a capability's statement reads and writes."""
     statement = capability.statement
     parts = [statement.target, statement.value]
     while parts:

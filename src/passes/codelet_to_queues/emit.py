@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...algebra.window import Range, narrowed
-from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
@@ -23,10 +22,8 @@ from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
 from .price import Prices
-from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Transfer
-
-MAX_STEPS = 1 << 22
-"""Nodes of codelets that are run at most, each iteration of each loop counted."""
+from .run import Runner, State
+from .tree import Codelet, Fill, Issue, Transfer
 
 
 @dataclass
@@ -38,25 +35,11 @@ class Code:
 
 
 @dataclass
-class State:
-    """Where a codelet stands: ranges of its dims, and the address and origin that each surrogate stands for."""
+class PlannedState(State):
+    """With what transfers and computes of known shapes become."""
 
-    ranges: dict[str, Range]
-    addresses: list[int]
-    origins: list[tuple[int, ...]]
-    runs: list[int]
     plans: dict[tuple[object, ...], TransferPlan] = field(default_factory=dict[tuple[object, ...], TransferPlan])
     computes: dict[int, tuple[ComputePlan, Cutter]] = field(default_factory=dict[int, tuple[ComputePlan, Cutter]])
-
-    @classmethod
-    def of(cls, codelet: Codelet) -> State:
-        """The beginning of a codelet."""
-        return cls(
-            {dim: Range(0, extent) for dim, extent in codelet.dims},
-            [s.addresses[0] for s in codelet.surrogates],
-            [(0,) * len(s.shape) for s in codelet.surrogates],
-            [0] * len(codelet.surrogates),
-        )
 
 
 class Instruction(NamedTuple):
@@ -78,23 +61,23 @@ class Emitted:
     places: tuple[int, ...]
 
 
-class Emitter:
+class Emitter(Runner[PlannedState]):
     """Emits codelets one after another; `finish` puts what they are in order."""
 
     def __init__(self, machine: Machine) -> None:
+        super().__init__()
         self.isa = Isa(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
         self.prices = Prices(machine)
         self.touches = Touches()
         self.offchip: set[int] = set()  # units that move data from or to memories off chip
-        self.steps = 0
         self.layers = LayerRecorder()
         self.layer = 0
         self.instructions: list[Instruction] = []
 
     def codelet(self, codelet: Codelet) -> None:
         """Emits one codelet."""
-        self._run(codelet, State.of(codelet), self._layer(codelet))
+        self._run(codelet, PlannedState.of(codelet), self._layer(codelet))
 
     def turns(
         self,
@@ -106,7 +89,7 @@ class Emitter:
 
         `groups` has the name of the group of layers that each is of.
         """
-        states = [State.of(codelet) for codelet in codelets]
+        states = [PlannedState.of(codelet) for codelet in codelets]
         layers = [self._layer(codelet, group) for codelet, group in zip(codelets, groups, strict=True)]
         for number, ranges in turns:
             state = states[number]
@@ -116,76 +99,12 @@ class Emitter:
     def _layer(self, codelet: Codelet, group: str = "") -> int:
         return self.layers.layer(codelet.nodes or (codelet.name,), group)
 
-    def _run(self, codelet: Codelet, state: State, layer: int) -> None:
+    def _run(self, codelet: Codelet, state: PlannedState, layer: int) -> None:
         """Emits a codelet from a state on; what it emits is of `layer`."""
         self.layer = layer
-        self._body(codelet, codelet.body, state)
+        self.body(codelet, codelet.body, state)
 
-    def _body(self, codelet: Codelet, body: Sequence[Node], state: State) -> None:
-        for node in body:
-            self.steps += 1
-            if self.steps > MAX_STEPS:
-                raise TilewrightError(
-                    "unsupported",
-                    f"codelet @{codelet.name}",
-                    f"at most {MAX_STEPS} steps of all loops",
-                    "more",
-                    "use larger tiles",
-                )
-            match node:
-                case Loop():
-                    self._loop(codelet, node, state)
-                case Part(dim, start):
-                    whole = state.ranges[dim]
-                    state.ranges[dim] = Range(start, node.step)
-                    self._body(codelet, node.body, state)
-                    state.ranges[dim] = whole
-                case Fill():
-                    self._fill(codelet, node, state)
-                case Define(local):
-                    self._define(codelet, local, state)
-                case Transfer():
-                    self._transfer(codelet, node, state)
-                case Issue():
-                    self._issue(codelet, node, state)
-
-    def _loop(self, codelet: Codelet, loop: Loop, state: State) -> None:
-        whole = state.ranges[loop.dim]
-        end = whole.start + whole.extent
-        pieces = [Range(start, min(loop.step, end - start)) for start in range(whole.start, end, loop.step)]
-        if loop.ahead:
-            self._ahead(codelet, loop, pieces, state)
-        else:
-            for piece in pieces:
-                state.ranges[loop.dim] = piece
-                self._body(codelet, loop.body, state)
-        state.ranges[loop.dim] = whole
-
-    def _ahead(self, codelet: Codelet, loop: Loop, pieces: Sequence[Range], state: State) -> None:
-        """The loop with the head of each piece before the rest of the piece before it."""
-
-        def head(piece: Range) -> tuple[list[int], list[tuple[int, ...]]]:
-            state.ranges[loop.dim] = piece
-            self._body(codelet, loop.body[: loop.ahead], state)
-            return state.addresses.copy(), state.origins.copy()
-
-        following = head(pieces[0])
-        for piece, after in zip(pieces, (*pieces[1:], None), strict=True):
-            here = following
-            if after is not None:
-                following = head(after)
-            state.ranges[loop.dim] = piece
-            state.addresses[:], state.origins[:] = here
-            self._body(codelet, loop.body[loop.ahead :], state)
-
-    def _define(self, codelet: Codelet, local: int, state: State) -> None:
-        surrogate = codelet.surrogates[local]
-        assert surrogate.axes is not None
-        state.addresses[local] = surrogate.addresses[state.runs[local] % len(surrogate.addresses)]
-        state.runs[local] += 1
-        state.origins[local] = tuple(axis.low(state.ranges) for axis in surrogate.axes)
-
-    def _fill(self, codelet: Codelet, node: Fill, state: State) -> None:
+    def fill(self, codelet: Codelet, node: Fill, state: PlannedState) -> None:
         plan = state.plans.get((id(node),))
         if plan is None:
             plan = state.plans[(id(node),)] = plan_fill(self.isa, codelet, node)
@@ -193,7 +112,7 @@ class Emitter:
         for part in plan.parts:
             self._part(part, (address, address))
 
-    def _transfer(self, codelet: Codelet, node: Transfer, state: State) -> None:
+    def transfer(self, codelet: Codelet, node: Transfer, state: PlannedState) -> None:
         for box in unrolled(codelet, node, box_of(codelet, node, state.ranges)):
             key = (id(node), box.counts, box.clips)
             plan = state.plans.get(key)
@@ -218,7 +137,7 @@ class Emitter:
             part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target]
         )
 
-    def _issue(self, codelet: Codelet, node: Issue, state: State) -> None:
+    def issue(self, codelet: Codelet, node: Issue, state: PlannedState) -> None:
         known = state.computes.get(id(node))
         if known is None:
             plan = plan_compute(self.isa, codelet, node)
@@ -228,7 +147,7 @@ class Emitter:
         for box in cutter.boxes(ranges) if ranges is not None else ():
             self._box(codelet, node, state, plan, box)
 
-    def _box(self, codelet: Codelet, node: Issue, state: State, plan: ComputePlan, box: Box) -> None:
+    def _box(self, codelet: Codelet, node: Issue, state: PlannedState, plan: ComputePlan, box: Box) -> None:
         ranges = box.ranges
         shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound), box.outside)
         keep = node.keep or any(ranges[dim].start for dim in plan.reduced)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...algebra.allocation import BumpAllocator, LiveRange, align_up, allocate
-from .tree import Codelet, Define, Fill, Issue, Loop, Part, Surrogate, Transfer, Visit, visits
+from .tree import Around, Codelet, Define, Fill, Issue, Surrogate, Transfer, Visit, visits
 
 
 def touched(node: object) -> tuple[int, ...]:
@@ -52,7 +52,7 @@ def lifetimes(codelet: Codelet) -> dict[int, tuple[int, int]]:
 
 
 def _loop_spans(every: Sequence[Visit]) -> dict[int, tuple[int, int]]:
-    spans = {id(v.node): (v.position, v.position) for v in every if isinstance(v.node, Loop | Part)}
+    spans = {id(v.node): (v.position, v.position) for v in every if isinstance(v.node, Around)}
     for visit in every:
         for loop in visit.loops:
             spans[id(loop)] = spans[id(loop)][0], visit.position

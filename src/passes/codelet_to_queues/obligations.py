@@ -16,7 +16,7 @@ from ...algebra.statement import accesses, tensors_of
 from ...machine import Machine, Memory
 from .isa import find_capability
 from .locals import lifetimes
-from .tree import Codelet, Define, Issue, Loop, Part, Surrogate, Transfer, Visit, box_axes, visits
+from .tree import Codelet, Define, Issue, Loop, Part, Span, Surrogate, Transfer, Visit, box_axes, visits
 
 _ZERO = Affine(0)
 
@@ -148,6 +148,9 @@ class _Builder:
                 self._loop(visit.node, ranges)
             case Part(dim, start):
                 span = _Span(Affine(start), Affine(visit.node.step))
+                self.ranges[id(visit.node)] = {**ranges, dim: span}
+            case Span(dim, form):
+                span = _Span(_low(form, ranges), _reach(form, ranges) + Affine(1))
                 self.ranges[id(visit.node)] = {**ranges, dim: span}
             case Define(local):
                 axes = self.codelet.surrogates[local].axes

@@ -90,6 +90,9 @@ class ComputePlan:
 
 def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
     """Chooses the mnemonic; raises `TilewrightError` (kind `target`) where none fits."""
+    if node.over:
+        subject, lever = f"codelet @{codelet.name}, compute {node.node}.{node.capability}", "loop over them outside"
+        raise TilewrightError("target", subject, "bound dims", f"a walk over {', '.join(node.over)}", lever)
     surrogates = [codelet.surrogates[index] for index in node.tensors]
     binding = _binding(isa, node, surrogates)
     statement = node.statement

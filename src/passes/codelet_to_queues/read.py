@@ -23,10 +23,11 @@ from ...dialects.codelet import (
 from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
 from ...dialects.codelet_rules import access_axes, local_axes, surrogate
 from ...dialects.codelet_schedule import leading, share_of
+from ...dialects.codelet_walks import ShadowOp, SpanOp
 from ...dialects.layer_attributes import nodes_of
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
-from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Surrogate, Transfer
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Surrogate, Transfer
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ class _Reader:
             match op:
                 case LoopOp():
                     ahead = 0 if op.ahead is None else len(leading(op))
-                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block), ahead))
+                    turning = op.alternating is not None
+                    nodes.append(Loop(op.dim.data, op.step.value.data, self._body(op.body.block), ahead, turning))
                 case LocalOp():
                     nodes.append(self._local(op))
                 case TransferOp():
@@ -180,6 +182,10 @@ class _Reader:
                 case PartOp():
                     start, stop = op.start.value.data, op.stop.value.data
                     nodes.append(Part(op.dim.data, start, stop, self._body(op.body.block)))
+                case SpanOp():
+                    nodes.append(Span(op.dim.data, op.form, self._body(op.body.block)))
+                case ShadowOp():
+                    self.index[op.result] = self._at(op.source)
                 case FillOp():
                     nodes.append(Fill(self._at(op.target), op.value.value.data))
                 case ComputeOp():
@@ -210,6 +216,7 @@ class _Reader:
             op.keep is not None,
             op.border_names,
             share_of(op),
+            op.walked,
         )
 
     def _at(self, value: SSAValue) -> int:
@@ -233,7 +240,8 @@ def _make(
 ) -> Surrogate:
     axes = None if local is None else local_axes(local)
     element = element_type_name(type.element)
-    return Surrogate(name, type.memory, type.sizes, element, tuple(addresses), axes, constant)
+    stays = local is not None and local.kept is not None
+    return Surrogate(name, type.memory, type.sizes, element, tuple(addresses), axes, constant, stays=stays)
 
 
 def _number(pad: IntegerAttr | FloatAttr | None) -> int | float | None:

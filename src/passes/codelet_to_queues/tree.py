@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...algebra.affine import Affine
 from ...algebra.element import element_dtype
 from ...algebra.expr import Statement
 from ...algebra.window import Axis, Share
@@ -15,7 +16,8 @@ class Surrogate:
     """A tensor or local of a codelet: row-major elements in `memory`, at one of `addresses` (bytes; one per copy).
 
     `axes` are the window that a local stands for; a whole tensor has none.  `constant` tensors are never written.
-    Where `ring` is not 0 only so much of an axis is kept, index i in the place of i modulo that.
+    Where `ring` is not 0 only so much of an axis is kept, index i in the place of i modulo that.  A local that `stays`
+    is not loaded again while a copy has its window.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Surrogate:
     axes: tuple[Axis, ...] | None = None
     constant: bool = False
     ring: tuple[int, ...] = ()
+    stays: bool = False
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -99,6 +102,7 @@ class Issue:
     keep: bool = False
     borders: tuple[str, ...] = ()
     share: Share = ()
+    over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,19 +121,31 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Span:
+    """`body` once, while `dim` ranges over all values of `form` (see `codelet.span`)."""
+
+    dim: str
+    form: Affine
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
 class Loop:
     """`body` for each piece of `step` iterations of the current range of `dim`.
 
-    The first `ahead` nodes of a piece are done before the rest of the piece before it.
+    The first `ahead` nodes of a piece are done before the rest of the piece before it.  Of `alternating` loops every
+    other run goes from the last piece to the first.
     """
 
     dim: str
     step: int
     body: tuple[Node, ...]
     ahead: int = 0
+    alternating: bool = False
 
 
-Node = Define | Transfer | Fill | Issue | Part | Loop
+Around = Loop | Part | Span
+Node = Define | Transfer | Fill | Issue | Around
 
 
 @dataclass(frozen=True)
@@ -148,7 +164,7 @@ class Visit:
     """A node with the loops and parts around it, outermost first, and its place in a walk of the tree."""
 
     node: Node
-    loops: tuple[Loop | Part, ...]
+    loops: tuple[Around, ...]
     position: int
 
 
@@ -156,21 +172,25 @@ def visits(codelet: Codelet) -> Iterator[Visit]:
     """All nodes in order, a loop before its body."""
     counter = [0]
 
-    def walk(body: tuple[Node, ...], loops: tuple[Loop | Part, ...]) -> Iterator[Visit]:
+    def walk(body: tuple[Node, ...], loops: tuple[Around, ...]) -> Iterator[Visit]:
         for node in body:
             yield Visit(node, loops, counter[0])
             counter[0] += 1
-            if isinstance(node, Loop | Part):
+            if isinstance(node, Around):
                 yield from walk(node.body, (*loops, node))
 
     yield from walk(codelet.body, ())
 
 
-def tile_extents(codelet: Codelet, loops: tuple[Loop | Part, ...]) -> dict[str, int]:
+def tile_extents(codelet: Codelet, loops: tuple[Around, ...]) -> dict[str, int]:
     """Dim -> iterations of a full tile inside `loops`."""
     extents = dict(codelet.dims)
     for loop in loops:
-        extents[loop.dim] = min(extents[loop.dim], loop.step)
+        if isinstance(loop, Span):
+            low, high = loop.form.range(extents)
+            extents[loop.dim] = high - low + 1
+        else:
+            extents[loop.dim] = min(extents[loop.dim], loop.step)
     return extents
 
 

@@ -282,7 +282,7 @@ codelet.program @main {
 
 // -----
 
-// CHECK: expected dim m to be bound or to have one iteration, found 2
+// CHECK: expected dim m to be bound, walked over, or to have one iteration, found 2
 codelet.program @main {
   codelet.codelet @c dims {m = 2} () {
     %l = codelet.local "X[m]" : !codelet.surrogate<2xf32, @GBUF>

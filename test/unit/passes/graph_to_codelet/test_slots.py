@@ -11,9 +11,9 @@ from tilewright.dialects import graph
 from tilewright.dialects.types import si8, tensor
 from tilewright.driver import reference
 from tilewright.frontends.integer_layers import IntegerLayers
-from tilewright.passes.graph_to_stages import convert_graph_to_stages as conversion
-from tilewright.passes.graph_to_stages.slots import Slots
-from tilewright.passes.graph_to_stages.works import Tiles
+from tilewright.passes.codelet_to_queues.slots import Slots
+from tilewright.passes.graph_to_codelet import convert_graph_to_codelet as conversion
+from tilewright.passes.graph_to_codelet.works import Tiles
 
 RNG = np.random.default_rng(25)
 
@@ -30,8 +30,10 @@ def convolution(channels: int, size: int, out: int, step: int = 1) -> ModuleOp:
 
 def test_the_least_recently_used_is_replaced() -> None:
     slots = Slots(2)
-    assert [slots.use((key,), step) for step, key in enumerate([5, 6, 5, 7, 5, 6], 1)] == [0, 0, 0, 2, 0, 4]
-    assert slots.held == [(5,), (6,)]
+    assert [(slots.use(key), slots.now) for key in (5, 6, 5, 7, 5, 6)] == [
+        *((False, 0), (False, 1), (True, 0), (False, 1), (True, 0), (False, 1)),
+    ]
+    assert slots.held == [5, 6]
 
 
 @pytest.mark.parametrize("outer", [True, False])

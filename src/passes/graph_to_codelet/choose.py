@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 
+from ...algebra.allocation import BumpAllocator
 from ...costs.stages.code import COLUMNS, KIND, OFF_BYTES, ROWS, STORE, read_code
 from ...costs.stages.schedule import run_stages
+from ...dialects.codelet import TensorOp
 from ...errors import InfeasibleError
-from ...machine.stage_isa import StageIsa, StageWriter
-from .emit import LayerWriter
-from .works import Tiles, Work, rooms
+from ...machine.stage_isa import StageIsa
+from ..codelet_to_queues.locals import place_locals
+from ..codelet_to_queues.read import Tensors, read_codelet
+from ..codelet_to_queues.tree import Codelet
+from ..codelet_to_stages.emit import StageEmitter
+from .layer import LayerBuilder
+from .works import Tiles, Work, require_room
 
 TIMED = 4
 """Candidates of fewest cycles, and as many of little traffic, whose instructions are written and timed."""
@@ -30,13 +37,13 @@ def choose_tiles(isa: StageIsa, work: Work) -> Tiles:
     found: list[tuple[float, float, int, Tiles]] = []
     for number, tiles in enumerate(_candidates(isa, work)):
         try:
-            rooms(isa, work, tiles)
+            require_room(isa, work, tiles)
         except InfeasibleError:
             continue
         found.append((*_estimate(isa, work, tiles), number, tiles))
     if not found:
         smallest = Tiles(1, 1, 1, 1)
-        rooms(isa, work, smallest)
+        require_room(isa, work, smallest)
         return smallest
     found.sort(key=lambda one: one[:3])
     little = LITTLE * work.compulsory_bytes
@@ -48,24 +55,46 @@ def choose_tiles(isa: StageIsa, work: Work) -> Tiles:
         if (taken := layer_figures(isa, work, tiles)) is not None
     ]
     if not timed:
+        _placed(isa, work, found[0][3])
         raise InfeasibleError(isa.micro.name, 1, 0, "micro-ops", "choose smaller tiles", work.name)
     near = [one for one in timed if one[0] <= (1 + NEAR) * min(timed)[0]]
     return min(near, key=lambda one: (max(one[1], little), one[0], one[2]))[3]
 
 
 def layer_figures(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[int, int] | None:
-    """Cycles and DRAM bytes of a layer alone; None where its micro-ops do not fit."""
-    writer = StageWriter(isa)
-    layer = LayerWriter(writer, work, tiles)
-    layer.write()
-    if isa.micro.depth is not None and len(layer.ops) > isa.micro.depth:
+    """Cycles and DRAM bytes of a layer alone; None where it does not fit."""
+    emitter = StageEmitter(isa)
+    try:
+        emitter.codelet(_placed(isa, work, tiles))
+    except InfeasibleError:
         return None
-    writer.flush(isa.loading)
-    code = read_code(isa.machine, writer.bytes())
+    code = read_code(isa.machine, emitter.finish())
     copies = code.rows[code.rows[:, KIND] <= STORE]
     moved = int((copies[:, ROWS] * copies[:, COLUMNS] * copies[:, OFF_BYTES]).sum())
     fetched = len(code.rows) * max(word.bytes for word in isa.machine.words.values())
     return int(run_stages(code)[1].max()), moved + fetched
+
+
+def _placed(isa: StageIsa, work: Work, tiles: Tiles) -> Codelet:
+    """The layer's codelet with addresses as if it were alone; `InfeasibleError` where a memory is too small."""
+    op = LayerBuilder(isa, work, tiles).build()
+    roots = {value: value.owner for value in op.tensors if isinstance(value.owner, TensorOp)}
+    written = frozenset(roots[value] for value in op.tensors if value is work.result.tensor)
+    codelet, _ = read_codelet(op, Tensors(roots, written), allocated=False)
+    op.erase()
+    surrogates = list(codelet.surrogates)
+    for memory in isa.machine.memories:
+        placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
+        if isinstance(placed, int):
+            lever = "choose smaller tiles"
+            raise InfeasibleError(memory.name, placed, memory.capacity_bytes, "bytes", lever, work.name)
+        for index, slots in placed.items():
+            surrogates[index] = replace(surrogates[index], addresses=slots)
+    bump = BumpAllocator(next(memory for memory in isa.machine.memories if memory.offchip).align_bytes)
+    for index, one in enumerate(surrogates):
+        if one.axes is None:
+            surrogates[index] = replace(one, addresses=(bump.take(one.size_bytes),))
+    return replace(codelet, surrogates=tuple(surrogates))
 
 
 def _parts(extent: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.passes.graph_to_stages.scales import Numbers, Scale, Step, steps_of
+from tilewright.passes.graph_to_codelet.scales import Numbers, Scale, Step, steps_of
 
 FUNCTIONS = {
     "add": np.add,

@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.ir import Attribute, SSAValue
 
-from ...algebra.allocation import BumpAllocator
 from ...algebra.blocked import BlockedLayout
-from ...dialects.mnemonic import TensorOp
+from ...dialects import graph
+from ...dialects.codelet import RoleAttr, TensorOp
+from ...dialects.codelet_attributes import SurrogateType
+from ...dialects.codelet_rules import surrogate
+from ...dialects.mnemonic import LayoutAttr
 from ...dialects.roles import Role
-from ...dialects.types import shape_of, si8, tensor, tensor_type
+from ...dialects.types import shape_of, si8, tensor_type
 from ...errors import TilewrightError
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources
-from .works import Plane
+from ..names import unique_name
+from ..nest_to_codelet.group_codelets import identifier
+from .works import Plane, Window
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass
 class Places:
-    """Tensors one after another, each from a multiple of the largest element on."""
+    """The tensors of a program off chip; `names` are taken, `seen` those of inputs and outputs."""
 
     isa: StageIsa
     resources: Resources
-    bump: BumpAllocator = field(init=False)
     ops: list[TensorOp] = field(default_factory=list[TensorOp])
     names: set[str] = field(default_factory=set[str])
+    seen: set[str] = field(default_factory=set[str])
     planes: dict[SSAValue, Plane] = field(default_factory=dict[SSAValue, Plane])
-    pads: dict[int, int] = field(default_factory=dict[int, int])
 
     def __post_init__(self) -> None:
-        isa = self.isa
-        self.memory = next(memory.name for memory in isa.machine.memories if memory.offchip)
-        self.bump = BumpAllocator(max(isa.element_bytes(m) for m in (isa.rows, isa.blocks, isa.sums, isa.micro)))
+        self.memory = next(memory.name for memory in self.isa.machine.memories if memory.offchip)
 
     def name(self, wanted: str) -> str:
         """A name that no tensor has yet."""
-        number, found = 0, wanted
-        while found in self.names:
-            number += 1
-            found = f"{wanted}.{number}"
+        found = unique_name(wanted, self.names)
         self.names.add(found)
         return found
 
@@ -59,36 +59,49 @@ class Places:
 
     def another(self, value: SSAValue) -> Plane:
         """A place for a map beside the one that it has."""
-        plane, size = plane_of(value, self.isa.lanes), self.isa.element_bytes(self.isa.rows)
-        return replace(plane, element=self.bump.take(plane.elements * size) // size)
+        plane, owner = plane_of(value, self.isa.lanes), value.owner
+        name = (graph.name_of(owner) if isinstance(owner, graph.LayerOp) else None) or "map"
+        return replace(plane, tensor=self._tensor(self.name(name), Role.TEMP, (*plane.sizes, self.isa.lanes), si8))
+
+    def _tensor(self, name: str, role: Role, shape: Sequence[int], element: Attribute) -> SSAValue:
+        made = TensorOp(name, role, SurrogateType.get(shape, element, self.memory))
+        made.result.name_hint = identifier(name)
+        self.ops.append(made)
+        return made.result
+
+    def is_seen(self, plane: Plane) -> bool:
+        """Whether the program's user sees the tensor already, or it is part of another."""
+        owner = plane.tensor.owner if plane.tensor is not None else None
+        assert isinstance(owner, TensorOp)
+        return owner.role.data != Role.TEMP or tuple(surrogate(owner.result).sizes[:-1]) != plane.sizes
 
     def note(self, value: SSAValue, name: str, role: Role, plane: Plane) -> None:
-        """A map that the program's user sees."""
-        address = plane.element * self.isa.element_bytes(self.isa.rows)
-        layout = layout_of(shape_of(value), self.isa.lanes)
-        self.ops.append(TensorOp(self.name(name), role, tensor_type(value), self.memory, address, layout))
+        """A map that the program's user sees, as a tensor of the network."""
+        owner = plane.tensor.owner if plane.tensor is not None else None
+        assert isinstance(owner, TensorOp)
+        owner.tensor_name, owner.role = StringAttr(unique_name(name, self.seen)), RoleAttr(role)
+        self.seen.add(owner.tensor_name.data)
+        owner.result.name_hint = identifier(name)
+        owner.attributes["tensor"] = tensor_type(value)
+        owner.attributes["layout"] = LayoutAttr(layout_of(shape_of(value), self.isa.lanes))
 
-    def constant(self, name: str, array: NDArray[Any], element_bytes: int) -> int:
-        """Stores an array; the number of its first element of so many bytes."""
-        address = self.bump.take(array.nbytes)
-        kind = si8 if array.dtype == np.int8 else i32
+    def constant(self, name: str, array: NDArray[Any]) -> SSAValue:
+        """A tensor with these numbers."""
         found = self.resources.add(self.name(name), array)
-        self.ops.append(TensorOp(found, Role.WEIGHT, tensor(array.shape, kind), self.memory, address))
-        return address // element_bytes
+        return self._tensor(found, Role.WEIGHT, array.shape, si8 if array.dtype == np.int8 else i32)
 
-    def weights(self, name: str, weights: Numbers) -> int:
-        """Blocks of [out, in, taps] weights; the first element."""
+    def weights(self, name: str, weights: Numbers, window: Window) -> SSAValue:
+        """Blocks of [out, in, taps] weights."""
         lanes, depth = self.isa.lanes, self.isa.depth
         if weights.min(initial=0) < -128 or weights.max(initial=0) > 127:
             raise TilewrightError("unsupported", name, "weights of 8 bits", f"{abs(weights).max()}")
         out, inner = -weights.shape[0] % lanes, -weights.shape[1] % depth
         full = np.pad(weights, ((0, out), (0, inner), (0, 0))).astype(np.int8)
-        cut = full.reshape(-1, lanes, full.shape[1] // depth, depth, full.shape[2])
-        blocks = np.ascontiguousarray(cut.transpose(0, 2, 4, 1, 3))
-        return self.constant(f"{name}.blocks", blocks, self.isa.element_bytes(self.isa.blocks))
+        cut = full.reshape(-1, lanes, full.shape[1] // depth, depth, window.rows, window.columns)
+        return self.constant(f"{name}.blocks", np.ascontiguousarray(cut.transpose(0, 2, 4, 5, 1, 3)))
 
-    def diagonals(self, name: str, weights: Numbers, channels: int) -> tuple[int, bool]:
-        """Blocks for [sources, channels or 1, taps] of each channel alone; the first, and whether all share them."""
+    def diagonals(self, name: str, weights: Numbers, window: Window = Window()) -> tuple[SSAValue, bool]:
+        """Blocks for [sources, channels or 1, taps] of each channel alone, and whether all share them."""
         lanes = self.isa.lanes
         shared = weights.shape[1] == 1
         wide = np.broadcast_to(weights, (weights.shape[0], lanes, weights.shape[2])) if shared else weights
@@ -98,30 +111,24 @@ class Places:
         blocks = np.zeros((count // lanes, sources, taps, lanes, lanes), np.int8)
         for lane in range(lanes):
             blocks[:, :, :, lane, lane] = cut[:, :, lane].transpose(1, 0, 2)
-        return self.constant(f"{name}.diagonals", blocks, self.isa.element_bytes(self.isa.blocks)), shared
+        shape = *blocks.shape[:2], window.rows, window.columns, lanes, lanes
+        return self.constant(f"{name}.diagonals", blocks.reshape(shape)), shared
 
-    def filled(self, number: int) -> int:
-        """An element of rows that has a number in all lanes."""
-        if number not in self.pads:
-            size = self.isa.element_bytes(self.isa.rows)
-            self.pads[number] = self.constant(f"pad.{number}", np.full(self.isa.depth, number, np.int8), size)
-        return self.pads[number]
-
-    def vector(self, name: str, values: Numbers, channels: int) -> int:
-        """A number for each channel among the sums; the first element."""
+    def vector(self, name: str, values: Numbers, channels: int) -> SSAValue:
+        """A number for each channel, by blocks of sums."""
         wide = np.broadcast_to(values, (channels,)) if values.size == 1 else values
         full = np.pad(wide, (0, -channels % self.isa.lanes)).astype(np.int32)
-        return self.constant(name, full, self.isa.element_bytes(self.isa.sums))
+        return self.constant(name, full.reshape(-1, self.isa.lanes))
 
 
 def plane_of(value: SSAValue, lanes: int) -> Plane:
-    """A map at element 0; rows of a matrix are samples of a single element."""
+    """A map without a tensor; rows of a matrix are samples of a single element."""
     shape = shape_of(value)
     if len(shape) not in (2, 4):
         lever = "give a network of layers in place of a kernel, or its extents of 1, too"
         raise TilewrightError("unsupported", "a tensor", "images of channels, or a matrix", f"{list(shape)}", lever)
     height, width = shape[2:] or (1, 1)
-    return Plane.of(0, -(-shape[1] // lanes), height, width, shape[0])
+    return Plane(None, -(-shape[1] // lanes), height, width, shape[0], flat=height * width == 1)
 
 
 def layout_of(shape: tuple[int, ...], lanes: int) -> BlockedLayout:

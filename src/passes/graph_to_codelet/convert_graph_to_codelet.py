@@ -1,4 +1,4 @@
-"""`convert-graph-to-stages`: layers of 8-bit integers become instructions of a machine of control model `stages`."""
+"""`convert-graph-to-codelet`: layers of 8-bit integers become codelets of a machine of control model `stages`."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...costs.stages.code import read_code
-from ...costs.stages.schedule import run_stages
 from ...dialects import graph
 from ...dialects.acg import machine_of
-from ...dialects.layer_attributes import set_layers
-from ...dialects.mnemonic import ProgramOp
+from ...dialects.codelet import CodeletOp, ProgramOp
 from ...dialects.roles import Role
 from ...dialects.types import shape_of
-from ...errors import InfeasibleError, TilewrightError
+from ...errors import TilewrightError
 from ...machine import Machine
-from ...machine.layer_table import LayerRecorder
-from ...machine.stage_isa import StageIsa, StageWriter
+from ...machine.stage_isa import StageIsa
 from ...resources import Resources, resources_of
 from ..names import value_names
 from .choose import choose_tiles
-from .emit import LayerWriter
-from .places import Places, digits_of, plane_of
+from .layer import LayerBuilder
+from .places import Places, digits_of
 from .read import UNSIGNED, Found, Reader, offset_of
 from .scales import Step
 from .works import Applied, Plane, Tiles, Window, Work
@@ -37,21 +33,22 @@ LARGEST_NUMBER = 32767
 
 
 @dataclass(frozen=True)
-class ConvertGraphToStagesPass(ModulePass):
-    """Turn each function's layers into instructions that run over micro-ops, with tokens between stages (VTA).
+class ConvertGraphToCodeletPass(ModulePass):
+    """Turn each function's layers into codelets for a machine of control model `stages` (VTA).
 
     Convolutions, products, sums, averages and additions become sums of products with blocks of weights (diagonal ones,
     where channels do not mix), maxima a maximum over taps; requantisation is a rounding constant, a shift and bounds.
-    Tiles are those of fewest cycles, loads run a step ahead of the products.  Maps lie by blocks of channels.
+    Tiles are those of fewest cycles.  Maps lie by blocks of channels; `tensor` and `layout` of a `codelet.tensor` are
+    the network's tensor and how it lies.
 
-        graph.conv ... graph.requantize ...   ->   mnemonic.program @main code dense<"0x..."> { mnemonic.tensor ... }
+        graph.conv ... graph.requantize ...   ->   codelet.program @main { codelet.codelet @conv ... }
 
     Precondition: `graph-integers`, and a target whose control model is `stages` (`load-target`).  Raises
     `TilewrightError` (kind `unsupported`) that names the layer that the machine cannot run, `InfeasibleError` where not
     even the smallest tile fits.
     """
 
-    name = "convert-graph-to-stages"
+    name = "convert-graph-to-codelet"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
@@ -68,17 +65,18 @@ class StagesProgram:
 
     def __init__(self, machine: Machine, function: FuncOp, resources: Resources) -> None:
         self.isa, self.function = StageIsa(machine), function
-        self.writer, self.places = StageWriter(self.isa), Places(self.isa, resources)
-        self.reader, self.layers = Reader(resources, self.isa.depth), LayerRecorder()
-        self.known: dict[Work, Tiles] = {}
+        self.places, self.reader = Places(self.isa, resources), Reader(resources, self.isa.depth)
+        self.codelets: list[CodeletOp] = []
+        self.known: dict[object, Tiles] = {}
         self.moving: set[Operation] = set()
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
         last = self.function.body.block.last_op
         assert isinstance(last, ReturnOp)
-        inputs = zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True)
+        inputs = list(zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True))
         outputs = list(zip(last.arguments, value_names(self.function, "graph.outputs"), strict=True))
+        self.places.names.update(name for _, name in (*inputs, *outputs))
         for value, name in inputs:
             if value.uses:
                 self._given(value, name)
@@ -90,12 +88,7 @@ class StagesProgram:
                 self._write(self._work(found))
         for value, name in outputs:
             self._returned(value, name)
-        self._end()
-        code = self.writer.bytes()
-        cycles = float(run_stages(read_code(self.isa.machine, code))[1].max(initial=0))
-        made = ProgramOp(self.function.sym_name.data, self.places.ops, code, {"cycles": cycles})
-        set_layers(made, self.layers.table())
-        return made
+        return ProgramOp(self.function.sym_name.data, Region(Block([*self.places.ops, *self.codelets])))
 
     def _given(self, value: SSAValue, name: str) -> None:
         """An input; bytes without a sign become signed ones first."""
@@ -108,9 +101,9 @@ class StagesProgram:
         self._write(self._turned(name, given, plane))
 
     def _returned(self, value: SSAValue, name: str) -> None:
-        """An output; bytes without a sign, and parts of other maps, are copied to where it lies."""
+        """An output; bytes without a sign, parts of other maps, and what is seen already are copied to its place."""
         places, plane = self.places, self.places.planes[value]
-        if offset_of(value) or replace(plane, element=0) != plane_of(value, self.isa.lanes):
+        if offset_of(value) or places.is_seen(plane):
             asked = places.another(value)
             self._write(self._turned(name, plane, asked, offset_of(value)))
             plane = asked
@@ -118,8 +111,7 @@ class StagesProgram:
 
     def _turned(self, name: str, source: Plane, result: Plane, added: int = UNSIGNED) -> Work:
         """Bytes with 128 more or less, which is the same for the 8 bits that are stored, or as they are."""
-        one = np.ones((1, 1, 1), np.int64)
-        weights, shared = self.places.diagonals(f"{name}.signed", one, self.isa.lanes)
+        weights, shared = self.places.diagonals(f"{name}.signed", np.ones((1, 1, 1), np.int64))
         steps = (Applied("add", number=added),)
         work = Work(name, (name,), (source,), result, Window(), weights, True, shared, steps=steps)
         return work.of_one_image()
@@ -172,9 +164,10 @@ class StagesProgram:
         places, channels = self.places, shape_of(found.value)[1]
         shared, digits = False, digits_of(found.weights) if found.diagonal else found.weights[None]
         if found.diagonal:
-            weights, shared = places.diagonals(found.name, np.concatenate(digits), channels)
+            taps = Window() if found.maximum else found.window
+            weights, shared = places.diagonals(found.name, np.concatenate(digits), taps)
         else:
-            weights = places.weights(found.name, found.weights)
+            weights = places.weights(found.name, found.weights, found.window)
         made = Work(
             found.name,
             found.nodes,
@@ -187,7 +180,7 @@ class StagesProgram:
             found.maximum,
             len(digits),
             tuple(self._applied(found.name, step, channels) for step in found.steps),
-            places.filled(found.pad) if found.pad else None,
+            found.pad,
         )
         return made.of_one_image()
 
@@ -205,25 +198,4 @@ class StagesProgram:
         alike = work.alike()
         if alike not in self.known:
             self.known[alike] = choose_tiles(self.isa, work)
-        tiles = self.known[alike]
-        before = len(self.writer.code)
-        layer = LayerWriter(self.writer, work, tiles)
-        layer.write()
-        depth = self.isa.micro.depth or 0
-        if len(layer.ops) > depth:
-            raise InfeasibleError(self.isa.micro.name, len(layer.ops), depth, "micro-ops", "", work.name)
-        array = np.array(layer.ops, np.uint32).view(np.int32)
-        layer.place(self.places.constant(f"{work.name}.micro_ops", array, self.isa.element_bytes(self.isa.micro)))
-        self.layers.took(self.layers.layer(work.nodes), len(self.writer.code) - before)
-
-    def _end(self) -> None:
-        """All tokens are taken back; the end comes after everything."""
-        isa, writer, before = self.isa, self.writer, len(self.writer.code)
-        writer.flush(isa.loading)
-        writer.push(isa.loading, isa.computing)
-        writer.pop(isa.loading, isa.computing)
-        writer.flush(isa.computing)
-        if isa.finish is not None:
-            writer.add(isa.finish, {})
-        if self.layers.runs:
-            self.layers.took(self.layers.runs[-1][0], len(self.writer.code) - before)
+        self.codelets.append(LayerBuilder(self.isa, work, self.known[alike]).build())

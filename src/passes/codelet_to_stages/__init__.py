@@ -1,0 +1,1 @@
+"""From codelets to instructions of control model `stages`."""

@@ -1,0 +1,1 @@
+"""From layers of integers to codelets."""

@@ -1,1 +1,0 @@
-"""Layers of integers become programs of machines of stages."""
