@@ -21,6 +21,7 @@ class BlockedLayout:
     Axis i is padded by `pads[i]` (before, after) with `fill`; then it is cut into blocks of `blocks[i]` (0: not cut),
     which gives an axis of blocks and one inside a block; then all axes are put into `order` and lie row-major.
     `pitches` (bytes per step, one per axis in that order; none: dense) leave gaps, as for a part of a larger tensor.
+    With `planes` the bytes of numbers lie apart: the lowest of all numbers, the next of all, and so on.
     """
 
     pads: tuple[tuple[int, int], ...]
@@ -28,15 +29,15 @@ class BlockedLayout:
     order: tuple[int, ...]
     fill: int = 0
     pitches: tuple[int, ...] = ()
+    planes: bool = False
 
     @property
     def text(self) -> str:
         """The layout in words, as `pads 0+0,1+1; blocks 0,64; axes 0,1,2`."""
         pads = ",".join(f"{before}+{after}" for before, after in self.pads)
         lists = (("blocks", self.blocks), ("axes", self.order), ("pitches", self.pitches))
-        return "; ".join(
-            [f"pads {pads}", *(f"{name} {','.join(map(str, values))}" for name, values in lists if values)]
-        )
+        words = [f"pads {pads}", *(f"{name} {','.join(map(str, values))}" for name, values in lists if values)]
+        return "; ".join([*words, *(["bytes apart"] if self.planes else [])])
 
     def cut(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The extents of the padded and cut tensor, before it is put into order."""
@@ -75,10 +76,15 @@ class BlockedLayout:
     def pack(self, array: Array) -> Array:
         """The array as it lies in memory, dense."""
         padded = np.pad(array, self.pads, constant_values=self.fill)
-        return np.ascontiguousarray(padded.reshape(self.cut(array.shape)).transpose(self.order))
+        data = np.ascontiguousarray(padded.reshape(self.cut(array.shape)).transpose(self.order))
+        if self.planes:
+            return np.ascontiguousarray(np.moveaxis(data[..., None].view(np.uint8), -1, 0))
+        return data
 
-    def unpack(self, data: Array, shape: tuple[int, ...]) -> Array:
-        """The array of that shape from what lies in memory."""
+    def unpack(self, data: Array, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Array:
+        """The array of that shape from what lies in memory; of bytes that lie apart, with the type of the numbers."""
+        if self.planes and dtype is not None:
+            data = np.ascontiguousarray(np.moveaxis(data, 0, -1)).view(dtype)[..., 0]
         inverse = np.argsort(self.order)
         padded_shape = tuple(n + before + after for n, (before, after) in zip(shape, self.pads, strict=True))
         padded = data.transpose(inverse).reshape(padded_shape)
@@ -86,5 +92,7 @@ class BlockedLayout:
         return np.ascontiguousarray(padded[inside])
 
     def view(self, memory: Any, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """The bytes of a memory as the axes in order."""
+        """The bytes of a memory as the axes in order; of bytes that lie apart, with an axis of them before these."""
+        if self.planes:
+            return np.ndarray((dtype.itemsize, *self.extents(shape)), np.uint8, memory, address)
         return np.ndarray(self.extents(shape), dtype, memory, address, self.strides(shape, dtype.itemsize))

@@ -236,7 +236,7 @@ def _placement(entry: Mapping[str, Any]) -> TensorPlacement:
 def _layout(entry: Mapping[str, Any]) -> BlockedLayout:
     pads = tuple((int(before), int(after)) for before, after in entry["pads"])
     blocks, order, pitches = (tuple(int(n) for n in entry[name]) for name in ("blocks", "order", "pitches"))
-    return BlockedLayout(pads, blocks, order, int(entry["fill"]), pitches)
+    return BlockedLayout(pads, blocks, order, int(entry["fill"]), pitches, bool(entry.get("planes")))
 
 
 def check_tensors(machine: Machine, tensors: Iterable[TensorPlacement]) -> None:

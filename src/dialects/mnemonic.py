@@ -92,7 +92,10 @@ class ValuesAttr(Data[tuple[tuple[str, int | str], ...]]):
 
 @irdl_attr_definition
 class LayoutAttr(Data[BlockedLayout]):
-    """Axes padded, cut into blocks and put into order: `#mnemonic.layout<[0 0, 0 6], [0, 64], [0, 1, 2], 0, []>`."""
+    """Axes padded, cut into blocks and put into order: `#mnemonic.layout<[0 0, 0 6], [0, 64], [0, 1, 2], 0, []>`.
+
+    `planes` at the end: the bytes of numbers lie apart.
+    """
 
     name = "mnemonic.layout"
 
@@ -113,14 +116,18 @@ class LayoutAttr(Data[BlockedLayout]):
             parser.parse_punctuation(",")
             fill = parser.parse_integer()
             parser.parse_punctuation(",")
-            return BlockedLayout(pads, blocks, order, fill, numbers())
+            pitches = numbers()
+            planes = parser.parse_optional_punctuation(",") is not None
+            if planes:
+                parser.parse_keyword("planes")
+            return BlockedLayout(pads, blocks, order, fill, pitches, planes)
 
     def print_parameter(self, printer: Printer) -> None:
         data = self.data
         pads = ", ".join(f"{before} {after}" for before, after in data.pads)
         with printer.in_angle_brackets():
             lists = f"{list(data.blocks)}, {list(data.order)}, {data.fill}, {list(data.pitches)}"
-            printer.print_string(f"[{pads}], {lists}")
+            printer.print_string(f"[{pads}], {lists}{', planes' if data.planes else ''}")
 
 
 @irdl_op_definition

@@ -84,5 +84,7 @@ def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) 
     """A copy of a placed tensor's value."""
     storage, dtype, shape = storages[placement.memory], np.dtype(placement.dtype), tuple(placement.shape)
     if placement.layout is not None:
-        return placement.layout.unpack(placement.layout.view(storage.data, placement.address, shape, dtype), shape)
+        return placement.layout.unpack(
+            placement.layout.view(storage.data, placement.address, shape, dtype), shape, dtype
+        )
     return storage.read(placement.address, dtype, shape)

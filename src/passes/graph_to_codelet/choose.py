@@ -136,7 +136,8 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     blocks = ceil(result.blocks / tiles.blocks)
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
     sums = result.elements
-    passes = 1 + sum(step.passes for step in work.steps)
+    passes = 1 + sum(step.passes for step in work.steps) + 15 * work.wide
+    stored = 16 * sums * (4 if work.wide else 1)
     if work.maximum:
         passes = 2 + 2 * window.taps + 2 * window.row_step * window.column_step
     slices = maps * ceil(result.blocks / tiles.slice_blocks)
@@ -155,7 +156,7 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
         weights *= 1 + (maps - 1) * max(0, chunks - tiles.kept) / chunks
     elif not work.shared and tiles.kept < blocks * chunks:
         weights *= maps
-    moved = (loaded + weights + 16 * sums) / _rate(isa)
+    moved = (loaded + weights + stored) / _rate(isa)
     steps = maps * blocks * chunks
     first = (loaded + weights) / _rate(isa) / steps
     last = 16 * tiles.block_elements / _rate(isa)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -15,7 +15,7 @@ from ...dialects import graph
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp
 from ...dialects.roles import Role
-from ...dialects.types import shape_of
+from ...dialects.types import element_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.stage_isa import StageIsa
@@ -181,6 +181,7 @@ class StagesProgram:
             len(digits),
             tuple(self._applied(found.name, step, channels) for step in found.steps),
             found.pad,
+            element_of(found.value) == i32,
         )
         return made.of_one_image()
 

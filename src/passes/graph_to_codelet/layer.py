@@ -25,7 +25,7 @@ from ...dialects.nest_attributes import BindingAttr, StatementAttr, ValuesAttr
 from ...dialects.types import si8
 from ...machine.model import Memory, Mnemonic
 from ...machine.stage_isa import StageIsa
-from .scales import FARTHEST_SHIFT
+from .scales import shifts_of
 from .works import Applied, Tiles, Work, copies, index
 
 LOWEST = -128
@@ -33,6 +33,9 @@ LOWEST = -128
 
 DIGIT_BITS = 8
 """Of weights larger than a byte."""
+
+WORD_BYTES = 4
+"""Of a sum."""
 
 SUMS = "k", "p", "q"
 """The dims of a result's sums in a tile."""
@@ -146,7 +149,8 @@ class LayerBuilder:
     def tile(self, tensors: Mapping[SSAValue, SSAValue], extents: Extents) -> Ops:
         """Sums over all parts, then slices are finished and stored."""
         work, tiles = self.work, self.tiles
-        sums = self.local([f"Y[{self.sum}]"], self.isa.sums, extents, tiles.turns)
+        name = "O" if work.wide else "Y"
+        sums = self.local([f"{name}[{self.sum}]"], self.isa.sums, extents, tiles.turns)
         ops: Ops = [sums, *self.loop("k", tiles.slice_blocks, [self.clear(sums.result, self.sum, SUMS)], extents)]
         vectors = list[SSAValue]()
         for number, vector in enumerate(work.vectors):
@@ -257,9 +261,25 @@ class LayerBuilder:
         ops: Ops = [*beside]
         for step in self.work.steps:
             ops += self.step(step, targets, left.pop(0) if step.vector is not None else None)
-        type_ = surrogate(sums.result)
-        narrow = ShadowOp(sums.result, SurrogateType.get(type_.sizes, si8, self.isa.results.name))
-        return [*ops, narrow, TransferOp(narrow.result, result)]
+        return ops + (self.words(sums, result, extents) if self.work.wide else self.store(sums, result))
+
+    def store(self, sums: LocalOp, result: SSAValue) -> Ops:
+        """The lowest bytes of sums are stored."""
+        narrow = ShadowOp(sums.result, SurrogateType.get(surrogate(sums.result).sizes, si8, self.isa.results.name))
+        return [narrow, TransferOp(narrow.result, result)]
+
+    def words(self, sums: LocalOp, result: SSAValue, extents: Extents) -> Ops:
+        """All four bytes of sums are stored, one after another from copies of them, between which they are shifted."""
+        ops: Ops = []
+        for byte in range(WORD_BYTES):
+            place = f"{byte}, {self.sum}"
+            copy = self.local([f"Y[{place}]"], self.isa.sums, extents)
+            statement = f"O[{place}] = add(O[{place}], A[{self.sum}])"
+            add = self.compute(self.isa.vectors, statement, [copy.result, sums.result], SUMS, "add")
+            ops += [copy, self.clear(copy.result, place, SUMS), add, *self.store(copy, result)]
+            if byte + 1 < WORD_BYTES:
+                ops.append(self.apply("shift_right", sums.result, DIGIT_BITS))
+        return ops
 
     def step(self, step: Applied, sums: Sequence[SSAValue], vector: SSAValue | None) -> Ops:
         """A step on sums and the copies beside them."""
@@ -280,9 +300,3 @@ def _region(ops: Ops) -> Region:
     block = entry([], [])
     block.add_ops(ops)
     return Region(block)
-
-
-def shifts_of(distance: int) -> list[int]:
-    """A shift in steps of at most FARTHEST_SHIFT."""
-    steps = [FARTHEST_SHIFT] * (distance // FARTHEST_SHIFT) if distance > 0 else []
-    return [*steps, *([rest] if (rest := distance - sum(steps)) else [])]

@@ -19,12 +19,13 @@ from ...dialects.codelet_attributes import SurrogateType
 from ...dialects.codelet_rules import surrogate
 from ...dialects.mnemonic import LayoutAttr
 from ...dialects.roles import Role
-from ...dialects.types import shape_of, si8, tensor_type
+from ...dialects.types import element_of, shape_of, si8, tensor_type
 from ...errors import TilewrightError
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources
 from ..names import unique_name
 from ..nest_to_codelet.group_codelets import identifier
+from .layer import WORD_BYTES
 from .works import Plane, Window
 
 Numbers = NDArray[np.int64]
@@ -61,7 +62,9 @@ class Places:
         """A place for a map beside the one that it has."""
         plane, owner = plane_of(value, self.isa.lanes), value.owner
         name = (graph.name_of(owner) if isinstance(owner, graph.LayerOp) else None) or "map"
-        return replace(plane, tensor=self._tensor(self.name(name), Role.TEMP, (*plane.sizes, self.isa.lanes), si8))
+        words = (WORD_BYTES,) if element_of(value) == i32 else ()
+        shape = *words, *plane.sizes, self.isa.lanes
+        return replace(plane, tensor=self._tensor(self.name(name), Role.TEMP, shape, si8))
 
     def _tensor(self, name: str, role: Role, shape: Sequence[int], element: Attribute) -> SSAValue:
         made = TensorOp(name, role, SurrogateType.get(shape, element, self.memory))
@@ -73,7 +76,7 @@ class Places:
         """Whether the program's user sees the tensor already, or it is part of another."""
         owner = plane.tensor.owner if plane.tensor is not None else None
         assert isinstance(owner, TensorOp)
-        return owner.role.data != Role.TEMP or tuple(surrogate(owner.result).sizes[:-1]) != plane.sizes
+        return owner.role.data != Role.TEMP or surrogate(owner.result).sizes[-5:-1] != plane.sizes
 
     def note(self, value: SSAValue, name: str, role: Role, plane: Plane) -> None:
         """A map that the program's user sees, as a tensor of the network."""
@@ -83,7 +86,7 @@ class Places:
         self.seen.add(owner.tensor_name.data)
         owner.result.name_hint = identifier(name)
         owner.attributes["tensor"] = tensor_type(value)
-        owner.attributes["layout"] = LayoutAttr(layout_of(shape_of(value), self.isa.lanes))
+        owner.attributes["layout"] = LayoutAttr(layout_of(shape_of(value), self.isa.lanes, element_of(value) == i32))
 
     def constant(self, name: str, array: NDArray[Any]) -> SSAValue:
         """A tensor with these numbers."""
@@ -131,12 +134,12 @@ def plane_of(value: SSAValue, lanes: int) -> Plane:
     return Plane(None, -(-shape[1] // lanes), height, width, shape[0], flat=height * width == 1)
 
 
-def layout_of(shape: tuple[int, ...], lanes: int) -> BlockedLayout:
-    """How a map lies (`Plane.of`): lanes innermost."""
+def layout_of(shape: tuple[int, ...], lanes: int, planes: bool = False) -> BlockedLayout:
+    """How a map lies (`Plane.sizes`): lanes innermost; with `planes` its numbers' bytes lie apart."""
     rest = len(shape) - 2
     pads = ((0, 0), (0, -shape[1] % lanes), *[(0, 0)] * rest)
     outer = (1, 0) if prod(shape[2:]) == 1 else (0, 1)
-    return BlockedLayout(pads, (0, lanes, *[0] * rest), (*outer, *range(3, 3 + rest), 2))
+    return BlockedLayout(pads, (0, lanes, *[0] * rest), (*outer, *range(3, 3 + rest), 2), planes=planes)
 
 
 def digits_of(weights: Numbers) -> Numbers:

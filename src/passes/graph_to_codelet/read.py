@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...resources import Resources, weight_array
-from .scales import Scale, Step, bounds, steps_of
+from .scales import Scale, Step, bounds, shifts_of, steps_of
 from .works import Window
 
 Numbers = NDArray[np.int64]
@@ -85,8 +86,10 @@ class Reader:
         """What makes an 8-bit value; None for concatenations and changes of shape, which may move nothing."""
         op = value.owner
         assert isinstance(op, Operation)
+        if element_of(value) == i32 and isinstance(op, graph.LayerOp):
+            return self.words(op)
         if element_of(value) not in (si8, ui8):
-            raise refused(op, "results of 8 bits, which is what can be stored", f"{element_of(value)}")
+            raise refused(op, "results of 8 bits, which is what can be stored, or of 32", f"{element_of(value)}")
         offset = offset_of(value)
         match op:
             case graph.RequantizeOp():
@@ -115,7 +118,8 @@ class Reader:
             self.gathered(op)
         sources = found.sources if found is not None else tuple(op.operands)
         for value in (*sources, op.results[0]):
-            if len(shape_of(value)) not in (2, 4) or element_of(value) not in (si8, ui8):
+            kinds = (si8, ui8) if value is not op.results[0] else (si8, ui8, i32)
+            if len(shape_of(value)) not in (2, 4) or element_of(value) not in kinds:
                 raise refused(op, "images of channels, or matrices, of 8 bits", f"{value.type}")
         return sources
 
@@ -151,6 +155,15 @@ class Reader:
         name, nodes = _named(op)
         both = tuple(dict.fromkeys((*sums.nodes, *nodes)))
         return replace(sums, value=op.result, name=name, nodes=both, steps=steps)
+
+    def words(self, op: graph.LayerOp) -> Found:
+        """Sums of 32 bits as they are."""
+        found = self.sums(op, op.results[0])
+        name, nodes = _named(op)
+        both, bias = tuple(dict.fromkeys((*found.nodes, *nodes))), found.bias
+        steps = [Step("add", bias)] if bias.any() else []
+        steps += [Step("shift_right", -np.array([part])) for part in shifts_of(found.doubled)]
+        return replace(found, value=op.results[0], name=name, nodes=both, steps=tuple(steps))
 
     def sums(self, op: graph.LayerOp, x: SSAValue) -> Found:
         """What a 32-bit value is the sum of."""
@@ -304,8 +317,8 @@ def _window_of(op: graph.ConvOp | graph.PoolOp, kernel: Sequence[int] = ()) -> W
     if isinstance(op, graph.PoolOp):
         kernel = op.kernel.get_values()
     steps, pads, dilations = op.strides.get_values(), op.pads.get_values(), op.dilations.get_values()
-    if len(kernel) != 2 or tuple(dilations) != (1, 1):
-        raise refused(op, "windows over rows and columns without gaps", f"{list(kernel)}, {list(dilations)}")
+    if len(kernel) != 2:
+        raise refused(op, "windows over rows and columns", f"{list(kernel)}")
     if max(pads) > 15:
         raise refused(op, "at most 15 elements of padding", f"{max(pads)}")
-    return Window(kernel[0], kernel[1], steps[0], steps[1], pads[0], pads[1])
+    return Window(kernel[0], kernel[1], steps[0], steps[1], pads[0], pads[1], dilations[0], dilations[1])

@@ -164,3 +164,9 @@ def _first_sums(multiplier: Any, shift: Numbers, added: Any, results: Numbers) -
 def _within(changes: Numbers, start: Numbers, end: Numbers) -> Numbers:
     """Where results change among the sums that can be."""
     return np.clip(changes, start[:, None], end[:, None] + 1)
+
+
+def shifts_of(distance: int) -> list[int]:
+    """A shift in steps of at most FARTHEST_SHIFT."""
+    steps = [FARTHEST_SHIFT] * (distance // FARTHEST_SHIFT) if distance > 0 else []
+    return [*steps, *([rest] if (rest := distance - sum(steps)) else [])]

@@ -133,7 +133,7 @@ class Work:
     `sources` are maps that follow each other along the summed channels; with `diagonal` a block of channels of the
     result reads that block of each source instead, and weights have `digits` of 8 bits, the highest first.  `shared`
     weights are those of all blocks.  `maximum` takes the largest tap instead of the sum.  `steps` are applied to the
-    sums.  Around maps lies the number `pad`.
+    sums.  Around maps lies the number `pad`.  Results are bytes, or `wide`: four planes of the bytes of sums.
     """
 
     name: str
@@ -148,12 +148,13 @@ class Work:
     digits: int = 1
     steps: tuple[Applied, ...] = ()
     pad: int = 0
+    wide: bool = False
 
     def alike(self) -> object:
         """What the layer's tiles depend on: all but names and places."""
         planes = tuple(replace(plane, tensor=None, first=0) for plane in (*self.sources, self.result))
         steps = tuple((step.kind, step.vector is None) for step in self.steps)
-        flags = self.diagonal, self.shared, self.maximum, self.digits, self.pad != 0
+        flags = self.diagonal, self.shared, self.maximum, self.digits, self.pad != 0, self.wide
         return planes, self.window, flags, steps, self.kept_sources
 
     @property
@@ -194,7 +195,8 @@ class Work:
         """Bytes of inputs, weights and result, each once, in blocks of 16 lanes."""
         planes = sum(plane.elements for plane in (*self.sources, self.result))
         blocks = (1 if self.shared else self.result.blocks) * self.weight_parts * self.window.taps
-        return 16 * planes + 256 * (1 if self.maximum else blocks)
+        more = 3 * self.result.elements if self.wide else 0
+        return 16 * (planes + more) + 256 * (1 if self.maximum else blocks)
 
 
 SLICE = 256
@@ -257,7 +259,8 @@ def require_room(isa: StageIsa, work: Work, tiles: Tiles) -> None:
     depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts
     kept = work.weight_parts if work.diagonal else tiles.parts
     weights = (1 if work.shared else tiles.blocks) * kept * (1 if work.maximum else window.taps)
-    beside = tiles.blocks * area if work.maximum else work.copies * tiles.slice_blocks * tiles.block_elements
+    slices = (work.copies + 4 * work.wide) * tiles.slice_blocks * tiles.block_elements
+    beside = tiles.blocks * area if work.maximum else slices
     sums = tiles.turns * tiles.blocks * tiles.block_elements + beside + tiles.blocks * len(work.vectors)
     count = copies(work, tiles)
     demands = (isa.rows, count.rows * depth * area), (isa.blocks, count.weights * weights), (isa.sums, sums)

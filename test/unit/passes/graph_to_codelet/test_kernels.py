@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp, f32, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright import compile, simulate
@@ -195,6 +195,34 @@ def sixteens() -> ModuleOp:
     return layers.module(["a", "b"], ["y", "w"], [layers.add(graph.ConcatOp(parts, axis=1), "all"), parts[1]])
 
 
+def dilated(kernel: int, gap: int, step: int = 1, pad: int = 0, groups: int = 1, samples: int = 1) -> ModuleOp:
+    """Taps that are `gap` apart."""
+    layers = IntegerLayers.of([tensor((samples, 32, 15, 14), si8)])
+    w = layers.weight("w", numbers(32, 32 // groups, kernel, kernel))
+    made = graph.ConvOp(layers.block.args[0], w, strides=[step] * 2, pads=[pad] * 4, dilations=[gap] * 2, groups=groups)
+    return layers.module(["x"], ["y"], [requantized(layers, layers.add(made, "conv"), 7 if groups > 1 else 9)])
+
+
+def most_apart(gap: int, step: int, pads: list[int]) -> ModuleOp:
+    layers = IntegerLayers.of([tensor((1, 20, 13, 14), si8)])
+    made = graph.PoolOp("max", layers.block.args[0], kernel=[3, 3], strides=[step] * 2, pads=pads, dilations=[gap] * 2)
+    return layers.module(["x"], ["y"], [layers.add(made, "pool")])
+
+
+def words(kind: str, samples: int = 1) -> ModuleOp:
+    """Results of 32 bits: of a convolution, a product, a sum of maps times numbers."""
+    layers = IntegerLayers.of([tensor((samples, 40) if kind == "product" else (samples, 40, 6, 7), ui8)])
+    x = layers.block.args[0]
+    if kind == "conv":
+        w, b = layers.weight("w", numbers(24, 40, 3, 3)), layers.weight("b", numbers(24, most=1 << 30), i32)
+        y = layers.add(graph.ConvOp(x, w, b, strides=[1, 1], pads=[1] * 4), "conv")
+    elif kind == "product":
+        y = layers.add(graph.GemmOp(x, layers.weight("w", numbers(40, 30))), "fc")
+    else:
+        y = layers.binary("add", layers.binary("mul", layers.wide(x), -(3 << 20)), 12345 << 16)
+    return layers.module(["x"], ["y"], [y])
+
+
 def channels_shifts(count: int, low: int = 4, high: int = 14) -> np.ndarray:
     return np.random.default_rng(3).integers(low, high, count) + 2
 
@@ -279,6 +307,16 @@ KERNELS: dict[str, Callable[[], ModuleOp]] = {
     "pieces of odd channels": lambda: joined(),
     "2 samples: pieces of odd channels": lambda: joined(2),
     "2 samples: pieces asked for": lambda: sixteens(),
+    "conv 3x3, taps 2 apart": lambda: dilated(3, 2, pad=2),
+    "conv 3x3 by 2, taps 2 apart": lambda: dilated(3, 2, 2, 1),
+    "conv 2x2 by 3, taps 3 apart": lambda: dilated(2, 3, 3, 1, samples=2),
+    "depthwise, taps 3 apart": lambda: dilated(3, 3, pad=3, groups=32),
+    "max 3x3, taps 2 apart": lambda: most_apart(2, 1, [2, 2, 2, 2]),
+    "max 3x3 by 2, taps 2 apart": lambda: most_apart(2, 2, [0, 1, 2, 0]),
+    "32 bits of a conv": lambda: words("conv"),
+    "2 samples: 32 bits of a conv": lambda: words("conv", 2),
+    "5 samples: 32 bits of a product": lambda: words("product", 5),
+    "32 bits of a sum": lambda: words("sum"),
 }  # fmt: skip
 
 
@@ -329,26 +367,16 @@ def test_no_interleaving_of_the_stages_blocks(name: str) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[], ModuleOp], str]] = {
-    "gaps": (lambda: _dilated(), "windows over rows and columns without gaps"),
-    "words": (lambda: _words(), "results of 8 bits"),
+    "floats": (lambda: _floats(), "results of 8 bits"),
     "a multiplier": (lambda: _multiplied(1 << 30, 20), "a scale by which sums are multiplied exactly"),
     "a product": (lambda: _squared(), "a sum of 8-bit values times numbers|a sum of products"),
     "rows together": (lambda: _rows(), "pieces side by side along channels"),
 }  # fmt: skip
 
 
-def _dilated() -> ModuleOp:
-    layers = IntegerLayers.of([tensor((1, 16, 9, 9), si8)])
-    w = layers.weight("w", numbers(16, 16, 3, 3))
-    made = graph.ConvOp(layers.block.args[0], w, strides=[1, 1], pads=[0] * 4, dilations=[2, 2])
-    return layers.module(["x"], ["y"], [requantized(layers, layers.add(made, "conv"))])
-
-
-def _words() -> ModuleOp:
+def _floats() -> ModuleOp:
     layers = IntegerLayers.of([tensor((4, 16), si8)])
-    return layers.module(
-        ["x"], ["y"], [layers.add(graph.GemmOp(layers.block.args[0], layers.weight("w", numbers(16, 16))), "fc")]
-    )
+    return layers.module(["x"], ["y"], [layers.add(graph.CastOp(layers.block.args[0], f32), "wide")])
 
 
 def _multiplied(factor: int, shift: int) -> ModuleOp:
