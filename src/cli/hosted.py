@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .model_options import model_shapes
-from .run_rows import error_rows
+from .run_rows import end_rows, error_rows
 from .tables import number, print_table
 
 NOT_TAKEN = "report", "csv", "dram", "platform", "types", "no_trace"
@@ -24,17 +24,30 @@ def add_host_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def is_hosted_folder(model: str) -> bool:
+    """Whether a model is a folder that `compile --host` wrote."""
+    from ..driver import is_kernel
+    from ..driver.hosted_files import is_hosted
+
+    return not is_kernel(model) and is_hosted(Path(model))
+
+
 def execute_hosted(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Compiles the steps, runs them, and compares the outputs."""
+    """Compiles the steps, or takes those of a folder, runs them, and compares the outputs."""
     from ..driver import RunOptions
-    from ..driver.hosted import run_hosted
+    from ..driver.hosted import compile_hosted, load_integers, run_hosted
+    from ..driver.hosted_files import load_hosted
 
     options = RunOptions(
         arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, False, arguments.tolerance
     )
     start = time.process_time()
-    answer = run_hosted(arguments.model, arguments.target, folder, model_shapes(arguments, arguments.model), options)
-    return answer | {"cpu_s": time.process_time() - start}
+    if is_hosted_folder(arguments.model):
+        module, program = None, load_hosted(Path(arguments.model))
+    else:
+        module = load_integers(arguments.model, arguments.target, model_shapes(arguments, arguments.model))
+        program = compile_hosted(module, arguments.target)
+    return run_hosted(program, module, folder, options) | {"cpu_s": time.process_time() - start}
 
 
 def compile_for_host(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -73,8 +86,7 @@ def show_hosted(answer: dict[str, Any]) -> None:
         ["of the host's", "not counted"],
         ["DRAM traffic of the machine's steps", number(answer["dram_bytes"], "B")],
         *error_rows(answer),
-        ["outputs", answer["outputs"]],
-        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+        *end_rows(answer),
     ]
     print_table("Run", ["what", "value"], rows)
     _show_steps(answer)

@@ -30,13 +30,13 @@ from .compile import (
     unused_compile_options,
 )
 from .dram_table import add_dram_option, show_dram
-from .hosted import NOT_TAKEN, add_host_option, execute_hosted, show_hosted
+from .hosted import NOT_TAKEN, add_host_option, execute_hosted, is_hosted_folder, show_hosted
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_types, element_types
 from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .run_mapped import show_mapped
-from .run_rows import cost_rows, error_rows
+from .run_rows import cost_rows, end_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size
 
 Counts = dict[str, dict[str, Any]]
@@ -97,6 +97,8 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
         taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check", "platform"
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
+        if is_hosted_folder(arguments.model):
+            yield Unused(("host", *(name for name in NOT_TAKEN if name not in taken)), "with a folder of steps")
         return
     if is_map_only(arguments.target):
         yield Unused(
@@ -145,7 +147,7 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.platform,
     )
     folder = arguments.output or default_folder(arguments.model)
-    if arguments.host:
+    if arguments.host or is_hosted_folder(arguments.model):
         return execute_hosted(arguments, folder)
     shapes = model_shapes(arguments, arguments.model)
     with progress_bar() as progress:
@@ -179,10 +181,7 @@ def show(answer: dict[str, Any]) -> None:
         *_packet_rows(answer),
         *error_rows(answer),
         *_independent_rows(answer),
-        ["outputs", answer["outputs"]],
-        *([["trace", answer["trace"]]] if answer["trace"] else []),
-        *([["page", answer["report"]]] if "report" in answer else []),
-        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+        *end_rows(answer),
     ]
     print_table("Run", ["what", "value"], rows)
     show_layers(answer.get("layers", ()), "Layers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .run_rows import cost_rows, error_rows
+from .run_rows import cost_rows, end_rows, error_rows
 from .tables import energy, number, print_table, share
 
 COUNTS = ("reads", "fills", "updates")
@@ -23,9 +23,7 @@ def show_mapped(answer: dict[str, Any]) -> None:
         ["as the cost model says", "yes" if answer["model"]["equal"] else "no"],
         *_device_rows(answer),
         *_mesh_rows(answer),
-        ["outputs", answer["outputs"]],
-        *([["page", answer["report"]]] if "report" in answer else []),
-        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+        *end_rows(answer),
     ]
     print_table("Run", ["what", "value"], rows)
     counted, modelled = answer["counts"]["memories"], answer["model"]["memories"]

@@ -39,3 +39,13 @@ def error_rows(answer: dict[str, Any]) -> list[list[str]]:
         *([["found, expected", f"{worst['found']:.9g}, {worst['expected']:.9g}"]] if worst else []),
         ["equal in all bits", "yes" if answer["equal"] else "no"],
     ]
+
+
+def end_rows(answer: dict[str, Any]) -> list[list[str]]:
+    """The files that were written, and what the command took."""
+    return [
+        ["outputs", answer["outputs"]],
+        *([["trace", answer["trace"]]] if answer.get("trace") else []),
+        *([["page", answer["report"]]] if "report" in answer else []),
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..arrays import compare, verdict, write_arrays
+from ..arrays import verdict, write_arrays
 from ..backends.program import Program
 from ..backends.simulator import simulate
 from ..dialects import graph
@@ -30,24 +30,35 @@ from ..machine.stage_isa import StageIsa
 from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
 from ..resources import Resources, attach, resources_of
-from .models import choose_inputs, compile, expected_outputs, load_model, make_context, read_expected
+from .judging import choose_inputs, judge, read_expected
+from .models import compile, load_model, make_context
 from .pipelines import machine_for, parse_passes, pipeline_of
 from .run_options import RunOptions
 
 Array = NDArray[Any]
+Signature = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+"""Shapes and types by name."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Layers in a row, of the host or of the machine, which has a `program` for them.
+    """Layers in a row, of the host (their `module`) or of the machine, which has a `program` for them.
 
     `reasons` say for each of the host's layers why the machine does not run it.
     """
 
-    module: ModuleOp = field(repr=False)
+    module: ModuleOp | None = field(repr=False)
     layers: tuple[str, ...]
     program: Program | None = None
     reasons: tuple[str, ...] = ()
+
+    def values(self, role: str) -> Signature:
+        """The values that the step reads (`input`) or makes (`output`)."""
+        if self.program is not None:
+            return {t.name: (t.shape, np.dtype(t.dtype)) for t in self.program.tensors if t.role == role}
+        assert self.module is not None
+        function = function_of(self.module)
+        return signature_of(function, f"graph.{role}s")
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,14 @@ class HostedProgram:
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, str]
+    inputs: Signature
+
+    @property
+    def output_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the network's outputs."""
+        made = {name: shape for step in self.steps for name, (shape, _) in step.values("output").items()}
+        made |= {name: shape for name, (shape, _) in self.inputs.items()}
+        return {name: made[value] for name, value in self.outputs.items()}
 
     @property
     def host_layers(self) -> dict[str, str]:
@@ -78,6 +97,7 @@ class HostedProgram:
         values, figures = dict(inputs), list[tuple[int, int]]()
         for step in self.steps:
             if step.program is None:
+                assert step.module is not None
                 values |= run_graph(step.module, values)
                 figures.append((0, 0))
                 continue
@@ -98,8 +118,7 @@ def compile_hosted(
         raise TilewrightError("usage", "--host", "a machine of stages, as vta", f"control {machine.control}", lever)
     module = load_model(model, shapes, pipeline_of(machine).products)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
-    resources = resources_of(module)
+    function, resources = function_of(module), resources_of(module)
     parts = Parts(function, Reader(resources, StageIsa(machine).depth))
     steps: list[Step] = []
     for part in parts.ordered():
@@ -107,42 +126,56 @@ def compile_hosted(
         if part[0] in parts.reasons:
             steps.append(Step(made, names, None, tuple(parts.reasons[op] for op in part)))
         else:
-            steps.append(Step(made, names, compile(made, target)))
+            steps.append(Step(None, names, compile(made, target)))
     named = zip(value_names(function, "graph.outputs"), parts.returned, strict=True)
-    return HostedProgram(tuple(steps), {name: parts.name(value) for name, value in named})
+    inputs = signature_of(function, "graph.inputs")
+    return HostedProgram(tuple(steps), {name: parts.name(value) for name, value in named}, inputs)
 
 
-def run_hosted(
-    model: str | Path, target: str | Path, folder: Path, shapes: InputShapes | None, options: RunOptions
-) -> dict[str, Any]:
-    """The answer of a run: steps, the host's layers, the machine's cycles, outputs (in `folder`) and their errors."""
-    module = load_model(model, shapes, pipeline_of(machine_for(target)).products)
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
-    program = compile_hosted(module, target)
-    named = zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True)
-    inputs = choose_inputs({name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}, options)
+def load_integers(model: str | Path, target: str | Path, shapes: InputShapes | None) -> ModuleOp:
+    """A model with the types of a target's products."""
+    return load_model(model, shapes, pipeline_of(machine_for(target)).products)
+
+
+def function_of(module: ModuleOp) -> FuncOp:
+    """The function of a network."""
+    return next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+
+
+def signature_of(function: FuncOp, which: str) -> Signature:
+    """Shapes and types of a function's inputs or outputs (`graph.inputs`, `graph.outputs`) by name."""
     last = function.body.block.last_op
     assert isinstance(last, ReturnOp)
-    outputs = zip(value_names(function, "graph.outputs"), last.arguments, strict=True)
-    given = read_expected(options, {name: shape_of(value) for name, value in outputs})
+    values = function.body.block.args if which == "graph.inputs" else last.arguments
+    named = zip(value_names(function, which), values, strict=True)
+    return {name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}
+
+
+def run_hosted(program: HostedProgram, module: ModuleOp | None, folder: Path, options: RunOptions) -> dict[str, Any]:
+    """The answer of a run: steps, the host's layers, the machine's cycles, outputs (in `folder`) and their errors.
+
+    They are compared with the layers of `module`, where there is one.
+    """
+    inputs = choose_inputs(program.inputs, options)
+    given = read_expected(options, program.output_shapes)
     run, path = program.run(inputs), make_folder(folder) / "outputs.npz"
     write_arrays(path, run.outputs)
-    compared_with, expected = expected_outputs(module, inputs, given, options)
-    comparison = compare(run.outputs, expected, options.tolerance) if expected is not None else None
+    judged = judge(run.outputs, module, inputs, given, options)
     steps = [
         {"on": "host" if step.program is None else "machine", "layers": list(step.layers), "cycles": cycles}
         for step, (cycles, _) in zip(program.steps, run.of_steps, strict=True)
     ]
+    machines = [step.program.machine.name for step in program.steps if step.program is not None]
     return {
-        "target": str(target),
+        "target": machines[0] if machines else "",
         "cycles": run.cycles,
         "dram_bytes": run.dram_bytes,
         "steps": steps,
         "host_layers": program.host_layers,
         "outputs": str(path),
-        "compared_with": compared_with,
-        **verdict(comparison),
-        "agrees": None if comparison is None else comparison.agrees,
+        "compared_with": judged.compared_with,
+        **verdict(judged.comparison),
+        "agrees": None if judged.comparison is None else judged.comparison.agrees,
     }
 
 

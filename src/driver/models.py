@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read_arrays, verdict, write_arrays
+from ..arrays import Array, Comparison, verdict, write_arrays
 from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
@@ -26,6 +26,7 @@ from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
+from .judging import choose_inputs, judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import (
     AUTO,
@@ -335,11 +336,10 @@ def run(
     write_arrays(outputs, result.outputs)
     if options.report is not None:
         write_report(options.report, program, result, program.title or Path(model).name)
-    compared_with, expected = expected_outputs(module, inputs, given, options)
-    comparison = compare(result.outputs, expected, options.tolerance) if expected is not None else None
-    independent = _run_independently(program, inputs, result, expected)
+    judged = judge(result.outputs, module, inputs, given, options)
+    independent = _run_independently(program, inputs, result, judged.expected)
     spent = time.process_time() - start
-    known = program.predicted, outputs, trace, compared_with, comparison, spent, program.candidates
+    known = program.predicted, outputs, trace, judged.compared_with, judged.comparison, spent, program.candidates
     return RunResult(result, *known, independent, program.bounds(result.cycles), options.report, flat)
 
 
@@ -361,36 +361,6 @@ def _run_independently(
         )
         told = {"equal": equal, "instructions": ran.instructions, "packets": ran.packets}
     return {"qemu": told, "missing_tools": list(ran.missing)}
-
-
-def choose_inputs(
-    signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], options: RunOptions
-) -> dict[str, Array]:
-    """Inputs of these shapes and types, from the file of `options` and its seed."""
-    made = make_inputs(signature, options.seed)
-    given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
-    unknown = [name for name in given if name not in signature]
-    if unknown:
-        raise TilewrightError("inputs", str(options.inputs), f"inputs named {', '.join(signature)}", f"'{unknown[0]}'")
-    return made | given
-
-
-def read_expected(options: RunOptions, shapes: Mapping[str, tuple[int, ...]]) -> Mapping[str, Array] | None:
-    """Outputs of these names and shapes from the file of `options`, where it names one; read before a run."""
-    given = read_arrays(options.expect, shapes) if options.expect is not None else None
-    check_shapes(shapes, given or {})
-    return given
-
-
-def expected_outputs(
-    module: ModuleOp | None, inputs: Mapping[str, Array], given: Mapping[str, Array] | None, options: RunOptions
-) -> tuple[str, Mapping[str, Array] | None]:
-    """What the outputs are compared with, and where that comes from; `given` is what a file has."""
-    if given is not None:
-        return str(options.expect), given
-    if module is None or not options.check:
-        return "", None
-    return "NumPy", reference(module, inputs)
 
 
 def reference(module: ModuleOp, inputs: Mapping[str, Array]) -> dict[str, Array]:

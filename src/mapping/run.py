@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
-from ..arrays import Array, Comparison, compare, verdict, write_arrays
+from ..arrays import Array, Comparison, verdict, write_arrays
 from ..backends.report import loop_nest, mapping_svg
 from ..backends.report.nest_text import level_loops
 from ..backends.report.page.kernel import write_kernel
@@ -27,7 +27,7 @@ from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
 from ..driver import run as run_program
-from ..driver.models import choose_inputs, expected_outputs, read_expected
+from ..driver.judging import choose_inputs, judge, read_expected
 from ..errors import TilewrightError, check_type
 from ..files import make_folder
 from ..frontends.acg import load_target
@@ -264,11 +264,11 @@ def run_mapped(
     found = simulate_nest(arch, chosen.problem, chosen.mapping, work, progress)
     written = {output: found.output}
     write_arrays(folder / "outputs.npz", written)
-    compared_with, expected = expected_outputs(_unmapped(chosen.module), inputs, given, options)
+    judged = judge(written, _unmapped(chosen.module), inputs, given, options)
     executed = None
     if is_threads(target):
         threads = kernel_from(chosen.name, chosen.module, target, chosen.problem, chosen.mapping)
-        executed = on_device(threads, work.arrays, (expected or written)[output], options.tolerance)
+        executed = on_device(threads, work.arrays, (judged.expected or written)[output], options.tolerance)
     ran = MappedRun(
         chosen.name,
         arch,
@@ -277,8 +277,8 @@ def run_mapped(
         found,
         evaluate(arch, chosen.problem, chosen.mapping),
         folder / "outputs.npz",
-        compared_with,
-        compare(written, expected, options.tolerance) if expected is not None else None,
+        judged.compared_with,
+        judged.comparison,
         time.process_time() - start,
         chosen.proven,
         executed,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tilewright import simulate
 from tilewright.backends.program import load_program
@@ -48,6 +49,34 @@ def test_the_folder_has_all_that_a_run_needs(tmp_path: Path) -> None:
     expected = reference(load_model(model), given)["y"]
     assert (values[table["outputs"]["y"]] == expected).all()
     assert len(np.unique(expected)) > 2
+
+
+def test_the_command_runs_a_folder_of_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it runs the model: the same outputs in the same cycles, without knowing the model."""
+    model, folder = tmp_path / "mixed.mlir", tmp_path / "steps"
+    model.write_text(MIXED)
+    assert main(["compile", str(model), "--target", "vta", "--host", "-o", str(folder)]) == 0
+    capsys.readouterr()
+    assert main(["run", str(model), "--target", "vta", "--host", "-o", str(tmp_path / "of_model"), "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    expected = ["--expect", str(tmp_path / "of_model" / "outputs.npz")]
+    assert main(["run", str(folder), "-o", str(tmp_path / "of_folder"), "--json", *expected]) == 0
+    steps = json.loads(capsys.readouterr().out)
+    same = "cycles", "dram_bytes", "steps", "host_layers"
+    assert [steps[key] for key in same] == [whole[key] for key in same]
+    assert steps["equal"]
+
+
+@pytest.mark.parametrize(("old", "new"), [('"file": "step_1"', '"file": "../step_1"'), ('"inputs"', '"given"')])
+def test_a_table_of_something_else_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    model, folder = tmp_path / "mixed.mlir", tmp_path / "steps"
+    model.write_text(MIXED)
+    assert main(["compile", str(model), "--target", "vta", "--host", "-o", str(folder)]) == 0
+    text = (folder / "steps.json").read_text()
+    (folder / "steps.json").write_text(text.replace(old, new))
+    assert old in text
+    assert main(["run", str(folder), "-o", str(tmp_path / "out")]) != 0
+    assert not (tmp_path / "out").exists()
 
 
 def test_options_of_one_program_are_refused(tmp_path: Path) -> None:
