@@ -15,6 +15,7 @@ from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Call, Expr
 from ..algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
 from ..algebra.functions import FUNCTIONS
+from ..algebra.lookup import lookup_of
 from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
@@ -33,6 +34,7 @@ from .thread_rules import thread_complaints
 CONTROLS = ("queues", "packets", "loops", "threads", "stages")
 MAX_BYTES = 1 << 62
 MAX_INSTANCES = 1 << 20
+INDEX_TYPES = ("i32", "i64")
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -177,7 +179,8 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
         yield Complaint(subject, "a name for the channel", f"`{link.channel}`")
     for capability in link.capabilities:
         yield from _capability(capability)
-        if not {link.src, link.dst} <= memories or len(tensors_of(capability.statement)) != 2:
+        moves = len(tensors_of(capability.statement)) == 2 or lookup_of(capability.statement) is not None
+        if not {link.src, link.dst} <= memories or not moves:
             where = f"capability {link.name}.{capability.name}"
             yield Complaint(where, "a statement that moves one tensor between two memories", "something else")
     yield from bandwidth_complaints(link)
@@ -223,6 +226,8 @@ def _compute(machine: Machine, compute: Compute) -> Iterator[Complaint]:
     for capability in compute.capabilities:
         yield from _capability(capability)
         where = f"capability {compute.name}.{capability.name}"
+        if lookup_of(capability.statement) is not None:
+            yield Complaint(where, "a lookup as a capability of a link", f"one of {compute.name}")
         if not fed and len(capability.operands) > 1:
             yield Complaint(where, "a memory that feeds its operands", "no link from one", lever)
         if not drained:
@@ -290,11 +295,25 @@ def _value(subject: str, capability: Capability) -> Iterator[Complaint]:
     unused = [name for name in variables if name not in [call.fn for call in calls]]
     if unused:
         yield Complaint(subject, "function variables that the statement calls", f"`{unused[0]}`, which it does not")
+    if lookup_of(capability.statement) is not None:
+        yield from _index_types(subject, capability)
+        return
     for call in calls:
         for name in variables.get(call.fn, (call.fn,)):
             function = FUNCTIONS.get(name)
             if function is None or function.arity != len(call.args):
                 yield Complaint(subject, f"known functions of {len(call.args)} arguments", f"`{name}`")
+
+
+def _index_types(subject: str, capability: Capability) -> Iterator[Complaint]:
+    """A lookup moves elements of one type; index and count are integers of 32 or 64 bits."""
+    for target, table, index in (row for row in capability.types if len(row) == 3):
+        if target != table or index not in INDEX_TYPES:
+            found = f"{target} = {table}, {index}"
+            yield Complaint(subject, f"one type of elements, and an index of {' or '.join(INDEX_TYPES)}", found)
+    for name, type_name in capability.immediates:
+        if type_name not in INDEX_TYPES:
+            yield Complaint(subject, f"{name} of {' or '.join(INDEX_TYPES)}", f"`{type_name}`")
 
 
 def _formula(subject: str, what: str, capability: Capability, formula: Expr) -> Iterator[Complaint]:

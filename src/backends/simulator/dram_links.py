@@ -87,8 +87,8 @@ class DramLinks:
             if device is None:
                 continue
             ratio = self.ratios[touch.memory]
-            starts = touch.region.rows() + (address + touch.low)
-            tick = device.serve(starts, touch.region.run, touch.writes, ceil(start * ratio))
+            starts = touch.rows.rows() + (address + touch.rows.low)
+            tick = device.serve(starts, touch.rows.run, touch.writes, ceil(start * ratio))
             end = max(end, ceil(tick / ratio) + bound.node.latency_cycles)
         return end
 

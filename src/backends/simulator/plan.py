@@ -11,11 +11,13 @@ from ...algebra.byte_regions import MAX_MEETING_BYTES, Region, make_region
 from ...algebra.expr import Strided
 from ...algebra.kernel import Kernel, make_kernel
 from ...algebra.layout import Layout, Operand
+from ...algebra.lookup import lookup_of
 from ...algebra.statement import accesses_of
 from ...errors import TilewrightError
 from ...machine import Link, Machine, Mnemonic
 from .binding import Binder, Bound, Fields, IllegalFieldsError
 from .copying import make_copy
+from .lookups import make_lookup, table_rows
 
 Buffers = Sequence[Any]
 Runner = Callable[[Buffers, Sequence[int]], None]
@@ -26,7 +28,8 @@ class Touch:
     """One operand's use of a memory.
 
     `memory` is an index; `reads` and `writes` say how the bytes are used; the region reaches from `low` to `high`
-    (exclusive), relative to the operand's address.
+    (exclusive), relative to the operand's address.  Of a table whose rows an index chooses the region is all of it, and
+    `moved` as many of its first rows as are moved.
     """
 
     operand: str
@@ -37,6 +40,12 @@ class Touch:
     byte_count: int
     low: int
     high: int
+    moved: Region | None = None
+
+    @property
+    def rows(self) -> Region:
+        """The region that a device off chip serves."""
+        return self.region if self.moved is None else self.moved
 
 
 @dataclass(frozen=True)
@@ -97,13 +106,17 @@ class Planner:
 
     def touches(self, bound: Bound) -> tuple[Touch, ...]:
         statement = bound.capability.statement
-        target = statement.target.tensor
+        target, lookup = statement.target.tensor, lookup_of(bound.capability.statement)
         read = {access.tensor for access in accesses_of(statement.value) if isinstance(access, Strided)}
         result: list[Touch] = []
         for binding, operand in zip(bound.mnemonic.operands, bound.operands, strict=True):
             steps = [(bound.extents[dim], stride) for dim, stride in operand.strides.items()]
             region = self.region(operand.dtype.itemsize, steps)
-            name = binding.operand
+            name, moved = binding.operand, None
+            if lookup is not None and name == lookup.table.tensor:
+                rows = table_rows(bound, lookup)
+                whole = [(rows if dim == lookup.row else bound.extents[dim], s) for dim, s in operand.strides.items()]
+                moved, region = region, self.region(operand.dtype.itemsize, whole)
             reads = name in read or (name == target and bound.accumulate)
             number = self.memories[binding.memory]
             memory, span = self.machine.memories[number], region.high - region.low
@@ -113,8 +126,8 @@ class Planner:
             if span > MAX_MEETING_BYTES and not region.disjoint:
                 expected = f"rows of {name} that lie apart, or all within {MAX_MEETING_BYTES} bytes"
                 raise IllegalFieldsError(expected, f"{span} bytes")
-            size = region.byte_count()
-            result.append(Touch(name, number, region, reads, name == target, size, region.low, region.high))
+            size = (region if moved is None else moved).byte_count()
+            result.append(Touch(name, number, region, reads, name == target, size, region.low, region.high, moved))
         return tuple(result)
 
     def region(self, itemsize: int, steps: Sequence[tuple[int, int]]) -> Region:
@@ -153,6 +166,9 @@ def _runner(bound: Bound, memories: Mapping[str, int]) -> Runner:
     position = {binding.operand: index for index, binding in enumerate(bindings)}
     accesses = [a for a in (statement.target, *accesses_of(statement.value)) if isinstance(a, Strided)]
     operands = [_operand(bound, access, position) for access in accesses]
+    lookup = lookup_of(statement)
+    if lookup is not None:
+        return make_lookup(bound, lookup, memories)
     copy = make_copy(statement, bound.functions, bound.extents, operands)
     places = [(memories[bindings[i].memory], i) for i in (position[access.tensor] for access in accesses)]
     if copy is not None:

@@ -15,6 +15,7 @@ from ...arrays import release_pages
 from ...errors import TilewrightError, check_type
 from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
+from .binding import IllegalFieldsError
 from .dram_links import DramLinks, add_waits, device_of
 from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
@@ -217,11 +218,19 @@ def _run(stream: Stream, storages: list[Storage], options: SimulationOptions, li
                 hazards.check(issue.index)
                 _check_reads(stream, storages, issue.index)
             if options.functional:
-                stream.plans[issue.index].run(buffers, stream.addresses[issue.index])
+                _execute(stream, buffers, issue.index)
             issues.append(issue)
             if options.progress is not None and len(issues) % step == 0:
                 options.progress("simulate", len(issues), len(stream))
     return issues
+
+
+def _execute(stream: Stream, buffers: list[NDArray[Any]], index: int) -> None:
+    """Runs an instruction; what data make it do wrong is a trap."""
+    try:
+        stream.plans[index].run(buffers, stream.addresses[index])
+    except IllegalFieldsError as fault:
+        raise Trap(fault.reason, index, stream.text(index), fault.expected, fault.found) from None
 
 
 def _check_reads(stream: Stream, storages: list[Storage], index: int) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...algebra.element import element_dtype, is_float, limits, value_to_bits
 from ...algebra.expr import Name
+from ...algebra.lookup import lookup_of
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
 
@@ -192,10 +193,19 @@ class Isa:
             )
         return found
 
+    def _moves(self, source: str, destination: str) -> list[Binding]:
+        """The mnemonics that move over the link from memory `source` to memory `destination`."""
+        links = (f"{source}->{destination}", f"{source} -> {destination}")
+        return [b for (node, _), bindings in self.bindings.items() if node in links for b in bindings]
+
+    def lookups(self, source: str, destination: str) -> list[Binding]:
+        """The mnemonics that copy rows at indices over the link from memory `source` to memory `destination`."""
+        found = self._moves(source, destination)
+        return [binding for binding in found if lookup_of(binding.capability.statement) is not None]
+
     def copies(self, source: str, destination: str) -> list[Binding]:
         """The mnemonics that copy over the link from memory `source` to memory `destination`."""
-        links = (f"{source}->{destination}", f"{source} -> {destination}")
-        found = [b for (node, _), bindings in self.bindings.items() if node in links for b in bindings]
+        found = [b for b in self._moves(source, destination) if lookup_of(b.capability.statement) is None]
         if not found:
             raise TilewrightError(
                 "target",
