@@ -177,6 +177,10 @@ class GraphFunctions(InterpreterFunctions):
     def run_gather(self, interpreter: Interpreter, op: graph.GatherOp, args: PythonValues) -> PythonValues:
         return (np.take(args[0], graph.dense_array(op.indices), axis=op.axis.value.data),)
 
+    @impl(graph.LookupOp)
+    def run_lookup(self, interpreter: Interpreter, op: graph.LookupOp, args: PythonValues) -> PythonValues:
+        return (numpy_layers.rows_at(args[0], args[1]),)
+
     @impl(graph.ExpandOp)
     def run_expand(self, interpreter: Interpreter, op: graph.ExpandOp, args: PythonValues) -> PythonValues:
         return (np.broadcast_to(args[0], shape_of(op.result)),)

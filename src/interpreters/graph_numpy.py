@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..algebra.element import is_float, limits
 from ..algebra.functions import call_function
+from ..errors import TilewrightError
 
 Array = NDArray[Any]
 
@@ -307,3 +308,12 @@ def resize(x: Array, scales: Sequence[int]) -> Array:
     for axis, scale in enumerate(scales):
         x = np.repeat(x, scale, axis=axis)
     return x
+
+
+def rows_at(table: Array, index: Array) -> Array:
+    """`table[index]`; `TilewrightError` (kind `inputs`) for an index of no row."""
+    strange = index[(index < -len(table)) | (index >= len(table))]
+    if strange.size:
+        expected, lever = f"indices from {-len(table)} to {len(table) - 1}", "give inputs that are indices of rows"
+        raise TilewrightError("inputs", f"lookup in {len(table)} rows", expected, f"{strange[0]}", lever)
+    return np.take(table, index, axis=0)

@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
     SymbolRefAttr,
     TensorType,
+    UnitAttr,
+    i32,
     i64,
 )
 from xdsl.ir import SSAValue
@@ -28,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_of, tensor_type
 from . import shapes
-from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, int_attr, ints, real
+from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, int_attr, ints, real, unit
 
 Array = np.ndarray[Any, Any]
 
@@ -291,6 +293,38 @@ class GatherOp(LayerOp):
             found = f"[{indices.min()}, {indices.max()}]"
             raise VerifyException(f"expected indices in [0, {shape[axis]}), found {found}")
         return tensor((*shape[:axis], *indices.shape, *shape[axis + 1 :]), element_of(self.x))
+
+
+@irdl_op_definition
+class LookupOp(LayerOp):
+    """Rows of a table at indices that are known at run time: `y[i..., j] = table[index[i...], j]`.
+
+    A negative index counts from the back; one of no row is an error.  With `by_rows` a target reads the rows that are
+    named, else the layer is a product with a 1 in the place of each index (`graph-normalize`).
+
+        %y = graph.lookup %t at %i : (tensor<100x8xf32>, tensor<1x4xi64>) -> tensor<1x4x8xf32>
+    """
+
+    name = "graph.lookup"
+    table = operand_def(TensorType)
+    index = operand_def(TensorType)
+    by_rows = opt_prop_def(UnitAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$table `at` $index (`by_rows` $by_rows^)? attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, table: SSAValue, index: SSAValue, *, by_rows: bool = False):
+        super().__init__(
+            operands=[table, index],
+            properties={"by_rows": unit(by_rows)},
+            result_types=[tensor((*shape_of(index), *shape_of(table)[1:]), element_of(table))],
+        )
+
+    def infer(self) -> Tensor:
+        if len(shape_of(self.table)) != 2:
+            raise VerifyException(f"expected a table of rows, found {self.table.type}")
+        if element_of(self.index) not in (i32, i64):
+            raise VerifyException(f"expected an index of i32 or i64, found {element_of(self.index)}")
+        return tensor((*shape_of(self.index), shape_of(self.table)[1]), element_of(self.table))
 
 
 @irdl_op_definition

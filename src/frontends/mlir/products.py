@@ -133,8 +133,13 @@ def dot(
 
 
 def rows_of(make: Arithmetic, x: View, axis: int, indices: View) -> View:
-    """Rows of a table at indices that are known at run time: a product with a 1 in the place of each."""
+    """Rows of a table at indices that are known at run time: of a constant a lookup, at indices that are moved inside,
+    else a product with a 1 in the place of each.
+    """
     views = make.views
+    array = views.array(x)
+    if array is not None and array.dtype.kind == "f" and np.all(np.isfinite(array)):
+        return _looked_up(make, x, axis, indices)
     if x.dtype.kind != "f" or x.shape[axis] > MAX_ROWS:
         lever = "look tokens up before, or give the rows as an input"
         raise views.error(f"at most {MAX_ROWS} rows of floats", f"{x.shape[axis]} of {x.dtype}", lever)
@@ -145,6 +150,18 @@ def rows_of(make: Arithmetic, x: View, axis: int, indices: View) -> View:
     made = dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,)))
     before = range(indices.rank, indices.rank + axis)
     return views.transpose(made, [*before, *range(indices.rank), *range(indices.rank + axis, made.rank)])
+
+
+def _looked_up(make: Arithmetic, x: View, axis: int, indices: View) -> View:
+    views, rows, rest = make.views, x.shape[axis], [i for i in range(x.rank) if i != axis]
+    index = indices if indices.dtype.name in ("int32", "int64") else make.cast(indices, np.dtype(np.int32))
+    index = make.clip(index, min=0, max=rows - 1)
+    shape = [x.shape[i] for i in rest]
+    table = views.whole(views.reshape(views.transpose(x, [axis, *rest]), [rows, prod(shape)]))
+    at = views.whole(index)
+    made = views.reshape(views.of(views.emit(lambda: graph.LookupOp(table, at))), [*index.shape, *shape])
+    before = range(index.rank, index.rank + axis)
+    return views.transpose(made, [*before, *range(index.rank), *range(index.rank + axis, made.rank)])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
@@ -61,10 +62,6 @@ class Formulas:
         right = b if isinstance(b, SSAValue) else self.number(b, self._tensor(a))
         result = self.scope.emit(graph.BinaryOp(kind, left, right))
         return self.cast(result, np.uint8) if kind in COMPARISONS else result
-
-    def indicator(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """1 where two tensors are equal and 0 elsewhere, in their own type."""
-        return self.scope.emit(graph.BinaryOp("eq", a, b))
 
     @staticmethod
     def _tensor(operand: Operand) -> SSAValue:
@@ -137,6 +134,11 @@ class Formulas:
     def gather(self, x: SSAValue, indices: Array, axis: int) -> SSAValue:
         """Elements of an axis at constant indices."""
         return self.scope.emit(graph.GatherOp(x, indices, axis=axis))
+
+    def lookup(self, table: SSAValue, index: SSAValue) -> SSAValue:
+        """Rows of a table at indices that are known at run time."""
+        fits = element_of(index) in (i32, i64)
+        return self.scope.emit(graph.LookupOp(table, index if fits else self.cast(index, np.int32)))
 
     def pad(self, x: SSAValue, axis: int, begin: int, end: int, value: float = 0.0) -> SSAValue:
         """x with more elements before and behind along an axis."""

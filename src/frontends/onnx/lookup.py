@@ -1,7 +1,7 @@
 """Operators that pick and replace elements at places that are known at run time only.
 
-An index is compared with all places along its axis.  What it picks of a table of finite constants is a row of a
-product, exact because all other terms are 0; of other tensors it is the greatest of the element and least values.
+What an index picks of a table of finite constants is a lookup.  Elsewhere it is compared with all places along its
+axis: what it picks is the greatest of the element and least values.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ def _places(make: Formulas, index: SSAValue, extent: int) -> SSAValue:
     """Indices along an axis as f32, negative ones counted from the back."""
     if extent >= EXACT_PLACES:
         raise make.node.error(f"fewer than {EXACT_PLACES} places", str(extent), kind="limit")
+    place = make.cast(make.cast(_integers(make, index), np.int32), np.float32)
+    return make.select(make.binary("lt", place, 0), make.add(place, extent), place)
+
+
+def _integers(make: Formulas, index: SSAValue) -> SSAValue:
     if dtype_of(element_of(index)).kind not in "iu":
         raise make.node.error("indices that are integers", str(element_of(index)))
-    place = make.cast(make.cast(index, np.int32), np.float32)
-    return make.select(make.binary("lt", place, 0), make.add(place, extent), place)
+    return index
 
 
 def _wide(make: Formulas, x: SSAValue) -> SSAValue:
@@ -55,12 +59,10 @@ def _wide(make: Formulas, x: SSAValue) -> SSAValue:
     return x if wide is None else make.cast(x, wide)
 
 
-def _rows(make: Formulas, table: SSAValue, places: SSAValue, constant: bool) -> SSAValue:
-    """Row `places[k]` of a table `[n, d]` for each k; of a `constant` one, whose numbers are finite, by a product."""
+def _rows(make: Formulas, table: SSAValue, places: SSAValue) -> SSAValue:
+    """Row `places[k]` (f32) of a table `[n, d]` for each k."""
     (count,), (extent, width) = shape_of(places), shape_of(table)
     column, counting = make.reshape(places, (count, 1)), make.counting(extent, 1, 2, np.float32)
-    if constant:
-        return make.matmul(make.indicator(column, counting), table)
     _check_compared(make.node, count, extent, width)
     found = make.reshape(make.binary("eq", column, counting), (count, extent, 1))
     wide = _wide(make, table)
@@ -88,8 +90,11 @@ def gather(scope: Scope, node: Node) -> Sequence[Value]:
     rest = [i for i in range(len(shape)) if i != axis]
     others = [shape[i] for i in rest]
     table = make.reshape(make.transpose(x, [axis, *rest]), (shape[axis], prod(others)))
-    places = make.reshape(_places(make, index, shape[axis]), (prod(chosen),))
-    rows = make.reshape(_rows(make, table, places, constant), (*chosen, *others))
+    if constant:
+        found = make.lookup(table, _integers(make, index))
+    else:
+        found = _rows(make, table, make.reshape(_places(make, index, shape[axis]), (prod(chosen),)))
+    rows = make.reshape(found, (*chosen, *others))
     count = len(chosen)
     order = [*range(count, count + axis), *range(count), *range(count + axis, count + len(rest))]
     return (make.transpose(rows, order),)
@@ -112,7 +117,8 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     rest = shape[batch + depth :]
     table = make.reshape(x, (prod(shape[: batch + depth]), prod(rest)))
     flat = make.reshape(places, (prod(given[:-1]),))
-    return (make.reshape(_rows(make, table, flat, constant), (*given[:-1], *rest)),)
+    found = make.lookup(table, make.cast(flat, np.int32)) if constant else _rows(make, table, flat)
+    return (make.reshape(found, (*given[:-1], *rest)),)
 
 
 def _linear(make: Formulas, index: SSAValue, extents: Sequence[int]) -> SSAValue:

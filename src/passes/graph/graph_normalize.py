@@ -23,6 +23,7 @@ from ...dialects import graph
 from ...dialects.graph.base import ints, real
 from ...dialects.types import shape_of
 from ...interpreters.constants import Array, Constants, base_name
+from .graph_lookups import LookupToProduct
 from .identities import IDENTITIES, producer, renamed
 from .pieces import PIECES
 
@@ -211,9 +212,9 @@ class GraphNormalizePass(ModulePass):
     """Bring a network to its normal form: constants folded, batch normalisation in the weights, nothing idle.
 
     Folds layers of constants (all but `graph.dequantize`), batch normalisation and per-channel factors and terms into
-    convolutions (else to `mul` and `add`), constant padding into convolutions, alpha and beta of `gemm`; makes
-    averages of whole images means; reads parts of what is joined, or cut, where they are made; drops identities,
-    reshapes of reshapes, transposes that cancel, and dead layers.
+    convolutions (else to `mul` and `add`), constant padding into convolutions, alpha and beta of `gemm`; makes averages
+    of whole images means, and lookups products, but for those that are `by_rows`; reads parts of what is joined, or
+    cut, where they are made; drops identities, reshapes of reshapes, transposes that cancel, and dead layers.
 
         %c = graph.conv %x, %w ...                          %c = graph.conv %x, %w2, %b2 ...
         %y = graph.batch_norm %c, %s, %b, %m, %v ...  ->
@@ -235,6 +236,7 @@ class GraphNormalizePass(ModulePass):
             NormalizeGemm(constants),
             PadIntoConv(),
             AverageToMean(),
+            LookupToProduct(constants),
         ]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
         constants.tidy()

@@ -1,0 +1,179 @@
+"""The pass `graph-lookups`, and what a lookup becomes where no rows are read: a product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32, i32
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...algebra.element import ELEMENT_TYPES
+from ...algebra.lookup import lookup_of
+from ...dialects import graph
+from ...dialects.acg import GraphOp, machine_of
+from ...dialects.types import element_bytes, element_of, shape_of, si8, ui8
+from ...errors import TilewrightError
+from ...interpreters.constants import Array, Constants, base_name
+from ...machine import Machine
+from .identities import renamed
+from .narrow_weights import NARROW, held
+from .quantized_values import Builder
+
+EXACT_PLACES = 1 << 24
+"""Places below this are exact in f32."""
+
+INDEX_BYTES = 8
+"""What an index takes at most."""
+
+
+def reads_rows(machine: Machine) -> bool:
+    """Whether an instruction of the machine copies rows at indices from memory off chip."""
+    offchip = {memory.name for memory in machine.memories if memory.offchip}
+    named = {(mnemonic.node, mnemonic.capability) for mnemonic in machine.mnemonics}
+    return machine.control == "queues" and any(
+        link.src in offchip and (link.name, capability.name) in named and lookup_of(capability.statement) is not None
+        for link in machine.links
+        for capability in link.capabilities
+    )
+
+
+@dataclass(frozen=True)
+class GraphLookupsPass(ModulePass):
+    """Mark the lookups that the target does by reading rows: fewer bytes than the table has.
+
+    The table is a constant, dequantised or not.  What is read is dequantised after it, and is in the narrowest float
+    that holds the table exactly, if the target converts that.
+
+        %y = graph.lookup %t at %i      ->     %r = graph.lookup %t at %i by_rows
+                                               %y = graph.cast %r
+
+    Lookups that have no mark become products in `graph-normalize`, which is to follow.
+    """
+
+    name = "graph-lookups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not any(isinstance(part, GraphOp) for part in op.ops):
+            return
+        machine, constants = machine_of(op), Constants.of(op)
+        if not reads_rows(machine):
+            return
+        for layer in [layer for layer in op.walk() if isinstance(layer, graph.LookupOp)]:
+            _mark(layer, machine, constants)
+        constants.tidy()
+
+
+def _mark(op: graph.LookupOp, machine: Machine, constants: Constants) -> None:
+    if isinstance(op.table.owner, graph.ReshapeOp | graph.TransposeOp):
+        array = constants.fold(op.table.owner)
+        if array is not None:
+            Rewriter.insert_op(made := constants.weight(base_name(op, op.table), array), InsertPoint.before(op))
+            op.operands[0] = made.result
+    stored, scaled = op.table, op.table.owner
+    if isinstance(scaled, graph.DequantizeOp):
+        stored = scaled.x
+    rows = shape_of(stored)[0]
+    if not isinstance(stored.owner, graph.WeightOp) or prod(shape_of(op.index)) >= rows:
+        return
+    row_bytes = shape_of(stored)[1] * element_bytes(stored)
+    if prod(shape_of(op.index)) * (row_bytes + INDEX_BYTES) >= rows * row_bytes:
+        return
+    builder = Builder.of(constants, op)
+    if isinstance(scaled, graph.DequantizeOp):
+        value = _dequantised(builder, scaled, op.index)
+        if value is None:
+            return
+    else:
+        table = _narrow(builder, stored, machine)
+        if table is None:
+            op.by_rows = UnitAttr()
+            return
+        value = builder.emit(graph.CastOp(_rows(builder, table, op.index), f32))
+    Rewriter.insert_op(builder.made, InsertPoint.before(op))
+    renamed(builder.made[-1], op)
+    op.result.replace_all_uses_with(value)
+    Rewriter.erase_op(op)
+
+
+def _rows(builder: Builder, table: SSAValue, index: SSAValue) -> SSAValue:
+    return builder.emit(graph.LookupOp(table, index, by_rows=True), "rows")
+
+
+def _dequantised(builder: Builder, op: graph.DequantizeOp, index: SSAValue) -> SSAValue | None:
+    """Rows of 8 bits and their scales; None where the scales are not of the table, or of its columns."""
+    if element_of(op.x) not in (si8, ui8):
+        return None
+    along_rows = shape_of(op.scale) not in ((), (1,)) and op.axis.value.data == 0
+    if along_rows:
+        return None
+    rows = _rows(builder, op.x, index)
+    axis = len(shape_of(rows)) - 1
+    return builder.emit(graph.DequantizeOp(rows, op.scale, op.zero_point, axis=axis))
+
+
+def _narrow(builder: Builder, table: SSAValue, machine: Machine) -> SSAValue | None:
+    """A table of f32 in a narrower float that holds it and that the machine converts."""
+    array = builder.constants.array(table) if element_of(table) == f32 else None
+    for name in NARROW if array is not None else ():
+        converts = any(("f32", name) in c.types for node in machine.computes for c in node.capabilities)
+        found = held(array, ELEMENT_TYPES[name]) if array is not None and converts else None
+        if found is not None:
+            return builder.weight(f"table.{name}", found)
+    return None
+
+
+@dataclass
+class LookupToProduct(RewritePattern):
+    """A lookup without rows is a product with a 1 in the place of each index, exact because all other terms are 0."""
+
+    constants: Constants
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: graph.LookupOp, rewriter: PatternRewriter, /) -> None:
+        if op.by_rows is not None:
+            return
+        array = self.constants.array(op.table)
+        self._check(op, array)
+        made: list[Operation] = []
+
+        def emit(layer: graph.LayerOp) -> SSAValue:
+            made.append(layer)
+            return layer.result
+
+        def number(value: float) -> SSAValue:
+            return emit(self.constants.weight(f"float32:{value!r}", np.array(value, np.float32)))
+
+        rows, count = shape_of(op.table)[0], prod(shape_of(op.index))
+        index = op.index if element_of(op.index) == i32 else emit(graph.CastOp(op.index, i32))
+        place = emit(graph.CastOp(index, f32))
+        below = emit(graph.CastOp(emit(graph.BinaryOp("lt", place, number(0.0))), ui8))
+        place = emit(graph.SelectOp(below, emit(graph.BinaryOp("add", place, number(float(rows)))), place))
+        column = emit(graph.ReshapeOp(place, (count, 1)))
+        places = np.arange(rows, dtype=np.float32).reshape(1, rows)
+        chosen = emit(graph.BinaryOp("eq", column, emit(self.constants.weight(f"places.{rows}", places))))
+        table = op.table if element_of(op.table) == f32 else emit(graph.CastOp(op.table, f32))
+        found = emit(graph.MatmulOp(chosen, table))
+        if shape_of(found) != shape_of(op.result):
+            found = emit(graph.ReshapeOp(found, shape_of(op.result)))
+        if element_of(op.table) != f32:
+            found = emit(graph.CastOp(found, element_of(op.table)))
+        renamed(made[-1], op)
+        rewriter.replace(op, made, (found,))
+
+    @staticmethod
+    def _check(op: graph.LookupOp, array: Array | None) -> None:
+        """What a product of f32 gives exactly."""
+        subject = f"layer {graph.name_of(op) or op.name}"
+        if shape_of(op.table)[0] >= EXACT_PLACES:
+            raise TilewrightError("limit", subject, f"fewer than {EXACT_PLACES} rows", str(shape_of(op.table)[0]))
+        element = element_of(op.table)
+        if element != f32 and element_bytes(op.table) > 2:
+            raise TilewrightError("unsupported", subject, "a table of f32, or of narrower numbers", str(element))
+        if array is not None and not np.all(np.isfinite(array.astype(np.float32))):
+            raise TilewrightError("unsupported", subject, "a table of finite numbers", "an infinity")
