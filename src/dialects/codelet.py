@@ -180,6 +180,30 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
+class RowsOp(IRDLOperation):
+    """Rows of a table at indices, both off chip: a transfer from the result copies the rows that are named then.
+
+    %y = codelet.rows %t at %i : (!codelet.surrogate<100x8xf32, @DRAM>, !codelet.surrogate<1x4xi64, @DRAM>)
+           -> !codelet.surrogate<1x4x8xf32, @DRAM>
+    """
+
+    name = "codelet.rows"
+    table = operand_def(SurrogateType)
+    index = operand_def(SurrogateType)
+    result = result_def(SurrogateType)
+    traits = traits_def(HasParent(ProgramOp))
+    assembly_format = "$table `at` $index attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, table: SSAValue, index: SSAValue, type: SurrogateType) -> None:
+        super().__init__(operands=[table, index], result_types=[type])
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_rows
+
+        verify_rows(self)
+
+
+@irdl_op_definition
 class CodeletOp(IRDLOperation):
     """A unit of work over `dims`: its body runs with each dim's range being all of its iterations.
 
@@ -349,7 +373,7 @@ def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:
 Codelet = Dialect(
     "codelet",
     [
-        *(ProgramOp, TensorOp, ViewOp, CodeletOp, FusedOp, LoopOp, PartOp, SpanOp),
+        *(ProgramOp, TensorOp, ViewOp, RowsOp, CodeletOp, FusedOp, LoopOp, PartOp, SpanOp),
         *(LocalOp, ShadowOp, TransferOp, FillOp, ComputeOp),
     ],
     [SurrogateType, RoleAttr],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,7 +21,7 @@ from .codelet_schedule import verify_ahead, verify_share
 from .types import is_element_type
 
 if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp, ViewOp
+    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
     from .codelet_attributes import SurrogateType
     from .codelet_fused import PartOp
     from .codelet_walks import SpanOp
@@ -99,12 +100,12 @@ def access_axes(op: Operation, accesses: Sequence[str]) -> tuple[Axis, ...]:
 
 def verify_program(op: ProgramOp) -> None:
     """Only tensors, views, codelets and fused groups of them; names are unique."""
-    from .codelet import CodeletOp, TensorOp, ViewOp
+    from .codelet import CodeletOp, RowsOp, TensorOp, ViewOp
     from .codelet_fused import FusedOp
 
     names: list[str] = []
     for inner in op.body.block.ops:
-        if not isinstance(inner, TensorOp | ViewOp | CodeletOp | FusedOp):
+        if not isinstance(inner, TensorOp | ViewOp | RowsOp | CodeletOp | FusedOp):
             raise VerifyException(f"expected tensors, views and codelets in a program, found {inner.name}")
         if isinstance(inner, TensorOp):
             names.append(inner.tensor_name.data)
@@ -132,6 +133,16 @@ def verify_view(op: ViewOp) -> None:
     same = (source.element, source.place, prod(source.sizes)) == (result.element, result.place, prod(result.sizes))
     if not same:
         raise VerifyException(f"expected a view of the same elements in the same place, found {source} and {result}")
+
+
+def verify_rows(op: RowsOp) -> None:
+    """A table of two axes and indices in one place, and a row of the table for each index."""
+    table, index, result = surrogate(op.table), surrogate(op.index), surrogate(op.result)
+    if len(table.sizes) != 2 or index.element not in (i32, i64) or index.place != table.place:
+        raise VerifyException(f"expected a table of rows, and indices of i32 or i64 beside it, got {table} and {index}")
+    same = result.element == table.element and result.place == table.place
+    if not same or result.sizes != (*index.sizes, table.sizes[1]):
+        raise VerifyException(f"expected {[*index.sizes, table.sizes[1]]} elements like {table}, got {result}")
 
 
 def verify_codelet(op: CodeletOp) -> None:

@@ -261,6 +261,31 @@ class JoinOp(IRDLOperation):
         verify_join(self)
 
 
+@irdl_op_definition
+class RowsOp(IRDLOperation):
+    """Rows of a table off chip, at indices off chip: who reads them reads the table there; no data moves before.
+
+    A negative index counts from the back; one of no row is an error.
+
+        %y = nest.rows %t at %i : (tensor<100x8xf32>, tensor<1x4xi64>) -> tensor<1x4x8xf32>
+    """
+
+    name = "nest.rows"
+    table = operand_def(TensorType)
+    index = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+    assembly_format = "$table `at` $index attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, table: SSAValue, index: SSAValue, result_type: Attribute) -> None:
+        super().__init__(operands=[table, index], result_types=[result_type])
+
+    def verify_(self) -> None:
+        from .nest_verify import verify_rows
+
+        verify_rows(self)
+
+
 def _entry(inputs: Mapping[str, SSAValue]) -> Region:
     block = Block(arg_types=[value.type for value in inputs.values()])
     for arg, name in zip(block.args, inputs, strict=True):
@@ -270,6 +295,6 @@ def _entry(inputs: Mapping[str, SSAValue]) -> Region:
 
 Nest = Dialect(
     "nest",
-    [KernelOp, YieldOp, GroupOp, ViewOp, JoinOp, HoldOp, ForOp, SpatialOp, ComputeOp],
+    [KernelOp, YieldOp, GroupOp, ViewOp, JoinOp, RowsOp, HoldOp, ForOp, SpatialOp, ComputeOp],
     [StatementAttr, DimsAttr, BindingAttr, ValuesAttr],
 )

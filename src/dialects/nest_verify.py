@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, i32, i64
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,7 +17,7 @@ from ..algebra.statement import accesses, dims_of, reduction_dims, scalars_of, t
 from ..errors import TilewrightError
 
 if TYPE_CHECKING:
-    from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, ViewOp
+    from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
@@ -86,6 +86,16 @@ def verify_view(op: ViewOp) -> None:
     source, result = cast(TensorType[Attribute], op.source.type), op.result.type
     if source.element_type != result.element_type or prod(source.get_shape()) != prod(result.get_shape()):
         raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
+
+
+def verify_rows(op: RowsOp) -> None:
+    """A table of two axes, whole indices, and a row of the table for each."""
+    table, index = cast(TensorType[Attribute], op.table.type), cast(TensorType[Attribute], op.index.type)
+    if len(table.get_shape()) != 2 or index.element_type not in (i32, i64):
+        raise VerifyException(f"expected a table of rows and indices of i32 or i64, got {table} and {index}")
+    expected = TensorType(table.element_type, [*index.get_shape(), table.get_shape()[1]])
+    if op.result.type != expected:
+        raise VerifyException(f"expected {expected}, got {op.result.type}")
 
 
 def verify_join(op: JoinOp) -> None:

@@ -30,9 +30,10 @@ from ..machine.stage_isa import StageIsa
 from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
 from ..resources import Resources, attach, resources_of
-from .judging import choose_inputs, judge, read_expected
+from .judging import judge, read_expected
 from .models import compile, load_model, make_context
 from .pipelines import machine_for, parse_passes, pipeline_of
+from .run_inputs import choose_inputs, rows_of_inputs
 from .run_options import RunOptions
 
 Array = NDArray[Any]
@@ -156,7 +157,7 @@ def run_hosted(program: HostedProgram, module: ModuleOp | None, folder: Path, op
 
     They are compared with the layers of `module`, where there is one.
     """
-    inputs = choose_inputs(program.inputs, options)
+    inputs = choose_inputs(program.inputs, options, rows_of_inputs(module) if module is not None else None)
     given = read_expected(options, program.output_shapes)
     run, path = program.run(inputs), make_folder(folder) / "outputs.npz"
     write_arrays(path, run.outputs)

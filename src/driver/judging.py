@@ -1,28 +1,14 @@
-"""Inputs of a run, and its outputs against what is expected."""
+"""Outputs of a run against what is expected."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read_arrays
-from ..errors import TilewrightError
+from ..arrays import Array, Comparison, check_shapes, compare, read_arrays
 from .run_options import RunOptions
-
-
-def choose_inputs(
-    signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], options: RunOptions
-) -> dict[str, Array]:
-    """Inputs of these shapes and types, from the file of `options` and its seed."""
-    made = make_inputs(signature, options.seed)
-    given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
-    unknown = [name for name in given if name not in signature]
-    if unknown:
-        raise TilewrightError("inputs", str(options.inputs), f"inputs named {', '.join(signature)}", f"'{unknown[0]}'")
-    return made | given
 
 
 def read_expected(options: RunOptions, shapes: Mapping[str, tuple[int, ...]]) -> Mapping[str, Array] | None:

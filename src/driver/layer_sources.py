@@ -74,6 +74,8 @@ def _reads(name: str, value: SSAValue) -> Iterator[Read]:
     owner = value.owner
     if isinstance(owner, nest.ViewOp):
         yield from _reads(name, owner.source)
+    elif isinstance(owner, nest.RowsOp):
+        yield from _reads(name, owner.index)
     elif isinstance(owner, nest.JoinOp):
         for piece in owner.pieces:
             yield from _reads(name, piece)

@@ -26,7 +26,7 @@ from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
-from .judging import choose_inputs, judge, read_expected
+from .judging import judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import (
     AUTO,
@@ -38,6 +38,7 @@ from .pipelines import (
     pipeline_of,
     pipeline_text,
 )
+from .run_inputs import choose_inputs, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 
@@ -326,7 +327,8 @@ def run(
             parse_passes(INTEGER_PART).apply(make_context(), module)
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
-    inputs = choose_inputs(signature, options)
+    rows = rows_of_program(program) if module is None else rows_of_inputs(module)
+    inputs = choose_inputs(signature, options, rows)
     given = read_expected(options, {t.name: t.shape for t in program.tensors if t.role == "output"})
     folder = make_folder(folder)
     trace = folder / "trace.json" if options.trace and program.control.traced else None

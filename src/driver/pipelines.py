@@ -183,6 +183,7 @@ def pipeline_text(
     groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
     stages = (
         f'load-target{{target="{target}"}}' if isinstance(target, str) else "",
+        "graph-lookups" if options.partition in ("", SCHEDULE) and not options.schedule else "",
         "graph-normalize",
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",

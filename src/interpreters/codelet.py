@@ -49,6 +49,10 @@ def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Map
     rings: dict[SSAValue, tuple[int, ...]] = {}
     outputs: list[Array] = []
     given = iter(inputs)
+
+    def whole(value: SSAValue) -> _Place:
+        return _whole(_contents(value, values), rings.get(value, ()))
+
     for inner in op.body.block.ops:
         match inner:
             case codelet.TensorOp():
@@ -61,21 +65,40 @@ def run_program(op: codelet.ProgramOp, inputs: tuple[Array, ...], constants: Map
                 elif inner.role.data == Role.OUTPUT:
                     outputs.append(array)
                 values[inner.result] = array
+            case codelet.RowsOp():
+                pass  # read when it is asked for
+            case codelet.ViewOp() if inner.source not in values:
+                pass  # of rows
             case codelet.ViewOp():
                 first, *rest = surrogate(inner.result).sizes
                 kept = rings[inner.source][:1]
                 rings[inner.result] = (*kept, *(0 for _ in rest)) if kept else ()
                 values[inner.result] = values[inner.source].reshape((kept[0] if kept and kept[0] else first, *rest))
             case codelet.CodeletOp():
-                run_codelet(inner, [_whole(values[v], rings[v]) for v in inner.tensors], {})
+                run_codelet(inner, [whole(v) for v in inner.tensors], {})
             case codelet.FusedOp():
                 for number, ranges in inner.ranges():
                     turn = inner.codelets[number]
                     assert isinstance(turn, codelet.CodeletOp)
-                    run_codelet(turn, [_whole(values[v], rings[v]) for v in turn.tensors], ranges)
+                    run_codelet(turn, [whole(v) for v in turn.tensors], ranges)
             case _:
                 raise TypeError(f"{inner.name} in a program")
     return tuple(outputs)
+
+
+def _contents(value: SSAValue, values: Mapping[SSAValue, Array]) -> Array:
+    """The array of a tensor; rows of a table, and views of them, as their index is now: undefined at one of no row."""
+    match value.owner:
+        case codelet.RowsOp() as rows:
+            table, index = _contents(rows.table, values), _contents(rows.index, values)
+            is_row = (index >= -len(table)) & (index < len(table))
+            found = np.take(table, np.where(is_row, index, 0), axis=0)
+            found[~is_row] = undefined(table.dtype)
+            return found
+        case codelet.ViewOp() as view if value not in values:
+            return _contents(view.source, values).reshape(surrogate(value).sizes)
+        case _:
+            return values[value]
 
 
 def _poison(value: SSAValue, ring: tuple[int, ...] = ()) -> Array:

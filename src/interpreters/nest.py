@@ -24,6 +24,7 @@ from ..arrays import undefined
 from ..costs.mapping.footprint import buffer_box
 from ..dialects import nest
 from ..dialects.types import dtype_of
+from .graph_numpy import rows_at
 
 Array = NDArray[Any]
 
@@ -41,6 +42,10 @@ class NestFunctions(InterpreterFunctions):
     @impl(nest.ViewOp)
     def run_view(self, interpreter: Interpreter, op: nest.ViewOp, args: PythonValues) -> PythonValues:
         return (np.reshape(args[0], op.result.type.get_shape()),)
+
+    @impl(nest.RowsOp)
+    def run_rows(self, interpreter: Interpreter, op: nest.RowsOp, args: PythonValues) -> PythonValues:
+        return (rows_at(np.asarray(args[0]), np.asarray(args[1])),)
 
     @impl(nest.JoinOp)
     def run_join(self, interpreter: Interpreter, op: nest.JoinOp, args: PythonValues) -> PythonValues:

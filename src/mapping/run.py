@@ -27,7 +27,8 @@ from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
 from ..driver import run as run_program
-from ..driver.judging import choose_inputs, judge, read_expected
+from ..driver.judging import judge, read_expected
+from ..driver.run_inputs import choose_inputs
 from ..errors import TilewrightError, check_type
 from ..files import make_folder
 from ..frontends.acg import load_target

@@ -15,10 +15,9 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.allocation import LiveRange, align_up, allocate, require_bytes
-from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp, ViewOp
+from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
-from ...dialects.roles import Role
 from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes
@@ -102,8 +101,8 @@ class Lives:
                 continue
             if not isinstance(op, TransferOp) or op.source not in inside or op.destination not in inside:
                 return []
-            source, target = (self.tensors.roots[inside[v]] for v in (op.source, op.destination))
-            if source.role.data == Role.TEMP or source in self.tensors.written or target.address is not None:
+            target = self.tensors.roots[inside[op.destination]]
+            if not self.tensors.given(inside[op.source]) or target.address is not None:
                 return []
             found.append(target)
         return found
@@ -291,7 +290,7 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
     if not moved:
         return
     block = lives.program.body.block
-    fronts = [op for op in block.ops if isinstance(op, TensorOp | ViewOp)]
+    fronts = [op for op in block.ops if isinstance(op, TensorOp | ViewOp | RowsOp)]
     for op in fronts:
         op.detach()
     first = block.first_op

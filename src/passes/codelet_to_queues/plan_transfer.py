@@ -69,9 +69,9 @@ class Part:
 
 @dataclass(frozen=True)
 class TransferPlan:
-    """All instructions of a transfer; `sides` are source and destination."""
+    """All instructions of a transfer; `sides` are source and destination, and the index of rows."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[Side, ...]
     parts: tuple[Part, ...]
 
 
@@ -140,9 +140,15 @@ def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> Trans
     if any(a or b for a, b in box.clips) and node.pad is not None:
         for outside in _slabs(box.counts, inside):
             parts += _fills(isa, destination, node.pad, outside, per_step[1], memories)
+    if source.rows is not None:
+        from .plan_lookup import plan_lookup
+
+        index = codelet.surrogates[source.rows.index]
+        side, found = plan_lookup(isa, source, destination, index, inside, per_step[1])
+        return TransferPlan((*sides, side), (*parts, *found))
     if all(count > 0 for _, count in inside):
         parts += _copies(isa, source, destination, inside, per_step, memories)
-    return TransferPlan((sides[0], sides[1]), tuple(parts))
+    return TransferPlan(sides, tuple(parts))
 
 
 def _side(index: int, surrogate: Surrogate, rank: int) -> Side:

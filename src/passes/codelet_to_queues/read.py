@@ -15,6 +15,7 @@ from ...dialects.codelet import (
     LocalOp,
     LoopOp,
     ProgramOp,
+    RowsOp,
     SurrogateType,
     TensorOp,
     TransferOp,
@@ -25,36 +26,55 @@ from ...dialects.codelet_rules import access_axes, local_axes, surrogate
 from ...dialects.codelet_schedule import leading, share_of
 from ...dialects.codelet_walks import ShadowOp, SpanOp
 from ...dialects.layer_attributes import nodes_of
+from ...dialects.roles import Role
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import TilewrightError
-from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Surrogate, Transfer
+from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Surrogate, TableRows, Transfer
 
 
 @dataclass(frozen=True)
 class Tensors:
-    """The off-chip tensors of a program: each value's tensor (views resolved), and those that codelets write."""
+    """The tensors of a program: each value's tensor (views resolved), and those that codelets write.
+
+    The tensor of rows of a table is the table; `rows` has them, and views of them.
+    """
 
     roots: Mapping[SSAValue, TensorOp]
     written: frozenset[TensorOp]
+    rows: Mapping[SSAValue, RowsOp]
 
     def constant(self, value: SSAValue) -> bool:
         """Whether nothing writes the tensor of a value."""
         return self.roots[value] not in self.written
+
+    def touched(self, value: SSAValue) -> list[TensorOp]:
+        """The tensors that who reads a value touches: of rows the table and the index."""
+        found = [self.roots[value]]
+        return [*found, self.roots[self.rows[value].index]] if value in self.rows else found
+
+    def given(self, value: SSAValue) -> bool:
+        """Whether a value is there from the beginning, and stays."""
+        return all(op.role.data != Role.TEMP and op not in self.written for op in self.touched(value))
 
 
 def read_tensors(program: ProgramOp) -> Tensors:
     """The tensors of a program."""
     roots: dict[SSAValue, TensorOp] = {}
     written: set[TensorOp] = set()
+    rows: dict[SSAValue, RowsOp] = {}
     for op in program.body.block.ops:
         if isinstance(op, TensorOp):
             roots[op.result] = op
         elif isinstance(op, ViewOp):
             roots[op.result] = roots[op.source]
+            if op.source in rows:
+                rows[op.result] = rows[op.source]
+        elif isinstance(op, RowsOp):
+            roots[op.result], rows[op.result] = roots[op.table], op
     for op in program.codelets:
         values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.tensors, strict=True))
         written |= {roots[values[value]] for value in written_arguments(op) if value in values}
-    return Tensors(roots, frozenset(written))
+    return Tensors(roots, frozenset(written), rows)
 
 
 def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
@@ -66,13 +86,13 @@ def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[i
     time = 0
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
-            _extend(lives, [tensors.roots[value] for value in op.tensors], time, time)
+            _extend(lives, [root for value in op.tensors for root in tensors.touched(value)], time, time)
             time += 1
         elif isinstance(op, FusedOp):
             end = time + len(op.turns) - 1
             for number, inner in enumerate(op.codelets):
                 assert isinstance(inner, CodeletOp)
-                roots = [tensors.roots[value] for value in inner.tensors]
+                roots = [root for value in inner.tensors for root in tensors.touched(value)]
                 _extend(lives, [root for root in roots if root.ring is None], time, end)
                 samples = [sample for turn, sample, *_ in op.turns if turn == number]
                 turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == samples[0]]
@@ -140,10 +160,30 @@ class _Reader:
             address = 0 if root.address is None else root.address.value.data
             name = root.tensor_name.data
             made = _make(name, surrogate(value), (address,), constant=self.tensors.constant(value))
+            if value in self.tensors.rows:
+                self._add_rows(arg, made, self.tensors.rows[value])
+                continue
             self._add(arg, replace(made, ring=self._ring(value, root)))
         body = self._body(self.op.body.block)
         found = Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
         return found, self.locals
+
+    def _add_rows(self, arg: SSAValue, made: Surrogate, op: RowsOp) -> None:
+        """Rows of a table, and the index, which no value of the codelet stands for, in the shape of the rows."""
+        table, count = surrogate(op.table), prod(surrogate(op.index).sizes)
+        axes = next((n for n in range(len(made.shape)) if prod(made.shape[:n]) == count), None)
+        if axes is None:
+            shape = list(made.shape)
+            raise TilewrightError("program", made.name, f"a view of {count} rows that keeps them apart", f"{shape}")
+        row_bytes = table.sizes[1] * made.element_bytes
+        self._add(arg, replace(made, rows=TableRows(len(self.surrogates) + 1, axes, table.sizes[0], row_bytes)))
+        root = self.tensors.roots[op.index]
+        if root.address is None and self.allocated:
+            raise self._open(f"tensor '{root.tensor_name.data}'")
+        address = 0 if root.address is None else root.address.value.data
+        seen = _make(root.tensor_name.data, surrogate(op.index), (address,), constant=self.tensors.constant(op.index))
+        shape = (*made.shape[:axes], *(1 for _ in made.shape[axes:]))
+        self.surrogates.append(replace(seen, shape=shape))
 
     def _ring(self, value: SSAValue, root: TensorOp) -> tuple[int, ...]:
         """The ring of a tensor; a view of one that keeps whole samples keeps as many of them."""

@@ -12,12 +12,25 @@ from ...algebra.window import Axis, Share
 
 
 @dataclass(frozen=True)
+class TableRows:
+    """Rows that an index names: the first `axes` of a surrogate go over the index, the surrogate `index`.
+
+    The table has `count` rows of `row_bytes` each.
+    """
+
+    index: int
+    axes: int
+    count: int
+    row_bytes: int
+
+
+@dataclass(frozen=True)
 class Surrogate:
     """A tensor or local of a codelet: row-major elements in `memory`, at one of `addresses` (bytes; one per copy).
 
     `axes` are the window that a local stands for; a whole tensor has none.  `constant` tensors are never written.
     Where `ring` is not 0 only so much of an axis is kept, index i in the place of i modulo that.  A local that `stays`
-    is not loaded again while a copy has its window.
+    is not loaded again while a copy has its window.  Of `rows` only their table has a place.
     """
 
     name: str
@@ -29,6 +42,7 @@ class Surrogate:
     constant: bool = False
     ring: tuple[int, ...] = ()
     stays: bool = False
+    rows: TableRows | None = None
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -42,7 +56,9 @@ class Surrogate:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of one copy."""
+        """Bytes of one copy; of rows those of their table."""
+        if self.rows is not None:
+            return self.rows.count * self.rows.row_bytes
         size = self.element_bytes
         for n in self.kept:
             size *= n
@@ -50,12 +66,14 @@ class Surrogate:
 
     @property
     def strides_bytes(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
+        """Bytes from one element to the next along each axis; rows lie where their index says."""
         strides: list[int] = []
         step = self.element_bytes
         for n in reversed(self.kept):
             strides.append(step)
             step *= n
+        if self.rows is not None:
+            strides[len(strides) - self.rows.axes :] = [0] * self.rows.axes
         return tuple(reversed(strides))
 
 

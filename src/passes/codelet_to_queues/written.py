@@ -194,7 +194,11 @@ def _touches(codelet: Codelet, visit: Visit) -> Iterable[Touch]:
         case Transfer(source, destination, _, axes):
             for tensor, other, writes in ((source, destination, False), (destination, source, True)):
                 seen = axes if axes is not None else codelet.surrogates[other].axes
-                if seen is not None:
+                rows = codelet.surrogates[tensor].rows
+                if rows is not None:
+                    named = [axis.forms if n < rows.axes else (Affine(0),) for n, axis in enumerate(seen or ())]
+                    yield from _touch(codelet, visit, rows.index, named if seen is not None else None, False)
+                elif seen is not None:
                     yield from _touch(codelet, visit, tensor, [axis.forms for axis in seen], writes)
         case Fill(target, _):
             yield from _touch(codelet, visit, target, None, True)

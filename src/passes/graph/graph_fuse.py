@@ -29,8 +29,8 @@ ELEMENTWISE = (
 ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.ReduceOp)
 """Layers that elementwise layers may follow in one group."""
 
-OUTSIDE = (graph.WeightOp, graph.ReshapeOp)
-"""Layers that compute nothing and move nothing: they stay outside of groups."""
+OUTSIDE = (graph.WeightOp, graph.ReshapeOp, graph.LookupOp)
+"""Layers that compute nothing and move nothing by themselves: they stay outside of groups."""
 
 EPILOGUE = 16
 """Most operations of one layer."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -174,6 +174,8 @@ class _Conversion:
                 return
             case graph.ReshapeOp():
                 self._reshape(op)
+            case graph.LookupOp():
+                self._lookup(op)
             case graph.LayerGroupOp():
                 self._enter(op)
                 for member in op.members():
@@ -214,6 +216,21 @@ class _Conversion:
 
     def _reshape(self, op: graph.ReshapeOp) -> None:
         self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))
+
+    def _lookup(self, op: graph.LookupOp) -> None:
+        """Rows that readers read in the table; layer by layer, a map that they are copied to."""
+        index = op.index if isinstance(op.index, BlockArgument) else self.scope.outer(op.index)
+        rows = nest.RowsOp(self.scope.outer(op.table), index, op.result.type)
+        rows.result.name_hint = op.result.name_hint
+        self.layers = [op]
+        self._emit(rows)
+        value: SSAValue = rows.result
+        if not self.in_place:
+            builder = GroupBuilder(self.scope.unique(self._name(op)))
+            group = builder.finish([movement.whole(value, builder).value], graph.name_of(op))
+            self._emit(group)
+            value = group.outs[0]
+        self.scope.values[op.result] = value
 
     def _tiled(self, op: graph.FusedGroupOp) -> None:
         """Layers that run tile by tile together: a group for each with what follows it element by element."""

@@ -98,7 +98,7 @@ class Reader:
         buffers = self.platform.buffers
         last = self.function.body.block.last_op
         returned = {storage_of(value) for value in (last.arguments if isinstance(last, ReturnOp) else ())}
-        given = frozenset(n for value, n in self.numbers.items() if isinstance(value, BlockArgument))
+        given = frozenset(n for value, n in self.numbers.items() if _is_given(value))
         results = frozenset(n for value, n in self.numbers.items() if value in returned)
         align = self.platform.align_bytes
         sizes = tuple(align_up(size_bytes(tensor_type(value)), align) for value in self.numbers)
@@ -223,6 +223,11 @@ class Reader:
                     marks[BY_SAMPLE] = UnitAttr()
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
+
+
+def _is_given(value: SSAValue) -> bool:
+    """Whether a map comes from outside: an input, or rows of a table."""
+    return isinstance(value, BlockArgument) or isinstance(value.owner, nest.RowsOp)
 
 
 def _busiest(works: Sequence[Mapping[str, float]]) -> float:

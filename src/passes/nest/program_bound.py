@@ -137,6 +137,8 @@ def _add(builder: NetworkBuilder, op: Operation, values: dict[SSAValue, int]) ->
             values |= {out: held[names[inner]] for out, inner in zip(op.outs, op.yielded, strict=True)}
         case nest.ViewOp():
             values[op.result] = builder.add_view(values[op.source], shape_of(op.result))
+        case nest.RowsOp():  # each program reads all of them
+            values[op.result] = _tensor(builder, op.result)
         case nest.JoinOp():
             pieces = [values[piece] for piece in op.pieces]
             values[op.result] = builder.add_join(pieces, op.axis.value.data, shape_of(op.result))

@@ -13,9 +13,10 @@ from xdsl.passes import ModulePass
 
 from ...costs.mapping.binding import Pricer
 from ...dialects.acg import machine_of
-from ...dialects.codelet import ProgramOp, SurrogateType, TensorOp, ViewOp
+from ...dialects.codelet import ProgramOp, RowsOp, SurrogateType, TensorOp, ViewOp
 from ...dialects.graph import WeightOp
 from ...dialects.nest import GroupOp, JoinOp
+from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
 from ...dialects.roles import Role
 from ...dialects.types import shape_of
@@ -120,7 +121,7 @@ class _Converter:
         match op:
             case WeightOp():
                 self._weight(op)
-            case NestViewOp() | JoinOp():
+            case NestViewOp() | JoinOp() | NestRowsOp():
                 pass  # made where it is read
             case GroupOp() if op in self.fused and BY_SAMPLE in op.attributes:
                 self.span.append(self.fused[op])
@@ -147,9 +148,13 @@ class _Converter:
             self.weights[tensor.tensor_name.data] = self.weights.as_stored(op.resource)
 
     def _value(self, value: SSAValue) -> SSAValue:
-        """The tensor of a value; views of it are made when they are asked for."""
+        """The tensor of a value; views of it, and rows of tables, are made when they are asked for."""
         if value not in self.values and isinstance(value.owner, NestViewOp):
             self._view(self._value(value.owner.source), value)
+        if value not in self.values and isinstance(value.owner, NestRowsOp):
+            rows = RowsOp(self._value(value.owner.table), self._value(value.owner.index), self._surrogate(value))
+            self.block.add_op(rows)
+            self.values[value] = rows.result
         if value not in self.values:
             found = value.owner.name if isinstance(value.owner, Operation) else "another"
             raise TilewrightError("unsupported", value.name_hint or "a value", "a value in DRAM", found)

@@ -1,0 +1,88 @@
+"""What a run is given: arrays of a file, and made ones, in which an index of a table is one of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ..algebra.lookup import lookup_of
+from ..arrays import Array, make_inputs, read_arrays
+from ..dialects import graph
+from ..dialects.types import shape_of
+from ..errors import TilewrightError
+from ..passes.names import value_names
+from .run_options import RunOptions
+
+if TYPE_CHECKING:
+    from ..backends.program import Program
+
+SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.SliceOp)
+"""Layers whose numbers are those that they are given."""
+
+
+def choose_inputs(
+    signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
+    options: RunOptions,
+    rows: Mapping[str, int] | None = None,
+) -> dict[str, Array]:
+    """Inputs of these shapes and types, from the file of `options` and its seed.
+
+    Made integers of an input that `rows` has are below that.
+    """
+    made = make_inputs(signature, options.seed)
+    made |= {name: made[name] % np.asarray(most, made[name].dtype) for name, most in (rows or {}).items()}
+    given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
+    unknown = [name for name in given if name not in signature]
+    if unknown:
+        raise TilewrightError("inputs", str(options.inputs), f"inputs named {', '.join(signature)}", f"'{unknown[0]}'")
+    return made | given
+
+
+def rows_of_inputs(module: ModuleOp) -> dict[str, int]:
+    """Inputs of a network that are indices of tables -> the rows of the smallest one."""
+    found: dict[str, int] = {}
+    for function in module.body.block.ops:
+        if isinstance(function, FuncOp) and function.body.blocks:
+            for name, value in zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True):
+                rows = _rows_of(value)
+                found |= {name: min(rows)} if rows else {}
+    return found
+
+
+def _rows_of(value: SSAValue) -> list[int]:
+    """The rows of the tables that a value, or what is the same numbers, is an index of."""
+    found: list[int] = []
+    for use in value.uses:
+        if isinstance(use.operation, graph.LookupOp) and use.index == 1:
+            found.append(shape_of(use.operation.table)[0])
+        elif isinstance(use.operation, SAME):
+            found += _rows_of(use.operation.results[0])
+    return found
+
+
+def rows_of_program(program: Program) -> dict[str, int]:
+    """Inputs that instructions of a program read as indices of a table -> the rows of the smallest one."""
+    from ..backends.simulator.stream import make_stream
+
+    machine = program.machine
+    if machine.control != "queues" or not any(
+        lookup_of(c.statement) for link in machine.links for c in link.capabilities
+    ):
+        return {}
+    stream, found = make_stream(machine, program.code), dict[str, int]()
+    inputs = [tensor for tensor in program.tensors if tensor.role == "input"]
+    for plan, addresses in zip(stream.plans, stream.addresses, strict=True):
+        lookup = lookup_of(plan.bound.capability.statement) if plan.bound is not None else None
+        if plan.bound is None or lookup is None:
+            continue
+        places = {binding.operand: at for binding, at in zip(plan.bound.mnemonic.operands, addresses, strict=True)}
+        at, rows = places[lookup.index.tensor], int(plan.bound.scalars[lookup.count])
+        for tensor in inputs:
+            if tensor.address <= at < tensor.address + tensor.size_bytes:
+                found[tensor.name] = min(found.get(tensor.name, rows), rows)
+    return found
