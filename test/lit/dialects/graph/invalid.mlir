@@ -959,3 +959,21 @@ func.func @f(%x : tensor<2xf32>) {
 func.func @f() {
   graph.yield
 }
+
+// -----
+
+// lookup: of rows
+// CHECK: expected a table of rows, found tensor<4xf32>
+func.func @f(%t: tensor<4xf32>, %i: tensor<2xi64>) {
+  %y = graph.lookup %t at %i : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+// lookup: at integers
+// CHECK: expected an index of i32 or i64, found f32
+func.func @f(%t: tensor<4x2xf32>, %i: tensor<2xf32>) {
+  %y = graph.lookup %t at %i : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  func.return
+}

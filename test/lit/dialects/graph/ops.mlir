@@ -170,3 +170,11 @@ func.func @groups(%x : tensor<1x4xf32>, %y : tensor<1x4xf32>) -> tensor<1x4xf32>
   }
   func.return %0 : tensor<1x4xf32>
 }
+
+func.func @lookup(%t: tensor<8x4xf32>, %i: tensor<1x2xi64>) -> (tensor<1x2x4xf32>, tensor<1x2x4xf32>) {
+  // CHECK: graph.lookup %{{.*}} at %{{.*}} : (tensor<8x4xf32>, tensor<1x2xi64>) -> tensor<1x2x4xf32>
+  %0 = graph.lookup %t at %i : (tensor<8x4xf32>, tensor<1x2xi64>) -> tensor<1x2x4xf32>
+  // CHECK: graph.lookup %{{.*}} at %{{.*}} by_rows : (tensor<8x4xf32>, tensor<1x2xi64>) -> tensor<1x2x4xf32>
+  %1 = graph.lookup %t at %i by_rows : (tensor<8x4xf32>, tensor<1x2xi64>) -> tensor<1x2x4xf32>
+  func.return %0, %1 : tensor<1x2x4xf32>, tensor<1x2x4xf32>
+}
