@@ -22,6 +22,7 @@ from .hosted import add_host_option, compile_for_host, show_compiled_for_host
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_points, unused_tokens
 from .options import add_count, add_effort, add_tiles, add_types, short
+from .steps import add_steps, module_of_steps
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--image", type=Path, metavar="DIR", help="write memory, instructions and addresses for other simulators to DIR"
     )
     add_model_options(parser)
+    add_steps(parser)
     add_layer_options(parser)
     add_compile_options(parser)
     add_dram_option(parser)
@@ -170,14 +172,16 @@ def _for_threads(arguments: argparse.Namespace) -> bool:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     if _for_threads(arguments):
-        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram", "image", "host"))
+        yield from unused_for_threads(arguments, (*WAYS_TO_COMPILE, "dram", "image", "host", "steps", "carry"))
         return
     yield Unused(("types",), "on a target with instructions")
     if arguments.host:
-        yield Unused((*WAYS_TO_COMPILE, "csv", "dram", "image"), "with --host")
+        yield Unused((*WAYS_TO_COMPILE, "csv", "dram", "image", "steps"), "with --host")
     yield from unused_compile_options(arguments)
     if any("," in text for text in arguments.dim):
-        yield Unused(("csv", "dram", "image"), "with several points of --dim")
+        yield Unused(("csv", "dram", "image", "steps"), "with several points of --dim")
+    if arguments.steps is None:
+        yield Unused(("carry",), "without --steps")
     partition, schedule = _ways(arguments)
     if partition in NOT_SEARCHED and schedule is None:
         yield Unused(("seed",), "without a --partition METHOD that searches")
@@ -207,7 +211,11 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
         answer_with_best()
     with progress_bar() as progress:
         shapes = next(iter(points.values()))
-        program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
+        if arguments.steps is None:
+            program = compile(arguments.model, arguments.target, shapes=shapes, options=options, progress=progress)
+        else:
+            module = module_of_steps(arguments, shapes)
+            program = compile(module, arguments.target, options=options, progress=progress)
     finish()
     program.save(folder)
     if arguments.image is not None:

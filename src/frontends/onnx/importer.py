@@ -26,6 +26,7 @@ from .input_shapes import declared_shape, input_shapes, is_batch_open
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
 from .nodes import Nodes
 from .scope import Scope, element_type, shape_of
+from .steps import Steps, repeated
 from .values import Values
 
 logger = logging.getLogger(__name__)
@@ -39,18 +40,21 @@ def import_onnx(
     constants: Mapping[str, Array] | None = None,
     shapes: InputShapes | None = None,
     doubles: str = "",
+    steps: Steps | None = None,
 ) -> ModuleOp:
     """The function `@main` in the graph dialect that computes what `model` computes; weights are its resources.
 
     `constants` fixes graph inputs to values (shapes, axes, indices that the model leaves to its caller), and
     `shapes` gives the extents that the model leaves open (an open batch that nobody gives is 1).  With `doubles` "f32"
-    float64 is computed as f32, else it is only moved and cast.  Everything that
+    float64 is computed as f32, else it is only moved and cast.  With `steps` it is repeated (`steps`).  Everything that
     depends on constants only is computed here.  Raises `TilewrightError` for what cannot be imported, naming node,
     operator or tensor.
     """
     proto = read_model(model)
     if doubles not in ("", "f32"):
         raise TilewrightError("usage", "doubles", "'f32', or nothing", repr(doubles))
+    if steps is not None:
+        proto = repeated(proto, steps)
     imported = _Import(proto, _values_of(model), dict(constants or {}), shapes or InputShapes())
     imported.scope.doubles = doubles == "f32"
     return imported.run()

@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...algebra.element import ELEMENT_TYPES
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of
-from ...interpreters.constants import Array, Constants
+from ...interpreters.constants import Array, Constants, base_name
 from ...machine import Machine
 from .identities import renamed
 from .quantized_products import Product, signed_weights
@@ -56,10 +56,12 @@ def _scale_after(op: Product, constants: Constants) -> bool:
         return False
     scale, shape = given[1].astype(np.float32), shape_of(op.result)
     along = (shape[1], *(1,) * (len(shape) - 2)) if isinstance(op, graph.ConvOp) else shape[-1:]
-    product = _product(op, [x, builder.weight("weight", given[0])])
+    name = base_name(w.owner, w.owner.x)  # one weight for all products of it
+    product = _product(op, [x, builder.emit(constants.weight(f"{name}.weight", given[0]))])
     value = builder.emit(product, "product")
     if np.any(scale != 1):
-        value = builder.emit(graph.BinaryOp("mul", value, builder.weight("scale", _spread(scale, along))))
+        factor = builder.emit(constants.weight(f"{name}.scale", _spread(scale, along)))
+        value = builder.emit(graph.BinaryOp("mul", value, factor))
     if bias:
         term = bias[0] if not isinstance(op, graph.ConvOp) else builder.emit(graph.ReshapeOp(bias[0], along))
         value = builder.emit(graph.BinaryOp("add", value, term))
