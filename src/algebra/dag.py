@@ -145,9 +145,9 @@ class Dag:
             found |= self.before[number]
         return found
 
-    def component(self, mask: int) -> int:
-        """The connected part of `mask`, directions aside, that holds its lowest node."""
-        frontier = mask & -mask
+    def component(self, mask: int, node: int | None = None) -> int:
+        """The connected part of `mask`, directions aside, that holds `node` (None: its lowest node)."""
+        frontier = mask & -mask if node is None else 1 << node
         left = mask ^ frontier
         while frontier:
             number = frontier.bit_length() - 1

@@ -213,7 +213,7 @@ class Anytime:
         return [group & window for group in self.best if group & window]
 
     def _whole(self) -> None:
-        steps = self.options.whole_steps // max(1, (self.space.size // 80) ** 3)
+        steps = int(self.options.whole_steps / max(1.0, (self.space.size / 80) ** 3))
         lattice = Lattice(self.space, self.evaluator, 0, self.rest, self.best_cost, steps, self.possible, self._late)
         try:
             cost, groups = lattice.solve()

@@ -66,10 +66,12 @@ class Evaluator:
         self._prices.update(zip(fresh, map(float, values), strict=True))
         self.evaluations += len(fresh)
 
-    def may_fit(self, group: int) -> bool:
-        """False only for groups that do not fit, however many layers are added."""
-        parts = self.space.components(group)
-        return len(parts) < 2 or all(part & (part - 1) == 0 or self.price(part) < inf for part in parts)
+    def may_fit(self, group: int, part: int) -> bool:
+        """False only for groups that do not fit, however many layers are added: as a connected part of it does not.
+
+        `part` is the connected part that was not asked about before.
+        """
+        return part == group or part & (part - 1) == 0 or self.price(part) < inf
 
     def total(self, groups: Sequence[int]) -> float:
         """The metric of a partition (Cocco, formula 1)."""

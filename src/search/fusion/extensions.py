@@ -13,12 +13,13 @@ def extensions(
     space: Space,
     done: int,
     price: Callable[[int], float] | None,
-    fits: Callable[[int], bool],
+    fits: Callable[[int, int], bool],
 ) -> Iterator[int]:
     """Connected groups that can run after `done`, which holds all that its layers read.
 
-    `fits(group)` may be asked of any set, and be false only where no larger set fits either.  With `price`, only groups
-    of finite price are given, and others are taken not to fit with more layers either: they are not extended.
+    `fits(group, part)` is asked of a set and of that connected part of it that is new: the set without the part's last
+    layer fits.  It is false only where no larger set fits either.  With `price`, only groups of finite price are given,
+    and others are taken not to fit with more layers either: they are not extended.
     """
     ready = 0
     for number in range(space.size):
@@ -33,8 +34,9 @@ def extensions(
             for reader in bits(space.after[number] & ~(larger | done)):
                 if space.before[reader] & ~(done | larger) == 0:
                     freed |= 1 << reader
-            if fits(larger):
-                whole = space.connected(larger)
+            part = space.component(larger, number)
+            if fits(larger, part):
+                whole = part == larger
                 if not whole or price is None or price(larger) < inf or larger == 1 << number:
                     stack.append((larger, (ready & ~(1 << number)) | freed, barred))
                     if whole:

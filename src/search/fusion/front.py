@@ -206,7 +206,7 @@ class _Downsets:
                 fresh.extend(self._reach(done, group, useful))
         return fresh
 
-    def _may_fit(self, group: int) -> bool:
+    def _may_fit(self, group: int, part: int) -> bool:
         self.tries += 1
         if self.tries > 4 * self.most_steps:
             raise TooLargeError

@@ -97,11 +97,11 @@ class Lattice:
         self.evaluator.prepare(groups)
         return [group for group in groups if price(group) < inf]
 
-    def _may_fit(self, group: int) -> bool:
+    def _may_fit(self, group: int, part: int) -> bool:
         self.tries += 1
         if self.tries > 4 * self.most_steps or (self.tries % LOOK == 0 and self.late()):
             raise TooLargeError
-        return self.evaluator.may_fit(group) if self.possible is None else self.possible(group)
+        return self.evaluator.may_fit(group, part) if self.possible is None else self.possible(group)
 
     def _path(self, done: int) -> Groups:
         groups: list[int] = []

@@ -115,14 +115,16 @@ class Refiner:
         target = self._target(moved, home, forward)
         if target is None:
             return
-        rest = group & ~moved
-        parts = self.space.components(rest) if rest else []
         joined = moved | (self.line.groups[target] if target >= 0 else 0)
         old = self.prices[home] + (self.prices[target] if target >= 0 else 0.0)
         # A change is accepted with probability exp(-change / temperature): drawn first, so that moves that the bounds
         # alone rule out need no price.
         limit = old - temperature * log(1 - self.random.random())
-        if self.evaluator.at_least(joined) + sum(map(self.evaluator.at_least, parts)) > limit:
+        least = self.evaluator.at_least(joined)
+        if least > limit:
+            return
+        parts = self.space.known_components(group & ~moved)
+        if least + sum(map(self.evaluator.at_least, parts)) > limit:
             return
         price = self.evaluator.price(joined) + sum(map(self.evaluator.price, parts))
         if price <= limit and price < inf:
@@ -133,7 +135,7 @@ class Refiner:
 
     def _target(self, moved: int, home: int, forward: bool) -> int | None:
         """The group that takes the moved layers: -1 for a new one, None for none."""
-        near = (self.space.readers(moved) if forward else self.space.sources(moved)) & ~moved
+        near = (self.space.known_readers(moved) if forward else self.space.known_sources(moved)) & ~moved
         places = sorted({self.owner[number] for number in bits(near)})
         if self.random.random() < 0.1:
             return -1 if moved != self.line.groups[home] else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 
 from ...algebra.dag import Dag
 
@@ -11,7 +11,7 @@ Groups = tuple[int, ...]
 """Sets of layers, in an order of execution."""
 
 MOST_KEPT = 100_000
-"""Sets whose sources are remembered."""
+"""Sets whose sources, readers and connected parts are remembered."""
 
 
 def _lowest(group: int) -> int:
@@ -55,6 +55,21 @@ class Space(Dag):
     @cached_property
     def _needs(self) -> dict[int, int]:
         return {}
+
+    @cached_property
+    def known_components(self) -> Callable[[int], list[int]]:
+        """`components`, remembered."""
+        return lru_cache(MOST_KEPT)(self.components)
+
+    @cached_property
+    def known_readers(self) -> Callable[[int], int]:
+        """`readers`, remembered."""
+        return lru_cache(MOST_KEPT)(self.readers)
+
+    @cached_property
+    def known_sources(self) -> Callable[[int], int]:
+        """`sources`, remembered."""
+        return lru_cache(MOST_KEPT)(self.sources)
 
     def fault(self, groups: Sequence[int]) -> str | None:
         """What makes the sets no partition into connected groups that can run one after another, in words."""
