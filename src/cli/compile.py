@@ -64,14 +64,17 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
     told = "auto and schedule search by trying one way after another; the first is tried whatever the limits"
-    add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=0.1, seed=seed)
+    gap = "0.1 between ways to compile, 0 within a search"
+    add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=gap, seed=seed)
 
 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     """Options of `add_compile_options` that a compilation would ignore."""
     from ..driver import is_kernel
+    from ..driver.groups import BEST
     from ..driver.pipelines import pipeline_of
     from ..frontends.acg import load_target
+    from ..search.fusion import CONSTRUCTED, SEEDED
 
     if is_kernel(arguments.model):
         yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
@@ -84,15 +87,17 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         taken = "no_prove", "partition", "schedule", "tile_rows", "tile_columns", "time_limit", "gap"
         yield Unused(taken, f"on a machine of {machine.control}")
     elif schedule is not None:
-        yield Unused(("tile_rows", "tile_columns", "gap"), "with --schedule")
+        yield Unused(("tile_rows", "tile_columns"), "with --schedule")
         if schedule.endswith(".mlir"):
-            yield Unused(("time_limit",), "with a schedule from a file")
+            yield Unused(("time_limit", "gap"), "with a schedule from a file")
     elif partition in NOT_SEARCHED:
         yield Unused(("tile_rows", "tile_columns"), "without a --partition METHOD that searches")
         if partition == "none" or is_kernel(arguments.model):
             yield Unused(("time_limit", "gap"), "where there is one way to compile")
-    elif partition != "best":
-        yield Unused(("gap",), "with a --partition METHOD that searches")
+    elif partition in CONSTRUCTED:
+        yield Unused(("time_limit", "gap"), "with a --partition METHOD that does not search")
+    elif partition not in (BEST, *SEEDED):
+        yield Unused(("gap",), "with a --partition METHOD that has no bound")
 
 
 def _ways(arguments: argparse.Namespace) -> tuple[str, str | None]:

@@ -18,7 +18,7 @@ from ..interruption import answer_with_best
 from .command_line import UsageError
 from .model_options import model_shapes
 from .options import Number, add_count
-from .partition import add_machine, add_search, find_platform, metric_of, show_groups
+from .partition import add_machine, add_search, metric_of, show_groups
 from .tables import number, print_table, progress_bar, search_progress, size
 
 
@@ -39,13 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    from ..costs.fusion.of_machine import platform_of
     from ..costs.fusion.pricer import SubgraphPricer
     from ..driver.partitions import explore_work, find_work
+    from ..frontends.acg import load_target
     from ..search.fusion import EXPLORERS, ExploreOptions
 
     if arguments.method not in EXPLORERS:
         raise UsageError("usage", "--method", f"one of {', '.join(EXPLORERS)}", repr(arguments.method))
-    platform = find_platform(arguments)
+    platform = platform_of(load_target(arguments.target))
     work = find_work(arguments.network, model_shapes(arguments, arguments.network))
     pricer = SubgraphPricer(work.graph, platform, batch=work.batch, cores=arguments.cores, metric=metric_of(arguments))
     options = ExploreOptions(
@@ -57,6 +59,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.samples,
         max(1, arguments.samples // 10),
         arguments.time_limit,
+        arguments.gap,
     )
     answer_with_best()
     with progress_bar() as progress:
@@ -78,4 +81,5 @@ def show(answer: dict[str, Any]) -> None:
     buffers = answer["buffers"]
     weight = f" and {size(buffers['weight_bytes'])} for weights" if buffers["weight_bytes"] else ", shared"
     print(f"buffers                 {size(buffers['global_bytes'])}{weight}")
-    print(f"cost (formula 2)        {number(answer['cost'])}{', proven least' if answer['proven'] else ''}")
+    above = "proven least" if answer["proven"] else f"at most {answer['gap']:.2%} above the least"
+    print(f"cost (formula 2)        {number(answer['cost'])}, {above}")

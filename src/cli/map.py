@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cost model: exact, or timeloop's with its simplifications (default: exact; for --cases timeloop)",
     )
     search.add_argument("--no-bypass", action="store_true", help="keep every tensor in every memory that may hold it")
-    add_effort(search, " per layer (default: 30; 1 in networks)", jobs="processes that map layers", gap=0.0)
+    add_effort(search, " per layer (default: 30; 1 in networks)", jobs="processes that map layers")
     add_types(search, "one word of each memory")
     add_model_options(parser)
     output = parser.add_argument_group("output")

@@ -120,11 +120,14 @@ def add_objective(group: Group, choices: Sequence[str], default: str, old: str =
 
 
 def add_effort(
-    group: Group, limit: str = "", *, gap: float | None = None, jobs: str = "", seed: str = "of random choices"
+    group: Group, limit: str = "", *, gap: str = "", jobs: str = "", seed: str = "of random choices"
 ) -> None:
-    """`--effort`, `--time-limit` and `--seed`; `--gap` with this default, and `--jobs` where its help is given."""
+    """`--effort`, `--time-limit`, `--gap` and `--seed`, and `--jobs` where its help is given.
+
+    `gap` says what the default of `--gap` is, which is then None in the arguments; else it is 0.
+    """
     words = "; ".join(f"{word}: --gap {e.gap:g} --time-limit {e.time_limit:g}" for word, e in EFFORTS.items())
-    told = f"{words}, where they are not given and the command has them"
+    told = f"{words}, where they are not given"
     group.add_argument("--effort", choices=list(EFFORTS), help=told)
     group.add_argument(
         "--time-limit",
@@ -132,9 +135,9 @@ def add_effort(
         metavar="SECONDS",
         help=f"end the search after so many CPU seconds{limit}; the best so far is answered",
     )
-    if gap is not None:
-        told = f"end the search where its best is at most this far above the bound, 0.01 for 1 %% (default: {gap:g})"
-        group.add_argument("--gap", type=Number("--gap", float, 0, 1e9), default=gap, metavar="G", help=told)
+    told = f"end the search where its best is at most this far above the bound, 0.01 for 1 %% (default: {gap or 0})"
+    default = None if gap else 0.0
+    group.add_argument("--gap", type=Number("--gap", float, 0, 1e9), default=default, metavar="G", help=told)
     group.add_argument("--seed", type=Number("--seed", least=0), default=0, metavar="N", help=f"{seed} (default: 0)")
     if jobs:
         add_count(group, "--jobs", f"{jobs} (default: 1)", default=1)

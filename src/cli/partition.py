@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best
 from .command_line import Unused, UsageError
 from .model_options import add_model_options, model_shapes, unused_tokens
-from .options import Number, add_count, add_effort, add_objective, add_tiles
+from .options import Group, Number, add_count, add_effort, add_objective, add_tiles
 from .tables import energy, number, print_table, progress_bar, search_progress, size
 
 if TYPE_CHECKING:
@@ -36,9 +36,11 @@ DEFAULT_TARGET = "cocco_npu"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
-    add_machine(parser)
+    group = add_machine(parser)
+    add_count(group, "--global-kib", "another global buffer, in KiB", metavar="K")
+    add_count(group, "--weight-kib", "another weight buffer, in KiB", metavar="K")
     parser.add_argument("--method", metavar="METHOD", default="ours", help="see above (default: ours)")
-    add_search(parser, "dram", gap=0.0)
+    add_search(parser, "dram")
     add_count(parser, "--samples", "partitions that genetic, annealing and enumeration score (default: by method)")
     add_tiles(parser, None)
     check = Number("--alpha", float, 0, 1e300, above=True)
@@ -49,21 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """What runs the groups."""
+def add_machine(parser: argparse.ArgumentParser) -> Group:
+    """What runs the groups; the options of the machine."""
     group = parser.add_argument_group("machine")
     group.add_argument("--target", metavar="T", default=DEFAULT_TARGET, help=f"the machine (default: {DEFAULT_TARGET})")
-    add_count(group, "--global-kib", "another global buffer, in KiB", metavar="K")
-    add_count(group, "--weight-kib", "another weight buffer, in KiB", metavar="K")
     add_count(group, "--cores", "cores that share weights (default: 1)", default=1)
     add_model_options(parser)
+    return group
 
 
-def add_search(parser: argparse.ArgumentParser, objective: str, gap: float | None = None) -> None:
+def add_search(parser: argparse.ArgumentParser, objective: str) -> None:
     """What is searched, and how long."""
     group = parser.add_argument_group("search")
     add_objective(group, ("dram", "energy", "latency"), objective, "--metric")
-    add_effort(group, gap=gap, jobs="processes, one seed each")
+    add_effort(group, jobs="processes, one seed each")
 
 
 def metric_of(arguments: argparse.Namespace) -> Metric:
@@ -89,17 +90,19 @@ def find_platform(arguments: argparse.Namespace) -> Platform:
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
-    from ..search.fusion import SEEDED
+    from ..search.fusion import CONSTRUCTED, SEEDED
 
     yield from unused_tokens(arguments, arguments.network)
     if arguments.tile_rows is None:
         yield Unused(("tile_columns",), "without --tile-rows")
     else:
         yield Unused(("global_kib", "weight_kib", "cores", "jobs"), "with --tile-rows")
-    if arguments.method in ("ours", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5"):
+    if arguments.method in ("ours", *CONSTRUCTED):
         yield Unused(("samples",), f"with --method {arguments.method}")
     if arguments.method not in SEEDED:
-        yield Unused(("state", "gap"), f"with --method {arguments.method}")
+        yield Unused(("state", "gap", "seed", "jobs"), f"with --method {arguments.method}")
+    if arguments.method in CONSTRUCTED:
+        yield Unused(("time_limit",), f"with --method {arguments.method}, which does not search")
 
 
 def kernels(_: argparse.Namespace) -> str:

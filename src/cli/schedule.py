@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         check = Number(option, float, 0, 10)
         group.add_argument(option, type=check, metavar=metavar, help=f"instead of --objective: minimise {power}")
     add_count(group, "--rounds", "candidates of each walk (default: by batch)", metavar="R")
-    add_effort(group, gap=0.0, jobs="threads; the answer is the same")
+    add_effort(group, jobs="threads; the answer is the same")
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:

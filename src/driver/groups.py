@@ -58,7 +58,7 @@ def default_program(
 ) -> Program:
     """The program with maps that stay on chip, or that of groups or layer by layer where that is faster.
 
-    Other ways are tried where the first is farther than `options.gap` from the bound of all programs and there is time
+    Other ways are tried where the first is farther than `options.near` from the bound of all programs and there is time
     left, groups only where it has more work than that for a unit or for the memory off chip.  One layer, machines of
     other control models, and intermediate tensors that are to be kept go layer by layer.
     """
@@ -73,10 +73,10 @@ def default_program(
         scheduled = compile_module(load_model(module), target, tried, progress, name)
     except TilewrightError as error:
         refused = _why([error])
-    if scheduled is not None and _is_near(scheduled, options.gap):
+    if scheduled is not None and _is_near(scheduled, options.near):
         return scheduled
     least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
-    others = (GREEDY, "") if scheduled is None or _works_more(scheduled, options.gap) else ("",)
+    others = (GREEDY, "") if scheduled is None or _works_more(scheduled, options.near) else ("",)
     for other in others:
         if limit.late:
             break
@@ -157,9 +157,9 @@ def lower_groups(
 
     if options.schedule:
         return found[best]
-    if not (_is_near(found[best], options.gap) or limit.late) and _runs_by_sample(lowering, target):
+    if not (_is_near(found[best], options.near) or limit.late) and _runs_by_sample(lowering, target):
         best = compare(Room(span_share=SPAN_SHARE))
-    if not (_is_near(found[best], min(options.gap, CLOSE)) or limit.late):
+    if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for room in dict.fromkeys((Room(), best)):
             best = compare(room._replace(rows_first=False))
     if best == Room() or options.dump is None:

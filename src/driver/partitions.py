@@ -309,6 +309,8 @@ def explore_work(
         "buffers": size | {"total_bytes": result.buffers.total_bytes},
         **totals(work.graph, result.groups, result.costs),
         "cost": result.cost,
+        "lower_bound": result.lower_bound,
+        "gap": result.gap,
         "proven": result.proven,
         "evaluations": result.evaluations,
         "samples": result.samples,

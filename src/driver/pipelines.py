@@ -29,6 +29,9 @@ RESERVED = 1 / 8
 ROUNDS = {"ours": 1000}
 """Candidates of a walk where a caller says nothing: seconds, and not the minutes of `tilewright schedule`."""
 
+NEAR = 0.1
+"""The gap at which `auto` and `schedule` try no other way, where a caller says nothing."""
+
 INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
 """What leaves the integer part of a quantised network."""
 
@@ -42,9 +45,10 @@ class CompileOptions:
     IR after each pass. `partition` says what runs together: `schedule` keeps maps on chip from layer to layer and
     loads weights ahead, `auto` is the fastest of that, layer by layer and greedy groups; "" is layer by layer.
     A method of `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most,
-    searched for `time_limit_s` CPU seconds (0: to the end) from `seed`.  `auto` and `schedule` try no other way after
-    as long, nor where a program's cycles are at most `gap` above the bound of all programs (0.1 is 10 %).  `best` is
-    the program of fewest predicted cycles of all.  Where full rows do not fit, tiles have `tile_columns` columns at
+    searched for `time_limit_s` CPU seconds (0: to the end) from `seed`, or until their cost is at most `gap` above its
+    bound (0.1 is 10 %; None: 0).  `auto` and `schedule` try no other way after as long, nor where a program's cycles
+    are at most `gap` (None: 0.1) above the bound of all programs.  `best` is the program of fewest predicted cycles of
+    all.  Where full rows do not fit, tiles have `tile_columns` columns at
     most (0: only if a layer does not fit otherwise).
 
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
@@ -63,7 +67,7 @@ class CompileOptions:
     tile_rows: int = 32
     tile_columns: int = 0
     time_limit_s: float = 0
-    gap: float = 0.1
+    gap: float | None = None
     seed: int = 0
     schedule: str = ""
     rounds: int = 0
@@ -74,6 +78,11 @@ class CompileOptions:
         if self.schedule and self.partition not in (AUTO, SCHEDULE):
             found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
             raise TilewrightError("usage", "partition", "one way to choose groups", found)
+
+    @property
+    def near(self) -> float:
+        """How far above the bound of all programs a program may be for no other way to be tried."""
+        return NEAR if self.gap is None else self.gap
 
 
 Target = str | Machine
@@ -178,7 +187,7 @@ def pipeline_text(
         options = replace(options, partition=SCHEDULE if machine.control == "queues" else "")
     if options.partition and not pipeline.groups:
         raise TilewrightError("usage", "partition", f"no groups of layers on {machine.name}", f"`{options.partition}`")
-    limits = f"time_limit_s={options.time_limit_s} global_bytes={global_bytes}"
+    limits = f"{_limits(options)} global_bytes={global_bytes}"
     tiles = f"rows={options.tile_rows} columns={options.tile_columns}"
     groups = f'graph-partition{{method="{options.partition}" {tiles} seed={options.seed} {limits}}}'
     stages = (
@@ -193,6 +202,12 @@ def pipeline_text(
         *pipeline.stages(options, room),
     )
     return ",".join(_with_extra([stage for stage in stages if stage], options.extra_passes))
+
+
+def _limits(options: CompileOptions) -> str:
+    """When a search ends, as options of a pass: these have no exponents."""
+    seconds, gap = (np.format_float_positional(number, trim="0") for number in (options.time_limit_s, options.gap or 0))
+    return f"time_limit_s={seconds} gap={gap}"
 
 
 def _with_extra(stages: list[str], extra: str) -> list[str]:
@@ -222,7 +237,7 @@ def _planned(machine: Machine, options: CompileOptions) -> Sequence[str]:
         return "dram-verify", "dram-apply"
     reserve = int(buffer_of(machine).capacity_bytes * RESERVED)
     rounds = options.rounds or ROUNDS.get(options.schedule, 0)
-    effort = f"rounds={rounds} seed={options.seed} time_limit_s={options.time_limit_s}"
+    effort = f"rounds={rounds} seed={options.seed} {_limits(options)}"
     search = f'method="{options.schedule}" objective="latency" reserve_bytes={reserve} {effort}'
     return f"dram-schedule{{{search}}}", "dram-apply"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
+from ..option_fields import check_fields
 
 if TYPE_CHECKING:
     from ..costs.fusion.values import Metric
@@ -25,9 +26,11 @@ class PlanOptions:
     objective: str = ""
     seed: int = 0
     time_limit_s: float | None = None
+    gap: float = 0.0
     rounds: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, seed=0, time_limit_s=0, gap=0, rounds=1)
         objectives, methods = COMMANDS[self.command], _methods(self.command)
         if self.method not in methods:
             raise TilewrightError("usage", "method", f"one of {', '.join(methods)}", repr(self.method))
@@ -59,7 +62,7 @@ def _scheduled(name: str, machine: Machine, shapes: InputShapes, options: PlanOp
     from ..search.dram import POWERS, Effort, Objective
     from .schedules import ScheduleOptions, schedule_network_for
 
-    effort = Effort(seed=options.seed, rounds=options.rounds, time_limit_s=options.time_limit_s)
+    effort = Effort(seed=options.seed, rounds=options.rounds, time_limit_s=options.time_limit_s, gap=options.gap)
     asked = ScheduleOptions("exact", options.method, shapes, objective=Objective(*POWERS[options.aim]), effort=effort)
     answer, _ = schedule_network_for(name, machine, asked)
     bound = {"cycles" if key == "latency_cycles" else key: value for key, value in answer["lower_bound"].items()}
@@ -77,7 +80,7 @@ def _partitioned(name: str, machine: Machine, shapes: InputShapes, options: Plan
     metric = metrics[options.aim]
     work = find_work(name, shapes)
     pricer = SubgraphPricer(work.graph, platform_of(machine), batch=work.batch, metric=metric)
-    asked = PartitionOptions(options.method, metric, options.seed, options.time_limit_s)
+    asked = PartitionOptions(options.method, metric, options.seed, options.time_limit_s, gap=options.gap)
     answer = partition_work(work, pricer, asked)
     figures = {"cycles": answer["latency_cycles"], "energy_pj": answer["energy_pj"], "dram_bytes": answer["ema_bytes"]}
     return {**figures, "gap": answer["gap"]}

@@ -276,8 +276,8 @@ def _beside(path: Path, name: str) -> str:
 
 OPTIONS = {
     "compile": ("partition", "tile_rows", "tile_columns", "time_limit_s", "gap", "seed", "prove"),
-    "partition": ("method", "objective", "time_limit_s", "seed"),
-    "schedule": ("method", "objective", "time_limit_s", "seed", "rounds"),
+    "partition": ("method", "objective", "time_limit_s", "gap", "seed"),
+    "schedule": ("method", "objective", "time_limit_s", "gap", "seed", "rounds"),
 }
 """What points are answers of, and the options of each."""
 

@@ -39,7 +39,8 @@ class DramSchedulePass(ModulePass):
     of its layers, too; their elements are taken for as many bytes as they have in the mean (`dram-apply` puts the
     schedule on the layers).  `method` is `ours`, `soma` or `cocco` and `model` what prices: `exact`, or `soma` for that
     tool's arithmetic.  `objective` is `edp`, `energy` or `latency`.  `reserve_bytes` of the buffer stay free, for
-    partial sums.  `rounds` of search (0: by batch) from `seed`, ended after `time_limit_s` CPU seconds (0: never).
+    partial sums.  `rounds` of search (0: by batch) from `seed`, ended after `time_limit_s` CPU seconds (0: never), or
+    where the objective is at most `gap` (0.01 for 1 %) above its bound.
     Raises InfeasibleError where the buffer cannot hold the smallest tiles of some layer.  Source: J. Cai et al.,
     "SoMa", HPCA 2025; see docs/schedules.md.
     """
@@ -53,6 +54,7 @@ class DramSchedulePass(ModulePass):
     seed: int = 0
     objective: Literal["edp", "energy", "latency"] = "edp"
     time_limit_s: float | int = 0
+    gap: float | int = 0.0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         network, batch, element_bytes = self._network(op)
@@ -60,7 +62,8 @@ class DramSchedulePass(ModulePass):
         numbers = numbers_of(machine, self.reserve_bytes, exact=exact, element_bytes=element_bytes)
         limits = {"buffer_bytes": numbers.buffer, "bandwidth": numbers.bandwidth}
         limited = model_of(machine, exact=exact)._replace(**limits)
-        effort = Effort(seed=self.seed, rounds=self.rounds or None, time_limit_s=self.time_limit_s or None)
+        limit = self.time_limit_s or None
+        effort = Effort(seed=self.seed, rounds=self.rounds or None, time_limit_s=limit, gap=self.gap)
         found = METHODS[self.method](network, limited, batch, Objective(*POWERS[self.objective]), effort)
         add_schedule(op, found.timetable, batch, numbers)
 

@@ -166,7 +166,8 @@ class GraphPartitionPass(ModulePass):
     `method` is one of `search.fusion.METHODS`, `metric` what becomes small: `ema` (bytes to and from DRAM), `energy` or
     `latency`.  The buffers are those of the target that `load-target` put into the module (without one: of Cocco's
     machine); `global_bytes` and `weight_bytes` (0: as the target has it) change them.  `time_limit_s` (0: none) ends
-    the search early; else the result depends on `seed` only.  The function's attribute `partition` has the total, its
+    the search early, and so does a cost at most `gap` (0.01 for 1 %) above its bound; else the result depends on `seed`
+    only.  The function's attribute `partition` has the total, its
     lower bound, the count of groups, and DRAM bytes (`ema_bytes`).  A layer that fits no buffer alone is its own group.
 
     With `rows` the groups are for running (`docs/fusion.md`): tiles are full rows, at most so many; layers that only
@@ -180,6 +181,7 @@ class GraphPartitionPass(ModulePass):
     metric: Literal["ema", "energy", "latency"] = "ema"
     seed: int = 0
     time_limit_s: float | int = 0
+    gap: float | int = 0.0
     global_bytes: int = 0
     weight_bytes: int = 0
     rows: int = 0
@@ -198,7 +200,8 @@ class GraphPartitionPass(ModulePass):
                     pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
                     tiles, copied = _no_tile, 0
                 table = pricer.graph
-                options = PartitionOptions(self.method, self.metric, self.seed, self.time_limit_s or None)
+                limit = self.time_limit_s or None
+                options = PartitionOptions(self.method, self.metric, self.seed, limit, gap=self.gap)
                 result = partition(table, pricer, options, scene=scene_of(pricer))
                 outline(function, layers, pricer, result, tiles, copied)
 

@@ -6,10 +6,11 @@ ASPLOS 2024, section 4.
 
 from .explore import EXPLORERS, ExploreOptions, ExploreResult, explore
 from .floors import Scene
-from .run import METHODS, SAMPLES, SEEDED, PartitionOptions, PartitionResult, partition
+from .run import CONSTRUCTED, METHODS, SAMPLES, SEEDED, PartitionOptions, PartitionResult, partition
 from .space import Space
 
 __all__ = [
+    "CONSTRUCTED",
     "EXPLORERS",
     "METHODS",
     "SAMPLES",

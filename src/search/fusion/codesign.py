@@ -46,7 +46,8 @@ class Best:
 class Plan:
     """What is explored: the choices, `alpha`, points to score in all, and in a two-step scheme per candidate.
 
-    No point is scored after `limit`; `report` is told what was scored, and the best cost.
+    No point is scored after `limit`, nor where the best costs `enough` or less; `report` is told what was scored, and
+    the best cost.
     """
 
     choices: Choices
@@ -56,6 +57,11 @@ class Plan:
     seed: int = 0
     limit: Limit = NO_LIMIT
     report: Report | None = None
+    enough: float = 0.0
+
+    def ended(self, best: Best) -> bool:
+        """Whether no more is to be scored: it is late, or the best is good enough."""
+        return self.limit.late or best.cost <= self.enough
 
     def tell(self, best: Best) -> None:
         """Tell how far the search is."""
@@ -72,7 +78,7 @@ def two_step(plan: Plan, candidates: Iterator[int]) -> Best:
     """For one candidate after another, the genetic partition; the best of all."""
     best = Best()
     with stoppable():
-        while best.samples < plan.samples and not (plan.limit.late and best.groups):
+        while best.samples < plan.samples and not (plan.ended(best) and best.groups):
             candidate = next(candidates, None)
             if candidate is None:
                 break
@@ -138,7 +144,7 @@ def _anneal(plan: Plan, best: Best, hot: float, cold: float) -> None:
     cost = plan.cost(candidate, groups)
     scale = cost
     best.offer(cost, candidate, groups)
-    while best.samples < plan.samples and not plan.limit.late:
+    while best.samples < plan.samples and not plan.ended(best):
         plan.tell(best)
         temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
         moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
@@ -173,7 +179,7 @@ class _Genetic:
         count = len(self.plan.choices.candidates)
         drawn = [self.random.randrange(count) for _ in range(self.options.population)]
         people = [self._scored(candidate, self._variation(candidate).initial()) for candidate in drawn]
-        while self.best.samples < self.plan.samples and not self.plan.limit.late:
+        while self.best.samples < self.plan.samples and not self.plan.ended(self.best):
             children = [self._child(people) for _ in range(self.options.population)]
             people = selected([*people, *children], self.options.population, self.options, self.random)
             self.plan.tell(self.best)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+
+import numpy as np
 
 from ...algebra.dag import bits
 from ...costs.clock import Limit, processor_seconds
@@ -13,6 +16,7 @@ from ...interruption import stop_unless
 from .capacity import Choices, WaysPricer, separate_buffers, shared_buffers
 from .codesign import Best, Plan, annealing, genetic, grid_candidates, random_candidates, two_step
 from .floors import Scene
+from .forced import Forced
 from .front import Front, ours
 from .progress import Report
 
@@ -25,7 +29,8 @@ class ExploreOptions:
     """What is explored: formula 2, bytes of buffers plus `alpha` times the metric.
 
     Up to `samples` points are scored, of which two-step schemes give `per_candidate` to each capacity; ours prices a
-    tenth as many groups.  A search ends soon after `time_limit_s` CPU seconds of all processes.
+    tenth as many groups.  A search ends soon after `time_limit_s` CPU seconds of all processes, and where its best
+    costs at most `gap` (0.01 for 1 %) more than the bound.
     """
 
     method: str = "ours"
@@ -36,6 +41,7 @@ class ExploreOptions:
     samples: int = 50_000
     per_candidate: int = 5_000
     time_limit_s: float | None = None
+    gap: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,9 @@ class FrontPoint:
 class ExploreResult:
     """The best buffers, the partition for them, and the cost of each of its groups.
 
-    `cost` is formula 2.  `samples` counts scored points (ours: priced groups), `distinct` groups of these points,
-    `evaluations` those that were priced: groups that are alike once.  `front` holds what no smaller buffers do as well
+    `cost` is formula 2, which is at least `lower_bound` for any buffers and partition.  `samples` counts scored points
+    (ours: priced groups), `distinct` groups of these points, `evaluations` those that were priced: groups that are
+    alike once.  `front` holds what no smaller buffers do as well
     (ours only); `points` are (samples, bytes, metric) as they were scored (genetic only).
     """
 
@@ -59,6 +66,7 @@ class ExploreResult:
     groups: tuple[tuple[int, ...], ...]
     costs: tuple[SubgraphCost, ...]
     cost: float
+    lower_bound: float
     proven: bool
     evaluations: int
     distinct: int
@@ -67,6 +75,11 @@ class ExploreResult:
     front: tuple[FrontPoint, ...] = ()
     history: tuple[tuple[int, float], ...] = ()
     points: tuple[tuple[int, float, float], ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be above the least one, as a share of the bound."""
+        return self.cost / self.lower_bound - 1
 
 
 def explore(
@@ -89,20 +102,24 @@ def explore(
     pricer.ways((0,))
     start = processor_seconds()
     limit = Limit(options.time_limit_s)
-    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, limit, report)
+    bound = lower_bound(scene, choices, options.alpha)
+    enough = (1 + options.gap) * bound
+    plan = Plan(choices, options.alpha, options.samples, options.per_candidate, options.seed, limit, report, enough)
     best, front = _search(plan, scene, options)
     stop_unless(best.groups)
     if not best.groups:
         raise TilewrightError(
             "infeasible", scene.graph.name, "capacities that some layer fits", "none", "try larger ones"
         )
+    proven = best.cost <= bound * (1 + 1e-9) or (front is not None and front.proven)
     costs = tuple(cost for group in best.groups if (cost := choices.best_way(group, best.candidate)) is not None)
     return ExploreResult(
         candidates[best.candidate],
         tuple(tuple(bits(group)) for group in best.groups),
         costs,
         best.cost,
-        front is not None and front.proven,
+        best.cost if proven else min(bound, best.cost),
+        proven,
         choices.evaluations,
         choices.groups,
         best.samples,
@@ -135,3 +152,34 @@ def _widest(scene: Scene, candidates: Sequence[Buffers]) -> Scene:
     shared = candidates[0].weight_bytes is None
     weights = maps if shared else max(buffers.weight_bytes or 0 for buffers in candidates)
     return replace(scene, weight_capacity=float(weights * scene.cores), map_capacity=float(maps), shared=shared)
+
+
+BOUNDED = 64
+"""Blocks of candidates that are bounded before the least bound of a block is taken as it is."""
+
+
+def lower_bound(scene: Scene, choices: Choices, alpha: float) -> float:
+    """What formula 2 is at least, whatever the buffers and the partition.
+
+    A block of candidates costs at least its least size, and the bound of partitions for the most room that one has; the
+    block of the least bound is halved until it is a single candidate.
+    """
+    tolls, widest = scene.tolls(choices.metric), _widest(scene, choices.candidates).possible
+    order = [int(place) for place in np.argsort(choices.sizes, kind="stable")]
+
+    def least(first: int, last: int) -> tuple[float, int, int]:
+        room = _widest(scene, [choices.candidates[place] for place in order[first:last]])
+        capacities = {"weight_capacity": room.weight_capacity, "map_capacity": room.map_capacity}
+        metric = Forced(scene.space, replace(widest, **capacities, known={}), tolls).bound(windows=False)
+        return float(choices.sizes[order[first]]) + alpha * metric, first, last
+
+    blocks = [least(0, len(order))]
+    for _ in range(BOUNDED):
+        _, first, last = blocks[0]
+        if last - first == 1:
+            break
+        heappop(blocks)
+        middle = (first + last) // 2
+        heappush(blocks, least(first, middle))
+        heappush(blocks, least(middle, last))
+    return blocks[0][0]

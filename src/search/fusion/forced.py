@@ -33,10 +33,10 @@ class Forced:
     tolls: Tolls
     _apart: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
 
-    def bound(self) -> float:
-        """What every partition costs at least."""
+    def bound(self, *, windows: bool = True) -> float:
+        """What every partition costs at least; without `windows` less, but sooner."""
         costs = [self.least(number) for number in range(self.space.size)]
-        return self.tolls.rest(0) + sum(costs) + self._windows(costs)
+        return self.tolls.rest(0) + sum(costs) + (self._windows(costs) if windows else 0.0)
 
     def apart(self, number: int) -> list[int]:
         """The readers of a layer that are in no group with it."""

@@ -251,7 +251,7 @@ def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[
             front.cuts(order, min(most, singles + budget // CUTS))
             _note(best, front)
         idle = 0
-        while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not plan.limit.late and not front.proven:
+        while plan.choices.evaluations < budget - MOVE and idle < PATIENCE and not (plan.ended(best) or front.proven):
             before = best.cost
             _refine(front, random, budget, idle)
             if idle >= STUCK and front.groups[front.best]:

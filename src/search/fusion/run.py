@@ -43,6 +43,9 @@ METHODS = (
 SEEDED = ("ours", "genetic", "annealing")
 """Methods whose answer may depend on the seed."""
 
+CONSTRUCTED = ("depth-dp", "greedy", "per-layer", "chain-3", "chain-5")
+"""Methods that make one partition, without a search that could end sooner."""
+
 SAMPLES = {"genetic": 50_000, "annealing": 50_000, "enumeration": 2_000_000}
 """Partitions (of the enumeration: steps) that a method may try, where the caller says nothing."""
 

@@ -229,3 +229,15 @@ def test_groups_are_tried_where_not_all_fits_on_chip():
         for way in (groups.SCHEDULE, groups.GREEDY, "")
     }
     assert tilewright.compile(model, target).predicted["cycles"] == min(ways.values())
+
+
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [(CompileOptions(partition="ours"), "graph-partition"), (CompileOptions(schedule="ours"), "dram-schedule")],
+)
+@pytest.mark.parametrize(("gap", "limit"), [(0.25, 1e-6), (1e-7, 3), (None, 0)])
+def test_searches_inside_end_by_the_same_options(way: CompileOptions, name: str, gap: float | None, limit: float):
+    options = replace(way, gap=gap, time_limit_s=limit)
+    search: Any = next(one for one in parse_passes(pipeline_text("edge16", options)).passes if one.name == name)
+    assert (search.gap, search.time_limit_s) == (gap or 0, limit)
+    assert options.near == (0.1 if gap is None else gap)

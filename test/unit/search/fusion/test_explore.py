@@ -14,6 +14,7 @@ from tilewright.errors import TilewrightError
 from tilewright.search.fusion import EXPLORERS, ExploreOptions, ExploreResult, explore
 from tilewright.search.fusion.capacity import Choices, separate_buffers, shared_buffers
 from tilewright.search.fusion.codesign import Plan
+from tilewright.search.fusion.explore import lower_bound
 from tilewright.search.fusion.front import Front
 from tilewright.search.fusion.space import Space
 from tilewright.zoo.schedule_networks.table import INPUT, Table
@@ -43,9 +44,11 @@ def partitions(space: Space, groups: tuple[int, ...] = (), number: int = 0) -> l
     return found
 
 
-def run(candidates: tuple[Buffers, ...], method: str, alpha: float = 0.002, samples: int = 1600) -> ExploreResult:
+def run(
+    candidates: tuple[Buffers, ...], method: str, alpha: float = 0.002, samples: int = 1600, gap: float = 0.0
+) -> ExploreResult:
     pricer = SubgraphPricer(toy(), metric="energy")
-    options = ExploreOptions(method, alpha=alpha, samples=samples, per_candidate=samples // 8)
+    options = ExploreOptions(method, alpha=alpha, samples=samples, per_candidate=samples // 8, gap=gap)
     return explore(scene_of(pricer), pricer, options, candidates)
 
 
@@ -59,6 +62,8 @@ def test_ours_finds_the_best_of_all_and_others_nothing_better(candidates: tuple[
     for method in EXPLORERS:
         result = run(candidates, method, alpha)
         assert result.cost >= costs.min() * (1 - 1e-12)
+        assert choices.sizes.min() < result.lower_bound <= costs.min() * (1 + 1e-9)
+        assert result.proven == (result.gap < 1e-9)
         metric = sum(cost.energy_pj for cost in result.costs)
         assert result.cost == pytest.approx(result.buffers.total_bytes + alpha * metric)
         for cost in result.costs:
@@ -68,6 +73,23 @@ def test_ours_finds_the_best_of_all_and_others_nothing_better(candidates: tuple[
     ours = run(candidates, "ours", alpha)
     assert ours.proven
     assert ours.evaluations <= 400
+
+
+@pytest.mark.parametrize("candidates", [SHARED, SEPARATE], ids=["shared", "separate"])
+def test_the_bound_of_some_candidates_is_not_above_what_they_cost(candidates: tuple[Buffers, ...]):
+    graph = toy()
+    space, pricer = Space(graph.producers), SubgraphPricer(graph, metric="energy")
+    for count in range(1, len(candidates) + 1):
+        choices = Choices(space, pricer, "energy", candidates[:count])
+        totals = choices.sizes + 0.002 * np.min([choices.totals(groups) for groups in partitions(space)], axis=0)
+        assert lower_bound(scene_of(pricer), choices, 0.002) <= totals.min() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("method", EXPLORERS)
+def test_within_the_gap_the_search_ends(method: str):
+    near, whole = run(SHARED, method, gap=5.0), run(SHARED, method)
+    assert near.samples < whole.samples
+    assert whole.cost <= near.cost <= 6 * near.lower_bound
 
 
 def test_the_front_falls_with_size():
