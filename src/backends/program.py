@@ -61,7 +61,8 @@ class Program:
     chosen from, where there was a choice; `lower_bound` has the figures `cycles`, `energy_pj` and `dram_bytes` that no
     program of the network goes below, where they are known, and `bound_by` the argument for the cycles; `sources` is
     what layers were compiled from, `origin` what was compiled: the name of the model, its shapes, and options;
-    `refused` says which ways to compile were tried before this one, and what they lacked.
+    `refused` says which ways to compile were tried before this one, and what they lacked; `why`, in words, why this way
+    was taken where there were several.
     """
 
     machine: Machine
@@ -78,6 +79,7 @@ class Program:
     sources: tuple[LayerSource, ...] = field(default=(), repr=False)
     origin: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refused: tuple[str, ...] = ()
+    why: str = ""
 
     def __repr__(self) -> str:
         count = sum(count for _, count in self.layer_table.runs)
@@ -112,6 +114,12 @@ class Program:
         if not (least := self.lower_bound.get("cycles")):
             return {}
         return {"lower_bound": dict(self.lower_bound), "gap": cycles / least - 1, "bound_by": self.bound_by}
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What answers say of the choice between ways to compile; nothing where there was none."""
+        told = {"why": self.why} if self.why else {}
+        return {**told, "candidates": [asdict(way) for way in self.candidates]} if self.candidates else told
 
     @property
     def layouts(self) -> list[dict[str, str]]:
@@ -166,6 +174,7 @@ class Program:
                 "bound_by": self.bound_by,
                 "origin": dict(self.origin),
                 "refused": list(self.refused),
+                **self.choice,
                 "ops_max": self.ops_max,
                 "regions": [asdict(region) for region in self.regions],
                 **self.layer_table.as_dict(),
@@ -212,8 +221,9 @@ def load_program(folder: str | Path) -> Program:
         layers = layer_table_of(table)
         program = Program(machine, code, tensors, constants, predicted, int(table["ops_max"]), regions, layers)
         program = replace(program, lower_bound=bound, bound_by=str(table.get("bound_by", "")), sources=sources)
-        refused = tuple(map(str, table.get("refused", ())))
-        program = replace(program, origin=dict(table.get("origin", {})), refused=refused)
+        refused, why = tuple(map(str, table.get("refused", ()))), str(table.get("why", ""))
+        program = replace(program, origin=dict(table.get("origin", {})), refused=refused, why=why)
+        program = replace(program, candidates=tuple(map(_candidate, table.get("candidates", ()))))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise TilewrightError(
             "program", str(folder / "program.json"), "a table of tensors", said(error), "compile again"
@@ -222,6 +232,11 @@ def load_program(folder: str | Path) -> Program:
     check_regions(machine, program.regions)
     layers.check(program.instruction_count)  # decodes the code, which must be a program where no layers are known, too
     return program
+
+
+def _candidate(entry: Mapping[str, Any]) -> Candidate:
+    cycles, energy_pj = (None if entry[key] is None else float(entry[key]) for key in ("cycles", "energy_pj"))
+    return Candidate(str(entry["method"]), cycles, energy_pj, str(entry["error"]), bool(entry["chosen"]))
 
 
 def _placement(entry: Mapping[str, Any]) -> TensorPlacement:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +251,7 @@ def _about(program: Program, folder: Path) -> dict[str, Any]:
         "layouts": program.layouts,
         **program.predicted,
         **program.bounds(program.predicted.get("cycles", 0.0)),
-        **({"candidates": [asdict(way) for way in program.candidates]} if program.candidates else {}),
+        **program.choice,
     }
 
 
@@ -322,7 +321,9 @@ def bound_rows(answer: dict[str, Any]) -> list[list[str]]:
 
 
 def show_candidates(answer: dict[str, Any]) -> None:
-    """What `--partition best` chose from, and why not the others."""
+    """Why the way to compile was taken, what it was chosen from, and why not the others."""
+    if answer.get("why"):
+        print(f"Way taken: {answer['why']}")
     for way in answer.get("candidates", ()):
         found = way["error"] or f"{number(way['cycles'])} cycles, {energy(way['energy_pj'])}"
         print(f"{way['method']}{' (chosen)' if way['chosen'] else ''}: {found}")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
@@ -24,6 +22,7 @@ from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
+from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
 from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, machine_for, pipeline_text
@@ -36,12 +35,6 @@ BEST = "best"
 
 CANDIDATES = (SCHEDULE, "ours", "greedy")
 """Methods that are compared with each other and with layer by layer: groups that move less may still run longer."""
-
-GREEDY = "greedy"
-"""The method of groups that the default tries, too."""
-
-LAYER_BY_LAYER = "layer by layer"
-"""What answers call a program without groups."""
 
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
@@ -66,47 +59,55 @@ def default_program(
     machine, limit = machine_for(target), Limit(options.time_limit_s or None)
     if options.keep_intermediates or machine.control != "queues" or not _has_layers(module):
         return compile_module(module, target, alone, progress, name)
-    scheduled: Program | None = None
-    refused: tuple[str, ...] = ()
-    try:
-        tried = replace(options, partition=SCHEDULE)
-        scheduled = compile_module(load_model(module), target, tried, progress, name)
-    except TilewrightError as error:
-        refused = _why([error])
+    choice, tried = Choice(), replace(options, partition=SCHEDULE)
+    choice.compare(SCHEDULE, lambda: compile_module(load_model(module), target, tried, progress, name))
+    scheduled, refused = choice.best, _why(choice.errors)
     if scheduled is not None and _is_near(scheduled, options.near):
-        return scheduled
-    least, method = (inf, "") if scheduled is None else (scheduled.predicted["cycles"], SCHEDULE)
-    others = (GREEDY, "") if scheduled is None or _works_more(scheduled, options.near) else ("",)
-    for other in others:
+        return choice.told(scheduled, _nearness(scheduled, options.near))
+    reason = ""
+    for other in (GREEDY, "") if scheduled is None or _works_more(scheduled, options.near) else ("",):
         if limit.late:
+            reason = "the fastest when the time was over (--time-limit)"
             break
         tried = replace(options, partition=other, prove=False, dump=None)
-        with suppress(TilewrightError):
-            cycles = _cycles(module, target, tried, progress, name, least)
-            least, method = min((least, method), (cycles, other), key=lambda way: way[0])
-    if scheduled is not None and method == SCHEDULE:
-        return scheduled
-    program = compile_module(module, target, replace(options, partition=method), progress, name)
-    return replace(program, refused=refused or program.refused)
+        try:
+            predicted = _predicted(module, target, tried, progress, name, choice.least[0])
+        except TilewrightError as error:
+            choice.refuse(other, error)
+            continue
+        if predicted:
+            choice.take(other, predicted)
+        else:
+            choice.leave_out(other, "DRAM traffic alone takes as many cycles as the fastest")
+    if scheduled is not None and choice.method == SCHEDULE:
+        return choice.told(scheduled, reason)
+    program = compile_module(module, target, replace(options, partition=choice.method), progress, name)
+    return choice.told(replace(program, refused=refused or program.refused), reason)
 
 
-def _cycles(
+def _nearness(program: Program, gap: float) -> str:
+    """Why no other way was tried."""
+    above = program.predicted["cycles"] / program.lower_bound["cycles"] - 1
+    return f"{100 * above:.1f} % above the least of any program; other ways are tried above {100 * gap:g} % (--gap)"
+
+
+def _predicted(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str, least: float
-) -> float:
-    """The predicted cycles of a program; infinity where it is sure to take `least` or more.
+) -> Mapping[str, float]:
+    """What is predicted of a program; nothing where it is sure to take `least` cycles or more.
 
     It is not lowered where the traffic of its groups takes as long, but for passes of the caller's: they may change it.
     """
     from ..passes.nest.program_bound import cycles_apart
 
     if options.extra_passes:
-        return compile_module(load_model(module), target, options, progress, name).predicted["cycles"]
+        return compile_module(load_model(module), target, options, progress, name).predicted
     lowering = Lowering(module, options, progress, name)
     texts = _texts(target, options)
     apart = lowering.before("nest-tile", texts[0])
     if cycles_apart(apart, machine_of(apart)) >= least:
-        return inf
-    return _first(lowering, texts).predicted["cycles"]
+        return {}
+    return _first(lowering, texts).predicted
 
 
 def _works_more(program: Program, gap: float) -> bool:
@@ -162,9 +163,18 @@ def lower_groups(
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for room in dict.fromkeys((Room(), best)):
             best = compare(room._replace(rows_first=False))
-    if best == Room() or options.dump is None:
-        return found[best]
-    return _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
+    program = found[best]
+    if best != Room() and options.dump is not None:
+        program = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
+    choice = Choice()
+    for room, one in sorted(found.items(), key=lambda item: item[0] != best):
+        choice.take(_way(room), one.predicted)
+    return replace(program, candidates=choice.candidates)
+
+
+def _way(room: Room) -> str:
+    """A schedule's way to run samples and to make pieces, in words."""
+    return SCHEDULE + ", sample by sample" * (room.span_share > 0) + ", channels before rows" * (not room.rows_first)
 
 
 def check_method(partition: str) -> None:
@@ -236,7 +246,7 @@ def best_groups(
     A way that the machine has no room for, or cannot run, is left out; where all are, the error is layer by layer's.
     The program's `candidates` tell of each.  A request to stop ends it with the best so far, which is not proven.
     """
-    choice = _Choice()
+    choice = Choice()
     with stoppable():
         for method in ("", *CANDIDATES):
             tell = None if progress is None else partial(_named, progress, method or LAYER_BY_LAYER)
@@ -249,39 +259,8 @@ def best_groups(
     with stoppable():
         if not requested():
             program = compile_module(module, target, replace(options, partition=choice.method), progress, name)
-    return replace(program, candidates=choice.candidates)
+    return choice.told(program)
 
 
 def _named(progress: Progress, name: str, what: str, done: int, total: int) -> None:
     progress(f"{name}: {what}", done, total)
-
-
-class _Choice:
-    """Programs of several methods: the best, what was tried, and why some are none."""
-
-    def __init__(self) -> None:
-        self.tried: list[Candidate] = []
-        self.errors: list[TilewrightError] = []
-        self.least = inf, inf
-        self.method = ""
-        self.best: Program | None = None
-
-    def compare(self, method: str, make: Callable[[], Program]) -> None:
-        """Try one more."""
-        name = method or LAYER_BY_LAYER
-        try:
-            program = make()
-        except TilewrightError as error:
-            self.errors.append(error)
-            self.tried.append(Candidate(name, error=error.paragraph()))
-            return
-        cost = program.predicted["cycles"], program.predicted["energy_pj"]
-        if self.best is None or cost < self.least:
-            self.least, self.method, self.best = cost, method, program
-        self.tried.append(Candidate(name, *cost))
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """All that were tried, with the chosen one marked."""
-        chosen = self.method or LAYER_BY_LAYER
-        return tuple(replace(way, chosen=way.method == chosen) for way in self.tried)

@@ -45,7 +45,7 @@ from .watch import Watch
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from ..backends.program import Candidate, Program
+    from ..backends.program import Program
     from ..backends.simulator import SimulationResult
 
 Progress = Callable[[str, int, int], None]
@@ -243,7 +243,7 @@ class RunResult:
     compared_with: str
     comparison: Comparison | None
     cpu_s: float
-    candidates: tuple[Candidate, ...] = ()
+    choice: Mapping[str, Any] = field(default_factory=dict[str, Any])
     independent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bounds: Mapping[str, Any] = field(default_factory=dict[str, Any])
     report: Path | None = None
@@ -286,7 +286,7 @@ class RunResult:
             "agrees": self.agrees,
             **self.independent,
             **(against_flat(self.simulation, self.flat) if self.flat is not None else {}),
-            **({"candidates": [asdict(way) for way in self.candidates]} if self.candidates else {}),
+            **self.choice,
             "cpu_s": self.cpu_s,
         }
 
@@ -341,7 +341,7 @@ def run(
     judged = judge(result.outputs, module, inputs, given, options)
     independent = _run_independently(program, inputs, result, judged.expected)
     spent = time.process_time() - start
-    known = program.predicted, outputs, trace, judged.compared_with, judged.comparison, spent, program.candidates
+    known = program.predicted, outputs, trace, judged.compared_with, judged.comparison, spent, program.choice
     return RunResult(result, *known, independent, program.bounds(result.cycles), options.report, flat)
 
 

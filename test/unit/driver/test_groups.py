@@ -1,5 +1,6 @@
 """The choice between groups of layers and layer by layer."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, save
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
-from tilewright.backends.program import Program
+from tilewright.backends.program import Candidate, Program, load_program
 from tilewright.cli import main
 from tilewright.driver import CompileOptions, groups, load_model, make_context, parse_passes, pipeline_text
+from tilewright.driver.choice import GREEDY, LAYER_BY_LAYER, WORDS
 from tilewright.driver.lowering import Lowering
 from tilewright.driver.models import parse_mlir
 from tilewright.driver.pipelines import Room
@@ -62,6 +64,10 @@ def test_the_best_has_the_fewest_predicted_cycles_and_runs_in_as_many(pools: Mod
         assert (values == results[1].outputs[name]).all()
 
 
+def method_of(way: Candidate) -> str:
+    return "" if way.method == LAYER_BY_LAYER else way.method
+
+
 def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> list[CompileOptions]:
     """Let each method have so many cycles, and those that are not there no room; what was asked for."""
     asked: list[CompileOptions] = []
@@ -74,11 +80,11 @@ def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> lis
             load_target(target), b"", (), Resources({}), {"cycles": cycles[options.partition], "energy_pj": 1.0}, 0
         )
 
-    def cycles_of(module: ModuleOp, target: str, options: CompileOptions, progress: None, name: str, _: float) -> float:
-        return compiled(module, target, options, progress, name).predicted["cycles"]
+    def predicted(module: ModuleOp, target: str, options: CompileOptions, *others: Any) -> Mapping[str, float]:
+        return compiled(module, target, options, *others[:2]).predicted
 
     monkeypatch.setattr(groups, "compile_module", compiled)
-    monkeypatch.setattr(groups, "_cycles", cycles_of)
+    monkeypatch.setattr(groups, "_predicted", predicted)
     return asked
 
 
@@ -93,7 +99,7 @@ def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
     options = CompileOptions(partition=groups.BEST)
     best = groups.best_groups(pools, "cocco_npu", options, None)
     assert asked[-1] == replace(options, partition=chosen)
-    assert [way.method for way in best.candidates if way.chosen] == [chosen or groups.LAYER_BY_LAYER]
+    assert [way.method for way in best.candidates if way.chosen] == [chosen or LAYER_BY_LAYER]
     for method, way in zip(("", *groups.CANDIDATES), best.candidates, strict=True):
         assert way.cycles == cycles.get(method)
         assert ("expected at most 1 bytes of GBUF" in way.error) == (method not in cycles)
@@ -107,19 +113,23 @@ def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
         ({"": 1e6, groups.SCHEDULE: 2e6}, ""),
         ({"": 1e6}, ""),
         ({groups.SCHEDULE: 5e6}, groups.SCHEDULE),
-        ({"": 3e6, groups.GREEDY: 1e6, groups.SCHEDULE: 2e6}, groups.GREEDY),
-        ({"": 1e6, groups.GREEDY: 2e6}, ""),
-        ({groups.GREEDY: 2e6}, groups.GREEDY),
+        ({"": 3e6, GREEDY: 1e6, groups.SCHEDULE: 2e6}, GREEDY),
+        ({"": 1e6, GREEDY: 2e6}, ""),
+        ({GREEDY: 2e6}, GREEDY),
     ],
 )
 def test_the_default_is_the_fastest_way(
     monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str
 ):
     asked = pretend(monkeypatch, cycles)
-    monkeypatch.setattr(groups, "_works_more", lambda program, gap: groups.GREEDY in cycles)
+    monkeypatch.setattr(groups, "_works_more", lambda program, gap: GREEDY in cycles)
     found = groups.default_program(pools, "cocco_npu", CompileOptions(), None)
     assert found.predicted["cycles"] == cycles[chosen]
     assert [way.partition for way in asked if way.prove][-1] == chosen
+    assert [way.method for way in found.candidates if way.chosen] == [chosen or LAYER_BY_LAYER] * bool(found.candidates)
+    assert all(way.cycles == cycles[method_of(way)] for way in found.candidates if not way.error)
+    assert all("the way" in way.error for way in found.candidates if method_of(way) not in cycles)
+    assert found.why.startswith(WORDS[chosen])
 
 
 @pytest.mark.parametrize(("time_limit_s", "cycles"), [(0, 1e6), (1e-9, 2e6)])
@@ -129,9 +139,10 @@ def test_no_other_way_is_tried_when_the_time_is_over(
     pretend(monkeypatch, {"": 1e6, groups.SCHEDULE: 2e6})
     found = groups.default_program(pools, "cocco_npu", CompileOptions(time_limit_s=time_limit_s), None)
     assert found.predicted["cycles"] == cycles
+    assert ("--time-limit" in found.why) == (time_limit_s > 0)
 
 
-@pytest.mark.parametrize(("gap", "ways"), [(99.0, {groups.SCHEDULE}), (0.0, {groups.SCHEDULE, groups.GREEDY, ""})])
+@pytest.mark.parametrize(("gap", "ways"), [(99.0, {groups.SCHEDULE}), (0.0, {groups.SCHEDULE, GREEDY, ""})])
 def test_within_the_gap_no_other_way_is_tried(gap: float, ways: set[str], monkeypatch: pytest.MonkeyPatch):
     asked: set[str] = set()
     real = groups.compile_module
@@ -141,9 +152,15 @@ def test_within_the_gap_no_other_way_is_tried(gap: float, ways: set[str], monkey
         return real(module, target, options, *others)
 
     monkeypatch.setattr(groups, "compile_module", compile_module)
-    monkeypatch.setattr(groups, "_cycles", lambda module, target, options, *_: asked.add(options.partition) or 1e9)
-    tilewright.compile(skipping(), "edge16", options=CompileOptions(gap=gap))
+    figures = {"cycles": 1e9, "energy_pj": 1e9}
+    monkeypatch.setattr(
+        groups, "_predicted", lambda module, target, options, *_: asked.add(options.partition) or figures
+    )
+    found = tilewright.compile(skipping(), "edge16", options=CompileOptions(gap=gap))
     assert asked == ways
+    told = "other ways are tried above 9900 % (--gap)" if gap else f"the fastest of {len(found.candidates)} ways tried"
+    assert found.why.startswith(WORDS[groups.SCHEDULE])
+    assert found.why.endswith(told)
 
 
 @pytest.mark.parametrize(("net", "is_left_out"), [(branches, True), (classifier, True), (skipping, False)])
@@ -169,7 +186,7 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
 
 @pytest.mark.parametrize("target", ["edge16", "cloud128", "cocco_npu"])
 @pytest.mark.parametrize("rows", [5, 14])
-@pytest.mark.parametrize("partition", ["", groups.GREEDY])
+@pytest.mark.parametrize("partition", ["", GREEDY])
 def test_no_program_goes_below_what_its_groups_move(partition: str, rows: int, target: str):
     nets = branches(rows), residual(2, rows), classifier(), skipping()
     for model in (*nets, *(quantized(net) for net in nets[::2])):
@@ -202,8 +219,10 @@ def test_the_command_says_why_it_gave_up_groups(
     (tmp_path / "pools.mlir").write_text(POOLS)
     options = ["--target", "cocco_npu", "--partition", "best", "--tile-rows", "1", "-o", str(tmp_path / "out")]
     assert main(["compile", str(tmp_path / "pools.mlir"), *options]) == 0
-    told = capsys.readouterr().out.splitlines()[-4:]
-    assert [line.partition(":")[0].removesuffix(" (chosen)") for line in told] == ["layer by layer", *groups.CANDIDATES]
+    out = capsys.readouterr().out
+    told = out[out.index("Way taken: ") :].splitlines()[1:]
+    ways = [line.partition(":")[0].removesuffix(" (chosen)") for line in told]
+    assert [way for way in ways if "," not in way] == [LAYER_BY_LAYER, *groups.CANDIDATES]
     assert sum("(chosen): " in line for line in told) == 1
     for line in told[-2:]:
         assert ": expected at most 4 tiles, found more; give more rows a tile" in line
@@ -226,7 +245,7 @@ def test_groups_are_tried_where_not_all_fits_on_chip():
     model, target = residual(2, 14), "edge16:GBUF.depth=96"
     ways = {
         way: tilewright.compile(model, target, options=CompileOptions(partition=way)).predicted["cycles"]
-        for way in (groups.SCHEDULE, groups.GREEDY, "")
+        for way in (groups.SCHEDULE, GREEDY, "")
     }
     assert tilewright.compile(model, target).predicted["cycles"] == min(ways.values())
 
@@ -241,3 +260,16 @@ def test_searches_inside_end_by_the_same_options(way: CompileOptions, name: str,
     search: Any = next(one for one in parse_passes(pipeline_text("edge16", options)).passes if one.name == name)
     assert (search.gap, search.time_limit_s) == (gap or 0, limit)
     assert options.near == (0.1 if gap is None else gap)
+
+
+def test_why_a_way_was_taken_is_printed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    save(branches(), tmp_path / "x.onnx")
+    common = ["--no-prove", "-o", str(tmp_path / "out")]
+    assert main(["compile", str(tmp_path / "x.onnx"), "--target", "cocco_npu", "--gap", "0", *common]) == 0
+    program, out = load_program(tmp_path / "out"), capsys.readouterr().out
+    assert f"Way taken: {program.why}" in out.splitlines()
+    assert len(program.candidates) > 1
+    assert all(any(line.startswith(way.method) for line in out.splitlines()) for way in program.candidates)
+    assert main(["run", str(tmp_path / "out"), "--json", "-o", str(tmp_path / "ran")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["why"], len(answer["candidates"])) == (program.why, len(program.candidates))
