@@ -22,7 +22,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .errors import INTERNAL, TilewrightError, internal_error, shorten
 from .files import file_error
-from .frontends.mlir_text import check_strings
+from .frontends.mlir_text import check_order, check_strings
 from .interruption import finish, stop_if_cause_of, whole
 from .universe import TILEWRIGHT_UNIVERSE
 
@@ -95,6 +95,7 @@ class TilewrightOptMain(xDSLOptMain):
 
     def _parse_mlir(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.mlir import import_mlir, is_foreign
+        from .passes.graph.graph_verify import GraphVerifyPass
 
         text = io.read()
         if is_foreign(text.decode()):
@@ -105,6 +106,8 @@ class TilewrightOptMain(xDSLOptMain):
         except (ValueError, KeyError, IndexError, OverflowError, struct.error) as error:
             found = f"what no attribute can hold ({str(error)[:200]})"
             raise TilewrightError("ir", self.get_input_name(), "IR that parses", found, "correct it there") from error
+        if all(one.name != GraphVerifyPass.name for one in self.pipeline.passes):  # says which groups to swap
+            check_order(module, self.get_input_name())
         if "graph.resources" in module.attributes and self.args.input_file is not None:
             from .resources import resources_of
 

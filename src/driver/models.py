@@ -20,7 +20,7 @@ from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
-from ..frontends.mlir_text import check_strings
+from ..frontends.mlir_text import check_order, check_strings
 from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
@@ -143,6 +143,7 @@ def _parse_text(text: str, path: Path) -> ModuleOp:
         check_strings(text, str(path))
         module = Parser(make_context(), text, str(path)).parse_module()
         module.verify()
+        check_order(module, str(path))
     except (ParseError, DiagnosticException) as error:
         raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error), "correct it there") from error
     except (ValueError, KeyError, struct.error) as error:  # values that xDSL cannot hold

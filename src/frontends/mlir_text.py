@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from xdsl.ir import Operation, SSAValue
+
 from ..errors import TilewrightError
 
 _STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
@@ -24,3 +26,23 @@ def check_strings(text: str, name: str) -> None:
             found = text[start : start + 20].splitlines()[0]
             lever = "close it, or escape what is in it"
             raise TilewrightError("parse", f"{name}:{line}:{column}", "a closed string literal", found, lever)
+
+
+def check_order(op: Operation, name: str, made: set[SSAValue] | None = None) -> None:
+    """Raise `TilewrightError` (kind `ir`) for a value that an operation inside `op` reads before it is made.
+
+    `made` are values that are known already; those inside of `op` are added.  Of several blocks of a region any may run
+    first.
+    """
+    made = set() if made is None else made
+    for region in op.regions:
+        for block in region.blocks:
+            made.update(block.args)
+            if len(region.blocks) > 1:
+                made.update(result for inner in block.ops for result in inner.results)
+        for inner in (inner for block in region.blocks for inner in block.ops):
+            if not made.issuperset(inner.operands):
+                found = f"an operand of `{inner.name}` that is made later"
+                raise TilewrightError("ir", name, "values that are made before they are read", found, "reorder them")
+            check_order(inner, name, made)
+            made.update(inner.results)
