@@ -127,6 +127,8 @@ def make_region(itemsize: int, dims: Sequence[tuple[int, int]]) -> Region:
 
 def _find_blocks(starts: Array, run: int) -> Blocks:
     """Blocks and masks of the intervals `[start, start + run)`; starts increase, intervals may overlap."""
+    if len(starts) == 1 and int(starts[0]) % BLOCK == run % BLOCK == 0:
+        return Blocks(slice(int(starts[0]) // BLOCK, (int(starts[0]) + run) // BLOCK), None)
     first, last = starts >> 6, (starts + run - 1) >> 6
     counts = last - first + 1
     begins = np.cumsum(counts) - counts

@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.byte_regions import BLOCK, Blocks, Region, lowest_bit
+from ...arrays import release_pages
 from ...errors import InfeasibleError
 from ...machine import Memory
 
 Array = NDArray[Any]
+CHUNK_BYTES = 1 << 22
+"""Bytes that are copied into a memory together."""
+
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -33,10 +37,16 @@ class Storage:
             raise InfeasibleError("host memory", size_bytes, 0, "bytes", lever, memory.name) from None
 
     def place(self, address: int, array: Array | None, byte_count: int) -> None:
-        """Writes an array's bytes (none where it is None) and marks them as written."""
+        """Writes an array's bytes (none where it is None) and marks them as written.
+
+        Of values that are mapped from a file only a part is held at once.
+        """
         if array is not None and len(self.data):
             raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            self.data[address : address + byte_count] = raw
+            for start in range(0, byte_count, CHUNK_BYTES):
+                part = raw[start : start + CHUNK_BYTES]
+                self.data[address + start : address + start + len(part)] = part
+                release_pages(raw)
         if byte_count:
             self.mark(address, Region(0, byte_count, ()))
 
