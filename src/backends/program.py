@@ -255,9 +255,11 @@ def _layout(entry: Mapping[str, Any]) -> BlockedLayout:
 
 
 def check_tensors(machine: Machine, tensors: Iterable[TensorPlacement]) -> None:
-    """Raises `TilewrightError` (kind `program`) for a tensor with an unknown role, or outside of its memory."""
+    """Raises `TilewrightError` (kind `program`) for a tensor without a name or role, or outside of its memory."""
     capacities = {memory.name: memory.capacity_bytes for memory in machine.memories}
     for tensor in tensors:
+        if not tensor.name:
+            raise TilewrightError("program", f"a tensor of {tensor.memory} at {tensor.address}", "a name", "none")
         if tensor.role not in ROLES:
             raise TilewrightError("program", tensor.name, f"a role among {', '.join(ROLES)}", f"`{tensor.role}`")
         if tensor.memory not in capacities:

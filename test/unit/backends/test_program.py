@@ -68,6 +68,7 @@ def test_altered_files_are_named(name: str, program: Program, tmp_path: Path):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
+        ("name", "", "at 0: expected a name"),
         ("role", "guest", "a role among"),
         ("memory", "ATTIC", "a memory among"),
         ("address", 1 << 40, "bytes in 0 to 65536"),
