@@ -31,6 +31,9 @@ LEVERS = {
 
 FILE, FOLDER = "a file that can be read or written here", "a folder that can be written here"
 
+TEMPORARY = ".tilewright-"
+"""How names of files begin that are not whole yet."""
+
 _numbers = itertools.count()
 
 
@@ -64,12 +67,14 @@ def replacing(path: str | Path) -> Generator[Path]:
         stream = target.exists() and not target.is_file() and not target.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise file_error(OSError(errno.EINVAL, str(error)), path) from error
-    place = target if stream else target.with_name(f".tilewright-{os.getpid()}-{next(_numbers)}.tmp")
+    place = target if stream else target.with_name(f"{TEMPORARY}{os.getpid()}-{next(_numbers)}.tmp")
     try:
         yield place
         if not stream:
             os.replace(place, target)
     except OSError as error:
+        if target.name.startswith(TEMPORARY):  # whoever made that name tells of its own
+            raise
         raise file_error(OSError(error.errno, error.strerror or str(error)), path) from error
     finally:
         if not stream:
@@ -81,7 +86,11 @@ def replacing(path: str | Path) -> Generator[Path]:
 def replacing_all(folder: Path, names: Iterable[str]) -> Generator[dict[str, Path]]:
     """`replacing` for files of one folder, by name: all of them take their places, or none."""
     with ExitStack() as stack:
-        yield {name: stack.enter_context(replacing(make_folder(folder) / name)) for name in names}
+        places = {name: stack.enter_context(replacing(make_folder(folder) / name)) for name in names}
+        try:
+            yield places
+        except OSError as error:
+            raise file_error(OSError(error.errno, error.strerror or str(error)), folder, FOLDER) from error
 
 
 def link_file(source: Path, place: Path) -> None:

@@ -143,17 +143,12 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
         return mapped.as_dict()
     (layer,) = mapped.layers
     answer = layer.as_dict()
-    written: list[Path] = []
-    for path in pictures:
-        write_file(path, layer.svg())
-    for path in texts:
-        write_file(path, layer.mlir())
-    written.extend((*pictures, *texts))
-    if arguments.write_timeloop is not None:
-        written.extend(layer.write_timeloop(arguments.write_timeloop))
+    contents = {path: layer.svg() for path in pictures} | {path: layer.mlir() for path in texts}
     if arguments.certificate is not None:
-        write_file(arguments.certificate, layer.certificate())
-        written.append(arguments.certificate)
+        contents[arguments.certificate] = layer.certificate()
+    for path, content in contents.items():
+        write_file(path, content)
+    written = [*contents, *(layer.write_timeloop(arguments.write_timeloop) if arguments.write_timeloop else ())]
     answer["files"] = [str(path) for path in written]
     answer["loops"] = layer.loops
     answer["traffic"] = [row.__dict__ for row in layer.traffic]

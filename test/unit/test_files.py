@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and folders know when they were altered."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -50,6 +51,19 @@ def test_devices_are_written_to():
 def test_no_room_is_told_with_the_name():
     with pytest.raises(TilewrightError, match=r"/dev/full: .* no space left on device; make room"):
         write_file("/dev/full", "text")
+
+
+def test_no_room_for_one_of_several_is_told_with_their_folder(tmp_path: Path):
+    def write() -> None:
+        with replacing_all(tmp_path / "out", ("a", "b")) as places:
+            places["b"].write_bytes(b"whole")
+            with replacing(places["a"]):
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(TilewrightError) as caught:
+        write()
+    assert (caught.value.subject, caught.value.found) == (str(tmp_path / "out"), "no space left on device")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["missing/a", "file/a", "x" * 300, "a\0b", "folder"])

@@ -141,3 +141,10 @@ def test_what_is_written(machine: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["price", str(tmp_path / "g.mlir"), "--target", machine, "--model", "timeloop", "--json"]) == 0
     (priced,) = json.loads(capsys.readouterr().out)["results"]
     assert (priced["cycles"], priced["energy_pj"]) == (answer["cycles"], answer["energy_pj"])
+
+
+def test_nothing_is_written_where_one_of_the_files_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    files = ["-o", str(tmp_path / "x.svg"), "--certificate", str(tmp_path / "x.json"), "--factors", "imperfect"]
+    assert main(["map", GEMM_TEXT, "--target", "conventional", "--time-limit", "0.5", *files]) == 1
+    assert "expected perfect factors" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
