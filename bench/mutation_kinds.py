@@ -249,7 +249,7 @@ def edit_arrays(random: Random, data: bytes) -> bytes:
         with np.errstate(all="ignore"):
             types = ["f2", "f4", "f8", "i1", "u1", "i4", "i8", "?", "c8", "U3", "M8[s]", ">f4", "V4"]
             edits: list[Callable[[], Any]] = [
-                lambda a=array: a.astype(random.choice(types[:9])),
+                lambda a=array: (a if a.dtype.kind != "V" else np.ones(a.shape)).astype(random.choice(types[:9])),
                 lambda a=array: np.zeros(a.shape, random.choice(types)),
                 lambda a=array: a.reshape(-1),
                 lambda a=array: a[None],

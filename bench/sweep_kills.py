@@ -4,8 +4,9 @@
 
 computes a study of so many cheap points in `jobs` processes, ends it with SIGKILL after each quarter, and resumes it.
 Every start notes what the database has; at the end each point must be there once, and all starts together must have
-computed no point that was kept before.  Then as many points are computed in one process that keeps nothing: points a
-second, and CPU seconds a point, of which a sweep takes more for what it sends and keeps (its processes' start aside).
+computed no point that was kept before.  Then as many points are computed in one process that keeps nothing, and in
+`jobs` such processes side by side, which share the machine's caches as a sweep's do: points a second, and CPU
+milliseconds a point, of which a sweep takes more for what it sends and keeps (its processes' start aside).
 Exit code 1 where a point is missing or was computed twice.
 """
 
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
 
 from tilewright.driver.sweep_runs import figures_of
@@ -30,8 +32,8 @@ from tilewright.driver.sweep_spec import read_study
 KILLS = 3
 
 SPEC = """
-target = "tiny"
-networks = ["O[m,n] += A[m,k] * B[k,n]; m=10 n=4 k=6"]
+target = "{target}"
+networks = ["{network}"]
 [attributes]
 "DRAM.bandwidth" = {bandwidths}
 [options]
@@ -43,13 +45,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--network", default="O[m,n] += A[m,k] * B[k,n]; m=10 n=4 k=6")
+    parser.add_argument("--target", default="tiny")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "study.toml"
-        spec.write_text(SPEC.format(bandwidths=list(range(4, arguments.points + 4))))
+        spec.write_text(_spec(arguments, arguments.points))
         good = _killed(spec, arguments.points, arguments.jobs)
-        _speed(spec, arguments.jobs)
+        few = spec.with_name("few.toml")
+        few.write_text(_spec(arguments, arguments.jobs))
+        _speed(spec, few, arguments.jobs)
     return 0 if good else 1
+
+
+def _spec(arguments: argparse.Namespace, points: int) -> str:
+    """A study of so many points."""
+    bandwidths = list(range(4, points + 4))
+    return SPEC.format(target=arguments.target, network=arguments.network, bandwidths=bandwidths)
 
 
 def _killed(spec: Path, points: int, jobs: int) -> bool:
@@ -80,24 +92,35 @@ def _keys(database: Path) -> list[str]:
         return []
 
 
-def _speed(spec: Path, jobs: int) -> None:
-    """Points a second and CPU seconds a point of a fresh sweep, its processes' start aside, and of single runs here."""
+def _speed(spec: Path, few: Path, jobs: int) -> None:
+    """Points a second and CPU milliseconds a point of a fresh sweep and of single runs.
+
+    The start of a sweep's processes is taken off: it is that of a study `few` of a point each.
+    """
+    points = len(list(read_study(spec).points(read_study(spec).machines())))
+    single, single_cpu = _alone(spec, points)
+    with get_context("spawn").Pool(jobs) as pool:
+        rates = pool.starmap(_alone, [(spec, points // jobs)] * jobs, chunksize=1)
+    beside, beside_cpu = sum(rate for rate, _ in rates), sum(cpu for _, cpu in rates) / jobs
+    started, _ = _sweep_cpu(few, jobs)
+    spent, together = _sweep_cpu(spec, jobs)
+    each = (spent - started) / (points - jobs)
+    print(f"{'':20}{'points/s':>10}{'of the most':>13}{'CPU ms a point':>16}{'of the most':>13}")
+    rows = ("single", single, single_cpu), (f"{jobs} side by side", beside, beside_cpu), ("sweep", together, each)
+    for name, rate, cpu in rows:
+        most = single * (1 if name == "single" else jobs)
+        print(f"{name:20}{rate:10.2f}{rate / most:13.2f}{1e3 * cpu:16.1f}{single_cpu / cpu:13.2f}")
+
+
+def _alone(spec: Path, count: int) -> tuple[float, float]:
+    """Points a second and CPU seconds a point of the first `count` points here, one after another; nothing is kept."""
     study = read_study(spec)
-    points = [row for row, _ in study.points(study.machines())]
+    points = [row for row, _ in study.points(study.machines())][:count]
     figures_of(study, points[0])
     start, cpu = time.monotonic(), time.process_time()
     for point in points:
         figures_of(study, point)
-    single, single_cpu = len(points) / (time.monotonic() - start), (time.process_time() - cpu) / len(points)
-    few = spec.with_name("few.toml")
-    few.write_text(SPEC.format(bandwidths=list(range(4, 4 + jobs))))
-    started, _ = _sweep_cpu(few, jobs)
-    spent, together = _sweep_cpu(spec, jobs)
-    each = (spent - started) / (len(points) - jobs)
-    print(f"single {single:.2f} points/s, {jobs} processes {together:.2f}: {together / single / jobs:.2f} of the most")
-    print(
-        f"CPU ms of a point: single {1e3 * single_cpu:.1f}, sweep {1e3 * each:.1f}: {single_cpu / each:.2f} of the most"
-    )
+    return count / (time.monotonic() - start), (time.process_time() - cpu) / count
 
 
 def _sweep_cpu(spec: Path, jobs: int) -> tuple[float, float]:
