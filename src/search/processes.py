@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import sys
@@ -27,6 +28,35 @@ PR_SET_PDEATHSIG = 1
 
 _CONTEXT = get_context("spawn")
 
+_PACKAGE = logging.getLogger(__name__.partition(".")[0])
+
+
+@dataclass(frozen=True)
+class _Warned:
+    """What was warned of on the way to an answer."""
+
+    message: str
+
+
+class _Kept(logging.Handler):
+    """Keeps the first of equal warnings until they are sent."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.known: set[str] = set()
+        self.fresh: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message not in self.known:
+            self.known.add(message)
+            self.fresh.append(message)
+
+    def send(self, pipe: connection.Connection) -> None:
+        """Tell the parent what was not told."""
+        while self.fresh:
+            pipe.send(_Warned(self.fresh.pop(0)))
+
 
 @dataclass
 class _Worker(Generic[Item]):
@@ -49,7 +79,7 @@ def in_processes(
 
     `work` and `items` are pickled.  With `together` the time limits (`clock.Limit`) of all are one limit: what they
     spend is added up.  When this process is asked to stop, so are they; what they answer with then is noted, too.  An
-    error in a process is raised here, after all were ended.
+    error in a process is raised here, after all were ended; what a process warns of is warned of here.
     """
     count = min(jobs, len(items))
     spent = _CONTEXT.RawArray("d", count) if together else None
@@ -112,7 +142,9 @@ def _collect(
 def _answer_of(worker: _Worker[Any]) -> Any:
     """What a process answers; raises its error."""
     try:
-        good, answer = worker.pipe.recv()
+        while isinstance(told := worker.pipe.recv(), _Warned):
+            _PACKAGE.warning(told.message)
+        good, answer = told
     except (EOFError, OSError):
         worker.process.join()
         raise RuntimeError(f"a worker process ended with {worker.process.exitcode}") from None
@@ -140,6 +172,8 @@ def _stop(workers: Sequence[_Worker[Any]], note: Callable[[int, Any], None]) -> 
 def _serve(work: Callable[[Any], Any], pipe: connection.Connection, spent: Any, place: int, parent: int) -> None:
     """The life of a process: items come in, answers go out, until nobody sends any more."""
     _end_with(parent)
+    warned = _Kept()
+    _PACKAGE.addHandler(warned)
     try:
         listen()
         answer_with_best()
@@ -150,6 +184,7 @@ def _serve(work: Callable[[Any], Any], pipe: connection.Connection, spent: Any, 
             with stoppable():
                 answer = _try(work, item)
             if answer is not None:
+                warned.send(pipe)
                 pipe.send(answer)
     except (EOFError, OSError, Interrupted):
         pass  # the parent has gone, or asks to stop before anything was found

@@ -1,12 +1,15 @@
 """Work in several processes: answers, errors and time limits are those of one."""
 
 import math
+from pathlib import Path
 
+import onnx
 import pytest
+from onnx import helper
 
 from tilewright.costs.fusion.platform import Platform
 from tilewright.costs.fusion.pricer import SubgraphPricer
-from tilewright.driver.partitions import find_work, partition_work
+from tilewright.driver.partitions import Work, find_work, partition_work
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.search.fusion import PartitionOptions
 from tilewright.search.processes import in_processes
@@ -16,6 +19,21 @@ def test_each_answer_is_noted_at_its_place():
     found: dict[int, float] = {}
     in_processes(math.sqrt, [0.0, 1.0, 4.0, 9.0, 16.0], 2, found.__setitem__)
     assert [found[place] for place in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_what_processes_warn_of_is_told_here(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+):
+    values = [helper.make_tensor_value_info(name, 1, ["n", 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", values[:1], values[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "x.onnx")
+    found: dict[int, Work] = {}
+    in_processes(find_work, [str(tmp_path / "x.onnx")] * 6, 2, found.__setitem__)
+    assert len(found) == 6
+    told = [record.getMessage() for record in caplog.records]
+    assert 1 <= len(told) <= 2
+    assert all("batch 1 is assumed" in message for message in told)
+    assert "batch 1" not in capfd.readouterr().err
 
 
 def test_an_error_in_a_process_is_raised_here():
