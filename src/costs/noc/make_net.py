@@ -23,7 +23,7 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
         columns=mesh.columns,
         room=mesh.queue_flits,
         delay=mesh.router_cycles,
-        routes=np.ascontiguousarray(routes),
+        routes=np.ascontiguousarray(routes, np.int16),
         route=route,
         flits=flits,
         left=ends[route],
@@ -37,9 +37,7 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
         order=order,
         turn=_zeros(nodes, PORTS),
         owner=np.full((nodes, PORTS), FREE),
-        packet=_zeros(*rings),
-        flit=_zeros(*rings),
-        ready=_zeros(*rings),
+        queue=_zeros(*rings, 4),
         front=_zeros(nodes, LOCAL),
         used=_zeros(nodes, LOCAL),
         freed=_zeros(nodes, LOCAL),
@@ -47,7 +45,7 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
         went=_zeros(nodes),
         arrived=_zeros(nodes),
         heads=_zeros(2 * PORTS),
-        counts=_zeros(3),
+        counts=_zeros(4),
     )
 
 

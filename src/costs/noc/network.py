@@ -17,6 +17,7 @@ from ..compiled import bare, compile_with
 from .mesh import IN, LOCAL, PORTS
 
 Ints = NDArray[np.int64]
+Masks = NDArray[np.int16]
 
 joined = compile_with(_nrt=False, inline="always")
 """Part of the caller's code: a call would take longer than what it does, as it passes all arrays on."""
@@ -24,18 +25,21 @@ joined = compile_with(_nrt=False, inline="always")
 FREE = -1
 NOBODY = 1 << 62
 
-MOVED, HOPS, IN_FLIGHT = range(3)
-"""What is counted: routers that passed on a flit in this cycle, links passed by all flits, and flits in queues."""
+PACKET, FLIT, READY = range(3)
+"""Of a place in a queue: packet, flit and the cycle from which it may move on."""
+
+MOVED, HOPS, IN_FLIGHT, GONE = range(4)
+"""What is counted: routers that passed on a flit in this cycle, links passed by all flits, flits in queues, and packets
+that have left their nodes, a sum once for each."""
 
 
 class Net(NamedTuple):
     """Packets p, routers r, ports o, nodes n.
-
     `route`, `flits` and `left` (ends that have not come yet) are of each packet, `done` the cycle at which the last
     came (-1: not yet).  Node n sends `sources[first[n]:first[n + 1]]` in order: `sent` of them are gone, the next may
     go up to the `allowed`-th, and `progress` flits of it are gone.  Sums that use way o of router r take it in the
-    order `order[begin[r, o]:begin[r, o + 1]]`, and `turn[r, o]` of them had it.  Queues are rings: packet, flit and the
-    cycle from which it may move on.  `arrived` counts packets that came to a node.  `heads` is room for a router's
+    order `order[begin[r, o]:begin[r, o + 1]]`, and `turn[r, o]` of them had it.  Queues are rings of places
+    (`PACKET`, `FLIT`, `READY`).  `arrived` counts packets that came to a node.  `heads` is room for a router's
     choices, `awake` the cycle from which it may have some: until then nothing that it waits for changes; `went` are the
     routers that passed on a flit in this cycle.
     """
@@ -43,7 +47,7 @@ class Net(NamedTuple):
     columns: int
     room: int
     delay: int
-    routes: Ints
+    routes: Masks
     route: Ints
     flits: Ints
     left: Ints
@@ -57,9 +61,7 @@ class Net(NamedTuple):
     order: Ints
     turn: Ints
     owner: Ints
-    packet: Ints
-    flit: Ints
-    ready: Ints
+    queue: Ints
     front: Ints
     used: Ints
     freed: Ints
@@ -87,11 +89,13 @@ def _head(net: Net, router: int, port: int, now: int) -> int:
             return NOBODY
         net.heads[PORTS + port] = net.progress[router]
         return int(net.sources[net.first[router] + net.sent[router]])
-    at = net.front[router, port]
-    if net.used[router, port] == 0 or net.ready[router, port, at] > now:
+    if net.used[router, port] == 0:
         return NOBODY
-    net.heads[PORTS + port] = net.flit[router, port, at]
-    return net.packet[router, port, at]
+    first = net.queue[router, port, net.front[router, port]]
+    if first[READY] > now:
+        return NOBODY
+    net.heads[PORTS + port] = first[FLIT]
+    return first[PACKET]
 
 
 @joined
@@ -123,8 +127,10 @@ def _pop(net: Net, router: int, port: int, last: bool) -> None:
         if last:
             net.progress[router] = 0
             net.sent[router] += 1
+            net.counts[GONE] += 1
         return
-    net.front[router, port] = (net.front[router, port] + 1) % net.room
+    after = net.front[router, port] + 1
+    net.front[router, port] = after if after < net.room else 0
     net.freed[router, port] = 1
     net.counts[IN_FLIGHT] -= 1
 
@@ -139,9 +145,10 @@ def _push(net: Net, router: int, way: int, packet: int, flit: int, last: bool, n
                 net.done[packet] = now + 1
         return
     other, port = neighbour(net, router, way), way ^ 1
-    at = (net.front[other, port] + net.used[other, port] - net.freed[other, port]) % net.room
-    net.packet[other, port, at], net.flit[other, port, at] = packet, flit
-    net.ready[other, port, at] = now + net.delay
+    at = net.front[other, port] + net.used[other, port] - net.freed[other, port]
+    at = at if at < net.room else at - net.room
+    new = net.queue[other, port, at]
+    new[PACKET], new[FLIT], new[READY] = packet, flit, now + net.delay
     net.used[other, port] += 1
     net.awake[other] = min(net.awake[other], now + net.delay)
     net.counts[IN_FLIGHT] += 1
@@ -165,6 +172,30 @@ def _pass_on(net: Net, router: int, port: int, mask: int, sums: bool, now: int) 
 
 
 @joined
+def _way(mask: int) -> int:
+    """The way of a mask of one."""
+    if mask < 1 << 2:
+        return mask >> 1
+    return 2 if mask == 1 << 2 else 3 if mask == 1 << 3 else LOCAL
+
+
+@joined
+def _single(net: Net, router: int, port: int, way: int, taken: int, now: int) -> bool:
+    """Whether the flit at a way in has moved on by the only way of its route, as most do."""
+    packet, flit = net.heads[port], net.heads[PORTS + port]
+    owner = net.owner[router, way]
+    if taken >> way & 1 or (owner != packet and (owner != FREE or flit != 0)):
+        return False
+    if way != LOCAL and net.used[neighbour(net, router, way), way ^ 1] >= net.room:
+        return False
+    last = flit == net.flits[packet] - 1
+    _pop(net, router, port, last)
+    net.owner[router, way] = FREE if last else packet
+    _push(net, router, way, packet, flit, last, now)
+    return True
+
+
+@joined
 def _router(net: Net, router: int, now: int) -> bool:
     """Whether a flit has moved on."""
     for port in range(PORTS):
@@ -179,6 +210,12 @@ def _router(net: Net, router: int, now: int) -> bool:
         if packet == NOBODY:
             return moved
         mask = net.routes[net.route[packet], router]
+        if mask & (mask - 1) == 0:
+            if _single(net, router, best, _way(mask), taken, now):
+                taken |= mask
+                moved = True
+            net.heads[best] = NOBODY
+            continue
         sums = mask >> IN != 0
         if _may_pass(net, router, best, mask, taken, sums):
             taken |= mask & ((1 << PORTS) - 1)
@@ -195,7 +232,7 @@ def _sleep(net: Net, router: int, now: int) -> int:
     """When a router that can do nothing has a flit that may move on."""
     found = NOBODY
     for port in range(LOCAL):
-        ready = net.ready[router, port, net.front[router, port]]
+        ready = net.queue[router, port, net.front[router, port], READY]
         if net.used[router, port] and ready > now:
             found = min(found, ready)
     return found

@@ -12,7 +12,7 @@ from ...errors import TilewrightError
 from ..compiled import bare_entry
 from .make_net import make_net
 from .mesh import Mesh, Routes
-from .network import HOPS, IN_FLIGHT, MOVED, Net, cycle
+from .network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, joined
 
 Ints = NDArray[np.int64]
 
@@ -87,27 +87,34 @@ def _check(mesh: Mesh, packets: Sequence[Packet]) -> None:
 @bare_entry
 def run_released(net: Net, release: Ints) -> bool:
     """Cycles until all packets have come; False if they cannot."""
-    now, waits = 0, 0
-    nodes, total = len(net.sent), len(net.sources)
+    now, waits, coming = 0, 0, 0
+    total = len(net.sources)
     while True:
-        gone, coming = 0, 1 << 62
-        for node in range(nodes):
-            end = net.first[node + 1] - net.first[node]
-            while net.allowed[node] < end:
-                at = int(release[net.sources[net.first[node] + net.allowed[node]]])
-                if at > now:
-                    coming = min(coming, at)
-                    break
-                net.allowed[node] += 1
-                net.awake[node] = min(net.awake[node], now)
-            gone += net.sent[node]
-        if gone == total and net.counts[IN_FLIGHT] == 0:
+        if coming <= now:
+            coming = _allow(net, release, now)
+        if net.counts[GONE] == total and net.counts[IN_FLIGHT] == 0:
             return True
         cycle(net, now)
         waits = 0 if net.counts[MOVED] else waits + 1
-        if net.counts[MOVED] == 0 and net.counts[IN_FLIGHT] == 0 and coming < 1 << 62:
+        if net.counts[MOVED] == 0 and net.counts[IN_FLIGHT] == 0 and coming < NOBODY:
             now = max(now, coming - 1)
             waits = 0
-        if waits > net.delay + 1 and coming == 1 << 62:
+        if waits > net.delay + 1 and coming == NOBODY:
             return False
         now += 1
+
+
+@joined
+def _allow(net: Net, release: Ints, now: int) -> int:
+    """Lets nodes send what may go from this cycle on; the cycle of the next that may, `NOBODY` if there is none."""
+    coming = NOBODY
+    for node in range(len(net.sent)):
+        end = net.first[node + 1] - net.first[node]
+        while net.allowed[node] < end:
+            at = int(release[net.sources[net.first[node] + net.allowed[node]]])
+            if at > now:
+                coming = min(coming, at)
+                break
+            net.allowed[node] += 1
+            net.awake[node] = min(net.awake[node], now)
+    return coming
