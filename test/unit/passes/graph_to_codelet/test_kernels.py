@@ -13,7 +13,7 @@ from tilewright import compile, simulate
 from tilewright.backends.program import Program
 from tilewright.costs.stages.code import POPS, PUSHES, UNIT, read_code
 from tilewright.dialects import graph
-from tilewright.dialects.types import si8, tensor, ui8
+from tilewright.dialects.types import shape_of, si8, tensor, ui8
 from tilewright.driver import reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.integer_layers import IntegerLayers
@@ -188,6 +188,19 @@ def joined(samples: int = 1) -> ModuleOp:
     return layers.module(["a", "b"], ["y", "w"], [layers.add(graph.ConcatOp([most, wide], axis=1), "all"), wide])
 
 
+def dense(samples: int = 1) -> ModuleOp:
+    """A layer that reads a part of a map and writes another part of it, and one that reads all."""
+    layers = IntegerLayers.of([tensor((samples, 16, 9, 8), si8)])
+    parts: list[SSAValue] = [layers.block.args[0]]
+    for name, out in (("a", 32), ("b", 16), ("c", 16)):
+        x = layers.add(graph.ConcatOp(parts[1:], axis=1), f"to {name}") if len(parts) > 2 else parts[-1]
+        channels = sum(shape_of(part)[1] for part in (parts[1:] if len(parts) > 2 else parts[-1:]))
+        w = layers.weight(f"w{name}", numbers(out, channels, 3, 3))
+        made = graph.ConvOp(x, w, strides=[1, 1], pads=[1] * 4)
+        parts.append(requantized(layers, layers.add(made, name), 10))
+    return layers.module(["x"], ["y"], [parts[-1]])
+
+
 def sixteens() -> ModuleOp:
     """Pieces of 16 channels that lie in the whole and are asked for: two samples."""
     layers = IntegerLayers.of([tensor((2, 16, 6, 5), si8), tensor((2, 32, 6, 5), si8)])
@@ -307,6 +320,8 @@ KERNELS: dict[str, Callable[[], ModuleOp]] = {
     "pieces of odd channels": lambda: joined(),
     "2 samples: pieces of odd channels": lambda: joined(2),
     "2 samples: pieces asked for": lambda: sixteens(),
+    "parts of one map": lambda: dense(),
+    "2 samples: parts of one map": lambda: dense(2),
     "conv 3x3, taps 2 apart": lambda: dilated(3, 2, pad=2),
     "conv 3x3 by 2, taps 2 apart": lambda: dilated(3, 2, 2, 1),
     "conv 2x2 by 3, taps 3 apart": lambda: dilated(2, 3, 3, 1, samples=2),
