@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--layers", type=int, default=4, help="of each network, evenly from its list")
     parser.add_argument("--points", type=int, default=1 << 24)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each search")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each search but Hybrid's, which counts")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--svg", type=Path)
     arguments = parser.parse_args()
@@ -98,6 +98,8 @@ def schedule(arch: Architecture, problem: Problem, method: str, seconds: float) 
     """The mapping of a scheduler."""
     if method == "random":
         return best_of_five(arch, problem)
+    if method == "hybrid":  # ends by its own rule, a count of mappings, so that its answer does not depend on the time
+        return map_problem(arch, problem, method, Request("latency", space=SPACE)).mapping
     request = Request("latency", space=SPACE, time_limit_s=seconds)
     if method == "ours_noc":
         return map_problem(arch, problem, "refine", replace(request, objective="noc", time_limit_s=3 * seconds)).mapping
