@@ -1,12 +1,13 @@
 """What codelets mean, run by NumPy: each local is an array, transfers copy boxes, computes run statements on views.
 
-Addresses are not used, so a program can be run before and after allocation.  For small shapes.
+Addresses are not used, so a program can be run before and after allocation; a local that is `kept` is loaded each time.
+For small shapes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_strided
 from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
 from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
-from ..algebra.window import Axis, Range, narrowed
+from ..algebra.window import Axis, Range, form_low, form_span, narrowed
 from ..arrays import undefined
 from ..dialects import codelet
 from ..dialects.codelet_rules import access_axes, local_axes, surrogate
@@ -140,6 +141,7 @@ def run_codelet(op: codelet.CodeletOp, tensors: list[_Place], ranges: Mapping[st
 class _Run:
     places: dict[Any, _Place]
     ranges: dict[str, Range]
+    turned: set[Operation] = field(default_factory=set[Operation])  # alternating loops, after an odd number of runs
 
     def ops(self, ops: Iterable[Operation]) -> None:
         for op in ops:
@@ -147,10 +149,13 @@ class _Run:
                 case codelet.LoopOp():
                     self.loop(op)
                 case codelet.PartOp():
-                    whole = self.ranges[op.dim.data]
-                    self.ranges[op.dim.data] = Range(op.start.value.data, op.extent)
-                    self.ops(op.body.block.ops)
-                    self.ranges[op.dim.data] = whole
+                    self.within(op, Range(op.start.value.data, op.extent))
+                case codelet.SpanOp():
+                    self.within(op, Range(form_low(op.form, self.ranges), form_span(op.form, self.ranges) + 1))
+                case codelet.ShadowOp():
+                    place = self.places[op.source]
+                    narrow = place.array.astype(dtype_of(surrogate(op.result).element))
+                    self.places[op.result] = replace(place, array=narrow)
                 case codelet.FillOp():
                     self.places[op.target].array[...] = op.value.value.data
                 case codelet.LocalOp():
@@ -164,11 +169,20 @@ class _Run:
                 case _:
                     raise TypeError(f"{op.name} in a codelet")
 
+    def within(self, op: codelet.PartOp | codelet.SpanOp, part: Range) -> None:
+        whole = self.ranges[op.dim.data]
+        self.ranges[op.dim.data] = part
+        self.ops(op.body.block.ops)
+        self.ranges[op.dim.data] = whole
+
     def loop(self, op: codelet.LoopOp) -> None:
         dim, step = op.dim.data, op.step.value.data
         whole = self.ranges[dim]
         end = whole.start + whole.extent
         pieces = [Range(start, min(step, end - start)) for start in range(whole.start, end, step)]
+        if op.alternating is not None:
+            self.turned ^= {op}
+            pieces = pieces if op in self.turned else pieces[::-1]
         if op.ahead is None:
             for piece in pieces:
                 self.ranges[dim] = piece

@@ -7,16 +7,25 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp, f32, i32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright import compile, simulate
+from tilewright.algebra.blocked import BlockedLayout
 from tilewright.backends.program import Program
 from tilewright.costs.stages.code import POPS, PUSHES, UNIT, read_code
 from tilewright.dialects import graph
-from tilewright.dialects.types import shape_of, si8, tensor, ui8
-from tilewright.driver import reference
+from tilewright.dialects.codelet import ProgramOp, TensorOp
+from tilewright.dialects.codelet_rules import surrogate
+from tilewright.dialects.mnemonic import LayoutAttr
+from tilewright.dialects.roles import Role
+from tilewright.dialects.types import dtype_of, element_of, shape_of, si8, tensor, ui8
+from tilewright.driver import make_context, parse_passes, reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.integer_layers import IntegerLayers
+from tilewright.interpreters.codelet import run_program
+from tilewright.passes.names import value_names
+from tilewright.resources import resources_of
 
 RNG = np.random.default_rng(7)
 
@@ -354,6 +363,50 @@ def test_a_kernel_is_bit_exact(name: str) -> None:
     assert len(np.unique(expected["y"])) > 5
     assert all((result.outputs[name] == value).all() for name, value in expected.items())
     assert result.cycles == program.predicted["cycles"]
+
+
+MEANT = (
+    *(
+        "gemm 5x40x24",
+        "gemm deep",
+        "conv 3x3 by 2",
+        "conv 1x1 by 2",
+        "conv in groups",
+        "depthwise by 2",
+        "conv odd channels",
+    ),
+    *("max 3x3 by 2 padded", "max 3x3, taps 2 apart", "3 samples: conv in parts", "3 samples: means and a product"),
+    *("zero points around by 2", "blend of both", "2 samples: parts of one map", "2 samples: 32 bits of a conv"),
+)
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_codelets_mean_what_the_graph_does(name: str) -> None:
+    """The interpreter runs them, which knows no instructions, on tensors as they lie."""
+    module, context = KERNELS[name](), make_context()
+    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    named = zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True)
+    given = {n: RNG.integers(-128, 128, shape_of(x)).astype(dtype_of(element_of(x))) for n, x in named}
+    expected = reference(module, given)
+    passes = "graph-normalize,graph-quantize,graph-integers,convert-graph-to-codelet"
+    parse_passes(f'load-target{{target="vta"}},{passes}').apply(context, module)
+    program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
+    program.verify()
+    tensors = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
+    inputs, outputs = ([op for op in tensors if op.role.data == role] for role in (Role.INPUT, Role.OUTPUT))
+    packed = [layout_of(op).pack(given[op.tensor_name.data]).view(np.int8) for op in inputs]
+    lying = tuple(x.reshape(surrogate(op.result).sizes) for x, op in zip(packed, inputs, strict=True))
+    for op, data in zip(outputs, run_program(program, lying, resources_of(module)), strict=True):
+        value, layout = expected[op.tensor_name.data], layout_of(op)
+        extents, bytes_ = layout.extents(value.shape), data.view(np.uint8)
+        seen = bytes_.reshape(4, *extents) if layout.planes else bytes_.view(value.dtype).reshape(extents)
+        assert (layout.unpack(seen, value.shape, value.dtype) == value).all()
+
+
+def layout_of(op: TensorOp) -> BlockedLayout:
+    layout = op.attributes["layout"]
+    assert isinstance(layout, LayoutAttr)
+    return layout.data
 
 
 @pytest.mark.parametrize("name", ["gemm 5x40x24", "conv 1x1", "conv 2x2 by 2", "max 2x2", "relu", "scale of all"])
