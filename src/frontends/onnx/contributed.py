@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import prod
 
 import numpy as np
 from onnx import FunctionProto, NodeProto, parser
 
-from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, shape_of
+from .blocks import BlockedWeights, blocked_product
 from .formulas import Formulas
 from .load import Array, check_size
 from .node import Node
@@ -56,22 +55,12 @@ def matmul_in_bits(scope: Scope, node: Node) -> Sequence[Value]:
     """MatMulNBits: weights of 2, 4 or 8 bits, a scale for each block of a column; a product for each row of blocks."""
     rows, columns, block = (node.integer(name, 0) for name in ("K", "N", "block_size"))
     steps, scales = _unpacked(scope, node, rows, columns, block)
-    make, x, count = Formulas(scope, node), scope.tensor(node, 0), scales.shape[1]
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape, dtype = shape_of(x), dtype_of(element_of(x))
     if not shape or shape[-1] != rows or dtype.name not in ("float32", "float16"):
         raise node.error(f"floats of {rows} columns", f"{element_of(x)} of {list(shape)}", kind="shape")
-    flat = make.reshape(make.cast(x, np.float32), (prod(shape[:-1]), rows))
-    flat = make.pad(flat, 1, 0, count * block - rows)
-    blocks = make.transpose(make.reshape(flat, (prod(shape[:-1]), count, block)), [1, 0, 2])
-    weights = np.ascontiguousarray(steps.transpose(1, 2, 0))
-    factors = np.ascontiguousarray(scales.T.reshape(count, 1, columns)).astype(np.float32)
-    if np.abs(weights).max(initial=0) <= np.iinfo(np.int8).max and np.all(weights == np.rint(weights)):
-        one = make.constant(np.ones((), np.float32))
-        whole = scope.emit(graph.DequantizeOp(make.constant(weights.astype(np.int8)), one))
-        products = make.mul(make.matmul(blocks, whole), make.constant(factors))
-    else:
-        products = make.matmul(blocks, make.constant(weights * factors))
-    result = make.reshape(make.reduce("sum", products, [0]), (*shape[:-1], columns))
+    by_rows = np.ascontiguousarray(steps.transpose(1, 2, 0).reshape(-1, columns)[:rows])
+    result = blocked_product(make, make.cast(x, np.float32), BlockedWeights(by_rows, scales.T, block))
     if node.has_input(5):
         result = make.add(result, make.cast(scope.tensor(node, 5), np.float32))
     return (make.cast(result, dtype),)

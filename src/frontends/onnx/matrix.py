@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from ...dialects import graph
 from .arguments import broadcast_shape
+from .blocks import blocked_product
+from .formulas import Formulas
 from .node import Node
 from .scope import Scope, Value, shape_of
 
@@ -21,6 +23,8 @@ def matmul(scope: Scope, node: Node) -> Sequence[Value]:
         left = scope.emit(graph.ReshapeOp(left, (1, *rows)), f"{name}.left")
     if len(columns) == 1:
         right = scope.emit(graph.ReshapeOp(right, (*columns, 1)), f"{name}.right")
+    if right in scope.blocked and len(rows) > 1:
+        return (blocked_product(Formulas(scope, node), left, scope.blocked[right]),)
     vector = 1 in (len(rows), len(columns))
     result = scope.emit(graph.MatmulOp(left, right), f"{name}.matrix" if vector else name)
     if not vector:

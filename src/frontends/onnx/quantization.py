@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ...algebra.element import float_limits, is_float, limits
 from ...dialects import graph
 from .arguments import axis_of, numpy_type
+from .blocks import BlockedWeights
 from .formulas import Formulas
 from .load import NUMPY_TYPES, type_name
 from .node import Node
@@ -50,10 +51,28 @@ def dequantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
         x = make.cast(scope.tensor(node, 0), exact)
         if node.has_input(2):
             x = make.sub(x, make.cast(_spread(make, 2), exact))
-        return (make.cast(make.mul(make.cast(x, np.float32), _spread(make, 1)), _real_type(scope, node)),)
+        value = make.cast(make.mul(make.cast(x, np.float32), _spread(make, 1)), _real_type(scope, node))
+        if not real and (weights := _blocked_rows(scope, node)) is not None:
+            scope.blocked[value] = weights
+        return (value,)
     x, axis = scope.tensor(node, 0), _axis(scope, node)
     scale, zero = _scale(scope, node), _zero_point(scope, node, scope.dtype(node, 0))
     return (scope.emit(graph.DequantizeOp(x, scale, zero, axis=axis), node.outputs[0]),)
+
+
+def _blocked_rows(scope: Scope, node: Node) -> BlockedWeights | None:
+    """Constant weights of f32 with a scale for each block of rows; None for all others."""
+    given = [scope.value(node, index) for index in range(3) if node.has_input(index)]
+    arrays = [value for value in given if not isinstance(value, SSAValue)]
+    if len(arrays) < len(given) or _real_type(scope, node) != np.float32:
+        return None
+    (steps, scales, *zeros), block = arrays, node.integer("block_size", 0)
+    if steps.ndim != 2 or not block or axis_of(node, node.integer("axis", 1), 2) != 0:
+        return None
+    exact = steps.astype(np.float32)
+    if zeros:
+        exact -= np.repeat(zeros[0].astype(np.float32), block, 0)[: len(steps)]
+    return BlockedWeights(exact, scales.astype(np.float32), block)
 
 
 def _real_type(scope: Scope, node: Node) -> np.dtype[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.builder import Builder
@@ -17,6 +18,9 @@ from ...errors import TilewrightError
 from ...resources import CHUNK, Resources
 from .load import TYPE_LEVER, Array
 from .node import Node
+
+if TYPE_CHECKING:
+    from .blocks import BlockedWeights
 
 Value = Array | SSAValue
 """What an ONNX value name stands for: a constant, or the result of an operation."""
@@ -61,6 +65,8 @@ class Scope:
         """Reshape nodes that make one sample of such a batch."""
         self.truths: set[SSAValue] = set()
         """Values of ui8 that are bool to ONNX."""
+        self.blocked: dict[SSAValue, BlockedWeights] = {}
+        """Dequantised matrices whose blocks of rows have scales of their own."""
         self.sequences: dict[str, ValueList] = {}
         self._weights: dict[str, SSAValue] = {}
         self._made = 0
