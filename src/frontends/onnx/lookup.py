@@ -1,7 +1,7 @@
 """Operators that pick and replace elements at places that are known at run time only.
 
-What an index picks of a table of finite constants is a lookup.  Elsewhere it is compared with all places along its
-axis: what it picks is the greatest of the element and least values.
+What an index picks of a table of finite constants, or of an input, is a lookup.  Elsewhere it is compared with all
+places along its axis: what it picks is the greatest of the element and least values.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, shape_of
@@ -71,11 +71,14 @@ def _rows(make: Formulas, table: SSAValue, places: SSAValue) -> SSAValue:
 
 
 def _table(make: Formulas) -> tuple[SSAValue, bool]:
-    """What is picked from, and whether it is a constant of finite numbers: stored, or dequantised integers."""
+    """What is picked from, and whether that is a lookup: of an input of the network, or of a constant of finite numbers
+    (stored, or dequantised integers).
+    """
     value, x = make.scope.value(make.node, 0), make.scope.tensor(make.node, 0)
     if isinstance(value, SSAValue):
         owner = value.owner
-        return x, isinstance(owner, graph.DequantizeOp) and isinstance(owner.x.owner, graph.WeightOp)
+        stored = isinstance(owner, graph.DequantizeOp) and isinstance(owner.x.owner, graph.WeightOp)
+        return x, stored or isinstance(x, BlockArgument)
     if value.dtype.name == "float16" and np.all(np.isfinite(value)):
         return make.constant(value.astype(np.float32)), True
     return x, value.dtype.name == "float32" and bool(np.all(np.isfinite(value)))
@@ -84,13 +87,13 @@ def _table(make: Formulas) -> tuple[SSAValue, bool]:
 def gather(scope: Scope, node: Node) -> Sequence[Value]:
     """Gather: the rows of the table that the axis' elements are."""
     make, index = Formulas(scope, node), scope.tensor(node, 1)
-    x, constant = _table(make)
+    x, found_by_rows = _table(make)
     shape, chosen = shape_of(x), shape_of(index)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
     rest = [i for i in range(len(shape)) if i != axis]
     others = [shape[i] for i in rest]
     table = make.reshape(make.transpose(x, [axis, *rest]), (shape[axis], prod(others)))
-    if constant:
+    if found_by_rows:
         found = make.lookup(table, _integers(make, index))
     else:
         found = _rows(make, table, make.reshape(_places(make, index, shape[axis]), (prod(chosen),)))
@@ -103,7 +106,7 @@ def gather(scope: Scope, node: Node) -> Sequence[Value]:
 def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     """GatherND: rows of a table of all places that an index can mean."""
     make, index = Formulas(scope, node), scope.tensor(node, 1)
-    x, constant = _table(make)
+    x, found_by_rows = _table(make)
     batch = node.integer("batch_dims", 0)
     shape, given = shape_of(x), shape_of(index)
     depth = given[-1] if given else 0
@@ -117,7 +120,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     rest = shape[batch + depth :]
     table = make.reshape(x, (prod(shape[: batch + depth]), prod(rest)))
     flat = make.reshape(places, (prod(given[:-1]),))
-    found = make.lookup(table, make.cast(flat, np.int32)) if constant else _rows(make, table, flat)
+    found = make.lookup(table, make.cast(flat, np.int32)) if found_by_rows else _rows(make, table, flat)
     return (make.reshape(found, (*given[:-1], *rest)),)
 
 

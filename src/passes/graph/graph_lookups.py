@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -17,7 +19,7 @@ from ...algebra.element import ELEMENT_TYPES
 from ...algebra.lookup import lookup_of
 from ...dialects import graph
 from ...dialects.acg import GraphOp, machine_of
-from ...dialects.types import element_bytes, element_of, shape_of, si8, ui8
+from ...dialects.types import WIDER, dtype_of, element_bytes, element_of, element_type_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...interpreters.constants import Array, Constants, base_name
 from ...machine import Machine
@@ -27,6 +29,9 @@ from .quantized_values import Builder
 
 EXACT_PLACES = 1 << 24
 """Places below this are exact in f32."""
+
+MAX_COMPARED = 1 << 27
+"""How many elements may be looked at one by one."""
 
 INDEX_BYTES = 8
 """What an index takes at most."""
@@ -47,8 +52,8 @@ def reads_rows(machine: Machine) -> bool:
 class GraphLookupsPass(ModulePass):
     """Mark the lookups that the target does by reading rows: fewer bytes than the table has.
 
-    The table is a constant, dequantised or not.  What is read is dequantised after it, and is in the narrowest float
-    that holds the table exactly, if the target converts that.
+    The table is an input, or a constant, dequantised or not.  What is read is dequantised after it, and is in the
+    narrowest float that holds a constant table exactly, if the target converts that.
 
         %y = graph.lookup %t at %i      ->     %r = graph.lookup %t at %i by_rows
                                                %y = graph.cast %r
@@ -79,7 +84,11 @@ def _mark(op: graph.LookupOp, machine: Machine, constants: Constants) -> None:
     if isinstance(scaled, graph.DequantizeOp):
         stored = scaled.x
     rows = shape_of(stored)[0]
-    if not isinstance(stored.owner, graph.WeightOp) or prod(shape_of(op.index)) >= rows:
+    root = stored
+    while isinstance(root.owner, graph.ReshapeOp):
+        root = root.owner.x
+    is_input = isinstance(root, BlockArgument) and isinstance(root.owner.parent_op(), FuncOp)
+    if not (is_input or isinstance(stored.owner, graph.WeightOp)) or prod(shape_of(op.index)) >= rows:
         return
     row_bytes = shape_of(stored)[1] * element_bytes(stored)
     if prod(shape_of(op.index)) * (row_bytes + INDEX_BYTES) >= rows * row_bytes:
@@ -139,7 +148,8 @@ class LookupToProduct(RewritePattern):
         if op.by_rows is not None:
             return
         array = self.constants.array(op.table)
-        self._check(op, array)
+        by_product = isinstance(op.table.owner, graph.WeightOp | graph.DequantizeOp)
+        self._check(op, array, by_product=by_product)
         made: list[Operation] = []
 
         def emit(layer: graph.LayerOp) -> SSAValue:
@@ -157,6 +167,13 @@ class LookupToProduct(RewritePattern):
         column = emit(graph.ReshapeOp(place, (count, 1)))
         places = np.arange(rows, dtype=np.float32).reshape(1, rows)
         chosen = emit(graph.BinaryOp("eq", column, emit(self.constants.weight(f"places.{rows}", places))))
+        if not by_product:
+            found = self._compared(op.table, chosen, emit)
+            if shape_of(found) != shape_of(op.result):
+                found = emit(graph.ReshapeOp(found, shape_of(op.result)))
+            renamed(made[-1], op)
+            rewriter.replace(op, made, (found,))
+            return
         table = op.table if element_of(op.table) == f32 else emit(graph.CastOp(op.table, f32))
         found = emit(graph.MatmulOp(chosen, table))
         if shape_of(found) != shape_of(op.result):
@@ -166,14 +183,31 @@ class LookupToProduct(RewritePattern):
         renamed(made[-1], op)
         rewriter.replace(op, made, (found,))
 
+    def _compared(self, table: SSAValue, chosen: SSAValue, emit: Callable[[graph.LayerOp], SSAValue]) -> SSAValue:
+        """Rows of what may not be finite: the greatest of the elements of the row, and of least values elsewhere."""
+        (count, rows), (_, width), element = shape_of(chosen), shape_of(table), element_of(table)
+        wide = WIDER.get(dtype_of(element))
+        if wide is not None:
+            table = emit(graph.CastOp(table, element_type_of(wide)))
+        dtype = dtype_of(element_of(table))
+        least = np.array(-np.inf if dtype.kind == "f" else np.iinfo(dtype.name).min, dtype)
+        is_row = emit(graph.ReshapeOp(emit(graph.CastOp(chosen, ui8)), (count, rows, 1)))
+        every = emit(graph.ReshapeOp(table, (1, rows, width)))
+        kept = emit(graph.SelectOp(is_row, every, emit(self.constants.weight(f"least.{dtype.name}", least))))
+        found = emit(graph.ReduceOp("max", kept, axes=[1], keepdims=False))
+        return found if element_of(found) == element else emit(graph.CastOp(found, element))
+
     @staticmethod
-    def _check(op: graph.LookupOp, array: Array | None) -> None:
-        """What a product of f32 gives exactly."""
+    def _check(op: graph.LookupOp, array: Array | None, *, by_product: bool) -> None:
+        """What a product of f32 gives exactly; how many elements are compared."""
         subject = f"layer {graph.name_of(op) or op.name}"
         if shape_of(op.table)[0] >= EXACT_PLACES:
             raise TilewrightError("limit", subject, f"fewer than {EXACT_PLACES} rows", str(shape_of(op.table)[0]))
-        element = element_of(op.table)
-        if element != f32 and element_bytes(op.table) > 2:
+        element, compared = element_of(op.table), prod((*shape_of(op.index), *shape_of(op.table)))
+        if not by_product and compared > MAX_COMPARED:
+            expected = f"at most {MAX_COMPARED} elements to be looked at for run-time indices"
+            raise TilewrightError("limit", subject, expected, str(compared), "use a target that reads rows (edge16)")
+        if by_product and element != f32 and element_bytes(op.table) > 2:
             raise TilewrightError("unsupported", subject, "a table of f32, or of narrower numbers", str(element))
         if array is not None and not np.all(np.isfinite(array.astype(np.float32))):
             raise TilewrightError("unsupported", subject, "a table of finite numbers", "an infinity")

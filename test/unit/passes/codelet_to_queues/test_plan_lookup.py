@@ -107,3 +107,29 @@ def test_rows_at_an_index_that_nothing_wrote_are_refuted(tmp_path: Path) -> None
             group.detach()
     with pytest.raises(TilewrightError, match="of k to be written before it is read"):
         parse_passes("codelet-verify").apply(make_context(), module)
+
+
+INPUT = """func.func @main(%t: tensor<{rows}x2x{width}x{element}>, %i: tensor<3xi64>) -> tensor<3x{wide}x{element}>
+  attributes {{graph.inputs = ["t", "i"], graph.outputs = ["y"]}} {{
+  %v = graph.reshape %t : (tensor<{rows}x2x{width}x{element}>) -> tensor<{rows}x{wide}x{element}>
+  %y = graph.lookup %v at %i : (tensor<{rows}x{wide}x{element}>, tensor<3xi64>) -> tensor<3x{wide}x{element}>
+  func.return %y : tensor<3x{wide}x{element}>
+}}
+"""
+
+
+@pytest.mark.parametrize("partition", ["schedule", "", "greedy"])
+@pytest.mark.parametrize("element", ["f32", "i32", "si8"])
+def test_rows_of_an_input_are_read_too_or_compared(element: str, partition: str, tmp_path: Path) -> None:
+    path, rows, width = tmp_path / "t.mlir", 64, 20
+    path.write_text(INPUT.format(rows=rows, width=width, wide=2 * width, element=element))
+    dtype = np.dtype({"f32": np.float32, "i32": np.int32, "si8": np.int8}[element])
+    table = np.random.default_rng(3).integers(-100, 100, (rows, 2, width)).astype(dtype)
+    places = np.array([5, -1, 63])
+    given = {"t": table, "i": places}
+    program = compile(load_model(path), "edge16", options=CompileOptions(partition=partition))
+    result = simulate(program, given)
+    assert np.array_equal(result.outputs["y"], table[places].reshape(3, -1))
+    assert result.dram_bytes == program.predicted["dram_bytes"] >= program.lower_bound["dram_bytes"]
+    if partition == "schedule":
+        assert result.dram_bytes == 3 * (2 * 2 * width * dtype.itemsize + 8)
