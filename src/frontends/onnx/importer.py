@@ -94,6 +94,10 @@ class _Import:
             raise self._about_batch(error) from error
         results = [self._output(value) for value in self.graph.output]
         self.block.add_op(ReturnOp(*results))
+        if self.scope.widened:
+            first, *others = self.scope.widened
+            more = f" and {len(others)} others are" if others else " is"
+            logger.warning("%s%s for one sample; results have %d, as the inputs have", first, more, self.scope.batch)
         if self.differing:
             shown = "; ".join(self.differing[:3])
             logger.warning("%d shapes in the file differ from what operators give: %s", len(self.differing), shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +13,6 @@ from . import arguments
 from .load import Array
 from .node import Node
 from .scope import Scope, Value, shape_of
-
-logger = logging.getLogger(__name__)
 
 
 def _reader(scope: Scope, node: Node) -> arguments.Reader:
@@ -56,7 +53,7 @@ def _reshaped(scope: Scope, node: Node, shape: tuple[int, ...]) -> tuple[int, ..
             raise error from None
         if sample[:1] != (1,):
             raise
-        logger.warning("%s is for one sample; its result has %d, as the inputs have", node.label, scope.batch)
+        scope.widened.append(node.label)
         return (scope.batch, *sample[1:])
     if batched and result[:1] == (1,):
         scope.single.append(node.label)

@@ -63,6 +63,8 @@ class Scope:
         """The leading extent of inputs that the file leaves open; 0 where it leaves none."""
         self.single: list[str] = []
         """Reshape nodes that make one sample of such a batch."""
+        self.widened: list[str] = []
+        """Reshape nodes for one sample, whose results have as many as the inputs."""
         self.truths: set[SSAValue] = set()
         """Values of ui8 that are bool to ONNX."""
         self.blocked: dict[SSAValue, BlockedWeights] = {}

@@ -109,6 +109,18 @@ def test_a_reshape_that_bakes_in_one_sample(target: list[int], batch: int, caplo
     assert ("Reshape node 'flat' is for one sample" in caplog.text) == (target == [1, 12] and batch == 4)
 
 
+def test_reshapes_that_bake_in_one_sample_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    model = flattened([1, 12])
+    first = model.graph.node[0]
+    first.output[0] = "r"
+    model.graph.node.append(helper.make_node("Reshape", ["r", "s"], ["y"], name="again"))
+    import_onnx(model, shapes=InputShapes(4))
+    (record,) = caplog.records
+    assert (
+        record.getMessage() == "Reshape node 'flat' and 1 others are for one sample; results have 4, as the inputs have"
+    )
+
+
 def test_a_reshape_that_joins_samples_is_named_where_that_does_not_fit() -> None:
     """ONNX gives [1, 48] here, which may be meant; what cannot follow it says where it comes from."""
     assert result_of(flattened([1, -1]), InputShapes(4)) == "tensor<1x48xf32>"
