@@ -6,9 +6,9 @@
 // CHECK-LABEL: func.func @eight_bits(
 // WIDE-LABEL: func.func @eight_bits(
 func.func @eight_bits(%x : tensor<2x2xf32>, %c : tensor<2xf32>) -> tensor<2x2xf32> {
-  // CHECK-DAG: %[[W:.*]] = graph.weight @y.weight = dense<{{.*}}1, -2{{.*}}3, 4{{.*}}> : tensor<2x2xsi8>
+  // CHECK-DAG: %[[W:.*]] = graph.weight @w.weight = dense<{{.*}}1, -2{{.*}}3, 4{{.*}}> : tensor<2x2xsi8>
   // CHECK: %[[P:.*]] = graph.gemm %x, %[[W]] trans_b {name = "y.product"} : (tensor<2x2xf32>, tensor<2x2xsi8>)
-  // CHECK: %[[S:.*]] = graph.weight @y.scale = dense<[2.0{{.*}}, 5.0{{.*}}]> : tensor<2xf32>
+  // CHECK: %[[S:.*]] = graph.weight @w.scale = dense<[2.0{{.*}}, 5.0{{.*}}]> : tensor<2xf32>
   // CHECK: %[[M:.*]] = graph.binary mul %[[P]], %[[S]]
   // CHECK: graph.binary add %[[M]], %c {name = "y"}
   // WIDE: graph.gemm %x, %{{.*}}, %c trans_b {name = "y"} : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2xf32>)
