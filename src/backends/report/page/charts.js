@@ -89,11 +89,11 @@ function makeRoofline() {
   const picture = draw("svg", { width, height, role: "img", "aria-label": "Roofline" });
   decades(low, high).forEach((value) => {
     picture.append(draw("line", { x1: x(value), x2: x(value), y1: above, y2: height - below, stroke: "var(--line)" }));
-    picture.append(draw("text", { class: "soft", x: x(value), y: height - below + 17, "text-anchor": "middle", "font-size": 11 }, count(value)));
+    picture.append(draw("text", { class: "soft", x: x(value), y: height - below + 17, "text-anchor": "middle", "font-size": 11 }, powerOfTen(value)));
   });
   decades(bottom, top).forEach((value) => {
     picture.append(draw("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), stroke: "var(--line)" }));
-    picture.append(draw("text", { class: "soft", x: left - 7, y: y(value) + 4, "text-anchor": "end", "font-size": 11 }, count(value)));
+    picture.append(draw("text", { class: "soft", x: left - 7, y: y(value) + 4, "text-anchor": "end", "font-size": 11 }, powerOfTen(value)));
   });
   picture.append(draw("path", { d: `M${x(Math.max(low, bottom / speed))} ${y(Math.max(low * speed, bottom))}L${x(ridge)} ${y(peak)}L${width - right} ${y(peak)}`,
     fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));
@@ -118,6 +118,8 @@ function makeRoofline() {
     }), apart ? `${apart} layers without work for ${array} are not shown.` : "");
   holder.replaceChildren(picture, legend);
 }
+
+const powerOfTen = (value) => count(value).replace(/\.0+(?=\D|$)/, "");
 
 function decades(low, high) {
   const found = [];
