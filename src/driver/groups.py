@@ -42,6 +42,9 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 SPAN_SHARE = 1 / 32
 """Part of the buffer that weights of layers may take that run sample by sample."""
 
+SHORT = 4096
+"""Instructions of a program that is compiled within seconds: groups are then tried in any case."""
+
 CLOSE = 0.05
 """A schedule so near to the bound of all programs is not made in other pieces."""
 
@@ -52,8 +55,8 @@ def default_program(
     """The program with maps that stay on chip, or that of groups or layer by layer where that is faster.
 
     Other ways are tried where the first is farther than `options.near` from the bound of all programs and there is time
-    left, groups only where it has more work than that for a unit or for the memory off chip.  One layer, machines of
-    other control models, and intermediate tensors that are to be kept go layer by layer.
+    left, groups only where they may save work or traffic (`_is_worth_groups`).  One layer, machines of other control
+    models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
     machine, limit = machine_for(target), Limit(options.time_limit_s or None)
@@ -65,7 +68,7 @@ def default_program(
     if scheduled is not None and _is_near(scheduled, options.near):
         return choice.told(scheduled, _nearness(scheduled, options.near))
     reason = ""
-    for other in (GREEDY, "") if scheduled is None or _works_more(scheduled, options.near) else ("",):
+    for other in (GREEDY, "") if scheduled is None or _is_worth_groups(scheduled, options.near) else ("",):
         if limit.late:
             reason = "the fastest when the time was over (--time-limit)"
             break
@@ -110,8 +113,13 @@ def _predicted(
     return _first(lowering, texts).predicted
 
 
-def _works_more(program: Program, gap: float) -> bool:
-    """Whether groups may save much: a unit or the memory off chip is busy for longer than the bound and the gap."""
+def _is_worth_groups(program: Program, gap: float) -> bool:
+    """Whether groups may save much: a unit or the memory off chip is busy for longer than the bound and the gap.
+
+    Of short programs it is not asked, as a try costs little.
+    """
+    if program.instruction_count <= SHORT:
+        return True
     busy = Counter[str]()
     for layer in program.layers:
         busy.update(layer.busy_cycles)

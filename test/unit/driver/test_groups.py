@@ -122,7 +122,7 @@ def test_the_default_is_the_fastest_way(
     monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str
 ):
     asked = pretend(monkeypatch, cycles)
-    monkeypatch.setattr(groups, "_works_more", lambda program, gap: GREEDY in cycles)
+    monkeypatch.setattr(groups, "_is_worth_groups", lambda program, gap: GREEDY in cycles)
     found = groups.default_program(pools, "cocco_npu", CompileOptions(), None)
     assert found.predicted["cycles"] == cycles[chosen]
     assert [way.partition for way in asked if way.prove][-1] == chosen
