@@ -13,9 +13,9 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from ..dominance.symmetries import Kept
-from ..space.model import UNRELATED, Floats, Ints, Model, one_way
+from ..space.model import EVERY, UNRELATED, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
-from .outcomes import Outcome, Way
+from .outcomes import Case, Way
 from .outer import ports_of
 from .sections import Plan, Section
 from .skeletons import steady_and_far
@@ -26,7 +26,7 @@ MAX_CASES = 1 << 18
 MAX_CELLS = 1 << 22
 """Cells of the words in all plans that are kept."""
 
-MOVED: Way = (0, -1)
+MOVED: Way = (0, -1, EVERY)
 """What loops of the outermost memory mean for a tensor that those further in move."""
 
 
@@ -199,14 +199,14 @@ def _places(whole: Section, kept: int, passing: tuple[int, ...]) -> dict[tuple[i
     return {one: n for n, one in enumerate(dict.fromkeys([*mine, *others]))}
 
 
-def _cases(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Outcome]:
+def _cases(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Case]:
     """What loops may mean where only the tensors `kept` are in the last memory, and some of those `alone` in one inside
     are moved there, so that they rest in no loop."""
-    found: dict[Outcome, None] = {}
+    found: dict[Case, None] = {}
     outcomes = whole.outcomes(kept | sum(1 << t for t in passing))
     for moved in product(*((False, True) for _ in alone)):
         still = {t for t, moves in zip(alone, moved, strict=True) if moves}
         for outcome in outcomes:
             ways = enumerate(outcome)
-            found[tuple(way if kept >> t & 1 else (0 if t in still else way[0], -1) for t, way in ways)] = None
+            found[tuple(way if kept >> t & 1 else (0 if t in still else way[0], -1, EVERY) for t, way in ways)] = None
     return list(found)

@@ -5,13 +5,22 @@ Statement 14 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from ..space.model import UNRELATED, WINDOW, Model
+from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Model
 
-Way = tuple[int, int]
-"""Of one tensor, the set of dimensions whose loops it rests in, and the sliding one that moves it first (or -1)."""
+Outcome = tuple[tuple[int, int], ...]
+"""Per tensor, the set of dimensions whose loops it rests in, and the sliding dimension that moves it first (or -1)."""
 
-Outcome = tuple[Way, ...]
+Way = tuple[int, int, int]
+"""Of one tensor, with the set of dimensions in whose loops it finds something, see `tables.Boundary`."""
+
+Case = tuple[Way, ...]
 """The same of all tensors."""
+
+Late = tuple[int, int]
+"""Dimensions whose loops come outside of a loop of one of some others."""
+
+NEVER: Late = (0, 0)
+"""Nothing is known of the order."""
 
 
 def outcomes_of(model: Model, kept: int, looping: int = -1) -> list[Outcome]:
@@ -48,6 +57,52 @@ def outcomes_of(model: Model, kept: int, looping: int = -1) -> list[Outcome]:
     }
     every = list(cleaned)
     return [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
+
+
+def cases_of(model: Model, outcomes: list[Outcome]) -> list[Case]:
+    """What `outcomes` of the outermost memory's loops mean for tensors with windows.
+
+    Loops of a plain dimension leave nothing of a window.  Where another tensor rests in one, all loops outside of it
+    find nothing, and it rests in all those inside; else none rests in any of them.  Perfect factors only; for others,
+    any loop may find something.
+    """
+    kind = model.kind.tolist()
+    plain = [sum(1 << d for d, k in enumerate(row) if k == PLAIN) if model.perfect else 0 for row in kind]
+    found: dict[Case, None] = {}
+    for outcome in outcomes:
+        resting, loose = 0, 0
+        for run, _ in outcome:
+            resting |= run
+        for t, (_, first) in enumerate(outcome):
+            between = resting & plain[t] if first >= 0 else 0
+            loose |= between
+            if between:
+                near = resting | 1 << first
+                found[tuple((*pair, near if o == t else EVERY) for o, pair in enumerate(outcome))] = None
+        found[tuple((run & ~loose, first, EVERY) for run, first in outcome)] = None
+    every = list(found)
+    return [mine for mine in every if not any(other != mine and _includes(other, mine) for other in every)]
+
+
+def with_late(model: Model, cases: list[Case], late: Late) -> list[Case]:
+    """What is left of `cases` if loops of some dimensions are outside of one of some others: tensors that all of these
+    move rest in none of the former."""
+    outside, inside = late
+    related = [sum(1 << d for d, k in enumerate(row) if k != UNRELATED) for row in model.kind.tolist()]
+    return list(
+        dict.fromkeys(
+            tuple(
+                (run & ~outside if mine & inside == inside else run, first, near)
+                for mine, (run, first, near) in zip(related, case, strict=True)
+            )
+            for case in cases
+        )
+    )
+
+
+def _includes(better: Case, worse: Case) -> bool:
+    near = all(mine[2] | other[2] == mine[2] or other[1] < 0 for mine, other in zip(better, worse, strict=True))
+    return near and _covers(tuple(mine[:2] for mine in better), tuple(mine[:2] for mine in worse))
 
 
 def _moved(kind: list[list[int]], alive: int, d: int) -> int:

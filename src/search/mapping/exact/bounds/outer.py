@@ -11,11 +11,11 @@ from math import prod
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ..space.model import EVERY, UNRELATED, WINDOW, Bools, Floats, Model, one_way
+from ..space.model import UNRELATED, WINDOW, Bools, Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, sizes_of
-from .outcomes import Outcome, outcomes_of
-from .tables import Boundary, Tables
+from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
+from .tables import EVERY, Boundary, Tables
 
 FRONT, COARSE, MARKS = 48, 1.1, 5
 """Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
@@ -79,12 +79,12 @@ class Outer:
         self.grid = grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
-        self._outcomes: dict[int, list[Outcome]] = {}
+        self._outcomes: dict[tuple[int, Late], list[Case]] = {}
         self._energy: dict[int, Floats] = {}
-        self._sent: dict[tuple[int, int, int], Floats] = {}
-        self._terms: dict[tuple[int, int, int], Floats] = {}
+        self._sent: dict[tuple[int, int, int, int], Floats] = {}
+        self._terms: dict[tuple[int, int, int, int], Floats] = {}
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
-        self._busy: dict[tuple[Outcome, int], Floats] = {}
+        self._busy: dict[tuple[Case, int], Floats] = {}
         self._fewest: dict[int, Floats] = {}
         self._bests: dict[int, Outer] = {}
 
@@ -141,13 +141,14 @@ class Outer:
             self._energy[kept] = best
         return self._energy[kept]
 
-    def outcomes(self, tensors: int) -> list[Outcome]:
-        """What loops of the outermost memory may mean for a set of tensors."""
-        if tensors not in self._outcomes:
-            self._outcomes[tensors] = outcomes_of(self._model, tensors)
-        return self._outcomes[tensors]
+    def outcomes(self, tensors: int, late: Late = NEVER) -> list[Case]:
+        """What loops of the outermost memory may mean for a set of tensors; some loops may come `late`."""
+        if (tensors, late) not in self._outcomes:
+            found = cases_of(self._model, outcomes_of(self._model, tensors))
+            self._outcomes[tensors, late] = found if late == NEVER else with_late(self._model, found, late)
+        return self._outcomes[tensors, late]
 
-    def energy(self, outcome: Outcome, kept: int) -> Floats:
+    def energy(self, outcome: Case, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
         total = np.zeros((1,) * self._tables.dims)
         for t, way in enumerate(outcome):
@@ -155,27 +156,30 @@ class Outer:
                 total = total + self.term(t, *way)
         return total
 
-    def words_sent(self, t: int, run: int, first: int) -> Floats:
-        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it."""
-        if (t, run, first) not in self._sent:
+    def words_sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
+        """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it.
+
+        Steps of loops that are not of the set `near` find nothing.
+        """
+        if (t, run, first, near) not in self._sent:
             tables = self._tables
             tile = tuple(
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
             )
-            box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True)
+            box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
             words = tables.sent(t, box, first, loops=False)
             if not self._model.perfect:
                 words = words / self.children  # where two tiles are left, children without work may rest
-            self._sent[t, run, first] = np.maximum(words, self._model.full[t])
-        return self._sent[t, run, first]
+            self._sent[t, run, first, near] = np.maximum(words, self._model.full[t])
+        return self._sent[t, run, first, near]
 
-    def term(self, t: int, run: int, first: int) -> Floats:
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """Energy by cell of the words of `words_sent`."""
-        if (t, run, first) not in self._terms:
-            words = self.words_sent(t, run, first)
+        if (t, run, first, near) not in self._terms:
+            words = self.words_sent(t, run, first, near)
             owned = self._model.full[t], self._model.full[t] * self.children
-            self._terms[t, run, first] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
-        return self._terms[t, run, first]
+            self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
+        return self._terms[t, run, first, near]
 
     def front(self, kept: int, inmost: int) -> Floats:
         """What tiles of a last memory that keeps the set `kept` may cost, (F, 3): energy, cycles of the ports of the
@@ -215,14 +219,14 @@ class Outer:
             self._fewest[kept] = np.minimum.reduce([ports for _, ports in self.ways(kept)])
         return self._fewest[kept]
 
-    def ports(self, outcome: Outcome, kept: int) -> Floats:
+    def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
-        outcome = tuple(way if kept >> t & 1 else (0, -1) for t, way in enumerate(outcome))
+        outcome = tuple(way if kept >> t & 1 else (0, -1, EVERY) for t, way in enumerate(outcome))
         if (outcome, kept) not in self._busy:
             self._busy[outcome, kept] = self._ports(outcome, kept)
         return self._busy[outcome, kept]
 
-    def _ports(self, outcome: Outcome, kept: int) -> Floats:
+    def _ports(self, outcome: Case, kept: int) -> Floats:
         once = [np.full((1,) * self._tables.dims, full) for full in self._model.full]
         ways = enumerate(outcome)
         sent = [self.words_sent(t, *way) if kept >> t & 1 else once[t] for t, way in ways]

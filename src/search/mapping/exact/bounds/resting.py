@@ -11,7 +11,7 @@ from ..space.model import PLAIN, Bools, Floats, Ints
 from ..traffic.busy import busy_along
 from ..tree.state import Skeleton
 from .grids import Sizes
-from .tables import Boundary, Tables, along
+from .tables import EVERY, Boundary, Tables, along
 
 FACTORS = 2, 3, 5, 7, 11, 13
 """Primes that are tried as factors of a number of blocks; larger ones are taken to divide it."""
@@ -67,13 +67,15 @@ class Terms:
         every = int(spread.prod())
         return np.where(low * every >= self.tables.bounds[d], every, own)
 
-    def energy(self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool) -> Floats:
+    def energy(
+        self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool, near: int = EVERY
+    ) -> Floats:
         """Energy of tensor `t` between memories from `low` to `level` and their parents.
 
         It rests in the loops `run`, to the bound or to tiles `ends` of this memory; `first` is the sliding loop that
-        moves it.  With `whole` the next loops are the outermost.
+        moves it, `near` as in `Boundary`.  With `whole` the next loops are the outermost.
         """
-        key = t, low, run, first, tuple(ends)
+        key = t, low, run, first, near, tuple(ends)
         if key not in self._found:
             tile = list(self.tile)
             for d in range(self.dims):
@@ -82,20 +84,20 @@ class Terms:
             total: Floats = np.zeros((1,) * self.dims)
             for memory in range(low, self.level + 1):
                 if self.skeleton.kept[memory, t]:
-                    total = total + self._between(t, memory, run, first, tile, whole)
+                    total = total + self._between(t, memory, run, first, tile, whole, near)
             self._found[key] = total
         return self._found[key]
 
-    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+    def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         """As `_settled`, which other skeletons may have asked for."""
         if (t, memory) not in self._heads:
             self._heads[t, memory] = self._head(t, memory)
         matter = self.tables.matter[t]
         ragged = 0 if self.tables.model.perfect else run
-        key = (self._heads[t, memory], first, whole, ragged, *(tile[d].tobytes() for d in matter))
+        key = (self._heads[t, memory], first, whole, near, ragged, *(tile[d].tobytes() for d in matter))
         found = self.tables.known.get(key)
         if found is None:
-            found = self._settled(t, memory, run, first, tile, whole)
+            found = self._settled(t, memory, run, first, tile, whole, near)
             self.tables.known.put(key, found)
         return found
 
@@ -115,7 +117,7 @@ class Terms:
         rows.append(skeleton.spread[self.level + 1, matter])
         return t, memory, parent, self.free, *costs, *ratios, np.concatenate(rows).tobytes()
 
-    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool) -> Floats:
+    def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
         parent = int(skeleton.parent[memory + 1, t])
         up, down = self._parts(tile, parent), self._parts(tile, memory)
@@ -126,8 +128,9 @@ class Terms:
             for d, (size, times) in enumerate(zip(tile, self.times, strict=True))
         )
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
-        least, free = self._least(memory), self.free
-        boxes = [Boundary(size, down, step, self.told, least, free=free, once=whole) for size in (up, down)]
+        free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
+        least = self._least(memory)
+        boxes = [Boundary(size, down, step, self.told, least, free=free, once=whole, near=near) for size in (up, down)]
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])

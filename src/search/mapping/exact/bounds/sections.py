@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..space.model import Bools, Floats, Ints
+from ..space.model import EVERY, Bools, Floats, Ints
 from .grids import Part, Scalar, Store, part_of, places_in
-from .outcomes import Outcome
+from .outcomes import NEVER, Case, Late
 from .outer import MAX_PERFECT, Outer
 
 MAX_CUT = 1 << 22
@@ -85,15 +85,15 @@ class Section:
         """As of `Outer`."""
         return self._kept(("fewest", kept), lambda: self._of(self._outer.fewest(kept)))
 
-    def term(self, t: int, run: int, first: int) -> Floats:
+    def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("term", t, run, first), lambda: self._of(self._outer.term(t, run, first)))
+        return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
 
-    def terms(self, outcomes: list[Outcome], alive: int, some: tuple[int, ...]) -> Floats:
+    def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...], late: Late) -> Floats:
         """The sum of terms of the tensors `some`, for all `outcomes` of the tensors `alive`."""
-        return self._kept(("terms", alive, some), lambda: self._sums(outcomes, some))
+        return self._kept(("terms", alive, some, late), lambda: self._sums(outcomes, some))
 
-    def _sums(self, outcomes: list[Outcome], some: tuple[int, ...]) -> Floats:
+    def _sums(self, outcomes: list[Case], some: tuple[int, ...]) -> Floats:
         found = np.zeros((len(outcomes), *self.shape))
         for total, outcome in zip(found, outcomes, strict=True):
             for t in some:
@@ -111,15 +111,15 @@ class Section:
             self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
         )
 
-    def sent(self, t: int, run: int, first: int) -> Floats:
+    def sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """Words sent, as of `Outer`."""
-        return self._kept(("sent", t, run, first), lambda: self._of(self._outer.words_sent(t, run, first)))
+        return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
 
-    def ports(self, outcomes: list[Outcome], alive: int, kept: int) -> Floats:
+    def ports(self, outcomes: list[Case], alive: int, kept: int, late: Late = NEVER) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
 
         return self._kept(
-            ("some ports", alive, kept),
+            ("some ports", alive, kept, late),
             lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
         )
 

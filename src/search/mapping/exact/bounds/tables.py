@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare, compiled
-from ..space.model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
+from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
@@ -42,7 +42,8 @@ class Boundary(NamedTuple):
 
     The child's sizes stand for all from `least` on (or themselves) where instances are side by side along a dimension,
     for all that lead to as many steps elsewhere.  Sizes that are not `told` apart (0, not 1) stand for smaller ones,
-    too, that do not lead to as many steps; without any all are.
+    too, that do not lead to as many steps; without any all are.  Where loops of a plain dimension of the tensor come
+    after those of the set `near`, all others find nothing there.
     """
 
     tile: Sizes
@@ -52,6 +53,7 @@ class Boundary(NamedTuple):
     least: Sizes = ()
     free: int = 0
     once: bool = False
+    near: int = EVERY
 
     def key(self, dims: Sequence[int]) -> tuple[object, ...]:
         """What tells it from others, as far as some dimensions go."""
@@ -73,6 +75,7 @@ def window_rows(
     free: int,
     once: bool,
     others: Others,
+    near: int,
     told: Ints,
     least: Ints,
     out: Floats,
@@ -98,7 +101,7 @@ def window_rows(
             continue
         if not model.perfect and understood(model, t, w, steps[n], free):
             every, out[n, KEPT] = window_words(
-                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], fixed, others
+                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], fixed, others, model.bounds
             )
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
@@ -113,7 +116,7 @@ def window_rows(
             out[n, SHARE] = 1.0
             continue
         out[n, KEPT] = kept_on_average(
-            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others
+            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
         )
         if bounds[n] > 1:
             found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
@@ -255,9 +258,9 @@ class Tables:
         """Iterations of loops of unrelated dimensions, and of those of other windows."""
         unrelated, beside = (np.ones((1,) * self.dims) for _ in range(2))
         for d, kind in enumerate(self.kind[t]):
-            if kind == UNRELATED:
+            if box.near >> d & 1 and kind == UNRELATED:
                 unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
-            elif self.window[t][d] not in (-1, w):
+            elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
                 beside = beside * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
         return unrelated, beside
 
@@ -270,7 +273,7 @@ class Tables:
             rows = self._window(t, other, box, -1, None)
             looping: Floats = np.zeros((1,) * self.dims)
             for d in range(self.dims):
-                if self.window[t][d] == other:
+                if self.window[t][d] == other and box.near >> d & 1:
                     looping = np.maximum(looping, along(box.step[d] < self.bounds[d], d, self.dims))
             found = np.maximum(found, looping * np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
         return found
@@ -282,10 +285,10 @@ class Tables:
         return _fresh(rows, self._returns(t, w, box, first)) if self.model.perfect else _with_ragged_ends(rows)
 
     def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats:
-        """As `words.returns`, with no loop of dimension `first` further out."""
+        """As `words.returns`, with no loop of dimension `first` further out; only loops `near` find anything."""
         others, beside = self._others(t, w, box)
         for d in range(self.dims):
-            if self.window[t][d] == w and d != first:
+            if self.window[t][d] == w and d != first and box.near >> d & 1:
                 others = others * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
         return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
 
@@ -314,6 +317,7 @@ class Tables:
                 box.free,
                 box.once,
                 others,
+                box.near,
                 boxes[3],
                 boxes[4],
                 out,

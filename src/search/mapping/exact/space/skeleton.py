@@ -155,7 +155,7 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     p = skeleton.parent[0, t]
     tile = skeleton.inside[p + 1]
     words[:] = 0
-    sent_words = sent(model, t, tile, tile, skeleton.inside[1], -1, 1, 0.0, 0, False)
+    sent_words = sent(model, t, tile, tile, skeleton.inside[1], -1, 1, 0.0, 0, False, -1, model.bounds)
     return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
 
 

@@ -250,12 +250,15 @@ def on_arrival(across: float, back: float, columns: float, others: Others, at_fi
 
 
 @bare
-def kept_in_groups(first: Side, other: Side, own: Side, columns: float, bound: int, others: Others) -> float:
+def kept_in_groups(
+    first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others
+) -> float:
     """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
     blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
 
     Steps of some `columns` count, blocks of the `other` term: all, or all but the last; or the last alone, of which
-    `own` has the size, and `columns` is 0.
+    `own` has the size, and `columns` is 0.  Unless the first term moves `again` in loops that find something, all
+    groups begin like the first one.
     """
     blocks, size = first.blocks, float(distinct2(first.scale, first.tile, own.scale, own.tile))
     groups = -(-blocks // max(bound, 2))
@@ -268,8 +271,15 @@ def kept_in_groups(first: Side, other: Side, own: Side, columns: float, bound: i
     back = min(size, fallen(first, own, fewest)) if waits else 0.0
     across = min(size, crossing(other, first, fewest))
     # Each step of the last column may be as good as the one that reaches it.
-    more = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
-    if groups > 1:
+    begin = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
+    more = begin
+    if groups > 1 and not again:
+        across = min(size, crossing(other, first, rest - 1))
+        back = min(size, fallen(first, own, rest - 1)) if waits else 0.0
+        more = (groups - 1) * begin + on_arrival(
+            across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across
+        )
+    elif groups > 1:
         later = max(ahead, crossing(first, other, 1))
         last = max(later, crossing(other, first, rest - 1))
         if waits:
@@ -283,12 +293,12 @@ def kept_in_groups(first: Side, other: Side, own: Side, columns: float, bound: i
 
 
 @bare
-def most_kept(first: Side, other: Side, own: Side, columns: float, bound: int, others: Others) -> float:
+def most_kept(first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others) -> float:
     """`kept_in_groups` for a `bound` that may not be known (0)."""
     blocks = first.blocks
-    most = kept_in_groups(first, other, own, columns, bound if bound > 0 else blocks, others)
+    most = kept_in_groups(first, other, own, columns, again, bound if bound > 0 else blocks, others)
     if bound == 0 and blocks > 2:
-        most = max(most, kept_in_groups(first, other, own, columns, 0, others))
+        most = max(most, kept_in_groups(first, other, own, columns, again, 0, others))
     return most
 
 
@@ -300,23 +310,25 @@ def sized(side: Side, size: int, block: int, short: int) -> Side:
 
 
 @bare
-def lacking(first: Side, other: Side, length: int, width: int, rows: int, bound: int, others: Others) -> float:
+def lacking(
+    first: Side, other: Side, length: int, width: int, rows: int, near: int, again: bool, bound: int, others: Others
+) -> float:
     """Elements at least that steps of a window lack, in all of its tiles, of which `rows` are along the `first` term;
-    bounds are `length` and `width`.
+    bounds are `length` and `width`, `near` and `again` as for `kept_in_groups`.
 
     Along the other term all tiles but the last have one size, whichever of those that a block may have.
     """
     least, columns = -1.0, other.blocks
     if columns == 1:
-        kept = most_kept(first, other, other, 1.0, bound, others)
+        kept = most_kept(first, other, other, 1.0, again, bound, others)
         return max(0.0, all_tiles(first, other, length, width) - rows * kept)
     for size in range(other.near // other.scale, other.far // other.scale + 1, other.children):
         if -(-width // size) != columns:
             continue
         whole, own = sized(other, size, size, columns * size - width), sized(other, size, size, 0)
         last = sized(other, width - (columns - 1) * size, size, 0)
-        kept = (columns - 1) * most_kept(first, whole, own, float(columns - 1), bound, others)
-        kept += most_kept(first, whole, last, 0.0, bound, others)
+        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), again, bound, others)
+        kept += most_kept(first, whole, last, 0.0, again, bound, others)
         words = all_tiles(first, whole, length, width) - rows * kept
         least = words if least < 0 else min(least, words)
     return max(least, 0.0)
@@ -335,13 +347,14 @@ def window_words(
     bound: int,
     fixed: int,
     others: Others,
+    reach: Ints,
 ) -> tuple[float, float]:
     """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
 
     The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see
     `window_reuse.kept_on_average`.
     Children's sizes stand for those from `least` on; of dimensions that are not of the set `fixed`, for all with as
-    many steps.
+    many steps.  Only loops of at most `reach` (D,) iterations, but for that loop, find something.
     """
     d = first
     if first < 0 or model.window[t, first] != w:
@@ -354,7 +367,8 @@ def window_words(
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0
-    most = most_kept(one, two, two, float(two.blocks), bound, others)
+    near, again = min(two.blocks, reach[e]), reach[d] > 1
+    most = most_kept(one, two, two, float(near), again, bound, others)
     rows = -(-model.bounds[d] // tile[d])
     if enumerable(one) and enumerable(two) and (two.blocks > 1 or one.near < one.far):
         words = -1.0
@@ -362,11 +376,11 @@ def window_words(
             if -(-model.bounds[d] // size) != one.blocks:
                 continue
             whole = sized(one, size, size, one.blocks * size - model.bounds[d])
-            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, bound, others)
+            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
             words = more if words < 0 else min(words, more)
         most = min(most, (total - max(words, 0.0)) / all_along(model, t, w, tile))
     elif two.blocks > 1 and enumerable(two):
-        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, bound, others)
+        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
         most = min(most, (total - words) / all_along(model, t, w, tile))
     return total, most
 

@@ -33,14 +33,18 @@ class Others(NamedTuple):
 
 
 @bare
-def others_of(model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool) -> Others:
+def others_of(
+    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool, near: int, reach: Ints
+) -> Others:
     """The loops beside window `w` where tensor `t` rests in a tile; see `words.sent`."""
     unrelated, beside, shared = 1.0, 1.0, 0.0
     for d in range(tile.shape[0]):
+        if (near >> d) & 1 == 0:
+            continue
         if model.kind[t, d] == UNRELATED:
-            unrelated *= -(-model.bounds[d] // tile[d])
+            unrelated *= min(reach[d], -(-model.bounds[d] // tile[d]))
         elif model.window[t, d] >= 0 and model.window[t, d] != w:
-            beside *= -(-model.bounds[d] // step[d])
+            beside *= min(reach[d], -(-model.bounds[d] // step[d]))
     for other in range(model.windows[t]):
         if other != w:
             size = float(extent(model, t, other, tile)) / not_cut_off(model, t, other, tile)
@@ -109,11 +113,13 @@ def kept_on_average(
     free: int,
     once: bool,
     others: Others,
+    near: int,
 ) -> float:
     """Elements at most that a step finds there on the average, where loop `first` of `bound` (0: of any) comes next.
 
     For perfect factors; inf for others, and for a known bound where loops further out are not understood.  With `once`
-    each dimension has a single loop; `others` are loops of other dimensions.
+    each dimension has a single loop; `others` are loops of other dimensions.  Steps of dimensions that are not of the
+    set `near` find nothing.
     """
     if not model.perfect:
         return np.inf
@@ -123,6 +129,8 @@ def kept_on_average(
     if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[1]:
         return np.inf if bound > 1 else (size + stays(model, t, w, tile, child, size, pace)) / 2
     alone, slow, most = 1, 0, 1
+    if other >= 0 and (near >> other) & 1 == 0:
+        other = -1
     if other >= 0:
         alone, slow = model.bounds[other] // step[other], step[other] * model.coefficient[t, other]
         most = model.many[other]

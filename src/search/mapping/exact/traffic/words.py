@@ -49,6 +49,8 @@ def sent(
     ragged: float,
     free: int,
     once: bool,
+    near: int,
+    reach: Ints,
 ) -> float:
     """Words that are sent to all `tile`s of tensor `t`, each the union of some `child` tiles.
 
@@ -56,6 +58,8 @@ def sent(
     one of a window (else -1), with its `bound` (0: not known); `step` are iterations per step of the loops outside.
     `ragged` is the share of words that other steps find there (0 unless factors are imperfect).  No dimension of `free`
     is spread further out; with `once` none has another loop further out than those that come next.
+    Steps of dimensions that are not of the set `near` find nothing; with imperfect factors, of each dimension loops of
+    `reach` (D,) iterations at most find something, but for `first`.
     """
     total, fixed = 1.0 - ragged, fixed_sizes(child, step, free)
     for d in range(tile.shape[0]):
@@ -65,8 +69,8 @@ def sent(
             total *= -(-model.bounds[d] // tile[d])
     for w in range(model.windows[t]):
         if not model.perfect and understood(model, t, w, step, free):
-            others = others_of(model, t, w, tile, child, step, free, once)
-            every, kept = window_words(model, t, w, tile, child, step, child, first, bound, fixed, others)
+            others = others_of(model, t, w, tile, child, step, free, once, near, reach)
+            every, kept = window_words(model, t, w, tile, child, step, child, first, bound, fixed, others, reach)
             total *= max(every - all_along(model, t, w, tile) * kept, 1.0)
             continue
         size, share = float(together(model, t, w, tile, step)), room_along(model, t, w, tile)
@@ -74,7 +78,7 @@ def sent(
             total *= max(least_words(model, t, w, tile, child, step, child, first, bound, size, share, -1), 1.0)
             continue
         if first >= 0 and model.window[t, first] == w:
-            size -= found_there(model, t, w, tile, child, step, first, bound, size, free, once)
+            size -= found_there(model, t, w, tile, child, step, first, bound, size, free, once, near)
         total *= max(size * share, 1.0)
     return total
 
@@ -92,19 +96,20 @@ def found_there(
     size: float,
     free: int,
     once: bool,
+    near: int,
 ) -> float:
     """What steps of loop `first` and of those outside find there, at most, of the `size` elements that each needs;
     perfect factors.
 
     With `bound` 0 the loop has any number of iterations.
     """
-    others = others_of(model, t, w, tile, child, step, free, once)
-    most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others)
+    others = others_of(model, t, w, tile, child, step, free, once, near, model.bounds)
+    most = kept_on_average(model, t, w, tile, child, step, first, bound, size, free, once, others, near)
     if bound == 0:
         return most
     forward, back, again, positions = slide(model, t, w, tile, child, step, first, bound, size, free)
     outer = -(-(-(-model.bounds[first] // step[first])) // bound)
-    back *= returns(model, t, w, step, first, outer, others)
+    back *= returns(model, t, w, step, first, outer, others, near)
     return min(size, positions * min(most, (1 - again) * forward + again * back))
 
 
@@ -134,7 +139,7 @@ def slide(
 
 
 @bare
-def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, others: Others) -> float:
+def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, others: Others, near: int) -> float:
     """Most that steps of loops outside `first` find there, as a share of what the way back along window `w` allows.
 
     Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
@@ -142,7 +147,7 @@ def returns(model: Model, t: int, w: int, step: Ints, first: int, outer: int, ot
     """
     alone = outer * others.unrelated
     for d in range(step.shape[0]):
-        if d != first and model.window[t, d] == w:
+        if d != first and model.window[t, d] == w and (near >> d) & 1:
             alone *= -(-model.bounds[d] // step[d])
     return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import permutations
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.exact.bounds.outcomes import outcomes_of
-from tilewright.search.mapping.exact.space.model import UNRELATED, WINDOW, Model, model_of
+from tilewright.search.mapping.exact.bounds.outcomes import cases_of, outcomes_of, with_late
+from tilewright.search.mapping.exact.space.model import PLAIN, UNRELATED, WINDOW, Model, model_of
 from tilewright.search.mapping.values import Space
 
 TTMC = Problem(
@@ -66,15 +66,27 @@ def test_outcomes_of_some_dimensions_are_those_of_their_orders():
             assert all(any(all(a & b == b for a, b in zip(one, mine, strict=True)) for one in found) for mine in best)
 
 
-def includes(case: tuple[tuple[int, int], ...], kinds: list[list[int]], order: tuple[int, ...], kept: int) -> bool:
+def finding(row: list[int], order: tuple[int, ...]) -> int:
+    """Dimensions of loops whose steps may find something of a tensor: those inside of its first plain loop."""
+    found = 0
+    for d in order:
+        if row[d] == PLAIN:
+            break
+        found |= 1 << d
+    return found
+
+
+def includes(case: tuple[tuple[int, int, int], ...], kinds: list[list[int]], order: tuple[int, ...], kept: int) -> bool:
     """Whether a case promises the kept tensors no less than an order of loops does."""
     runs = runs_of(kinds, order)
-    for t, (run, first) in enumerate(case):
+    for t, (run, first, near) in enumerate(case):
         if not kept >> t & 1:
             continue
         first_moved = next(d for d in order if kinds[t][d] != UNRELATED)
         slides = kinds[t][first_moved] == WINDOW
         if run & runs[t] != runs[t] or (slides and first != first_moved and run == runs[t]):
+            return False
+        if slides and first == first_moved and finding(kinds[t], order) & ~near:
             return False
     return True
 
@@ -83,6 +95,15 @@ def test_every_order_of_a_convolution_is_some_case():
     problem = model(CONVOLUTION)
     kinds: list[list[int]] = problem.kind.tolist()
     for kept in range(1, 1 << 3):
-        cases = outcomes_of(problem, kept)
+        cases = cases_of(problem, outcomes_of(problem, kept))
         for order in permutations(range(4)):
             assert any(includes(case, kinds, order, kept) for case in cases), (kept, order)
+
+
+def test_a_result_that_rests_in_a_plain_loop_leaves_the_window_nothing():
+    problem = model(CONVOLUTION)
+    cases = cases_of(problem, outcomes_of(problem, 0b101))
+    c, r = 1 << 1, 1 << 3
+    resting = [(near, run) for (_, first, near), _, (run, _, _) in cases if first == 3 and run & c]
+    assert resting == [(c | r, c | r)]
+    assert all(not case[2][0] & c for case in with_late(problem, cases, (c, 1 << 0)))

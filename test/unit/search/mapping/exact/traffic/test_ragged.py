@@ -138,8 +138,28 @@ def test_idle_children_keep_their_tiles():
 
 
 @compiled
-def words_of(model: Model, tile: Ints, first: int, bound: int) -> float:
-    return sent(model, 0, tile, tile, tile, first, bound, 0.0, 7, False)
+def words_of(model: Model, tile: Ints, first: int, bound: int, reach: Ints) -> float:
+    return sent(model, 0, tile, tile, tile, first, bound, 0.0, 7, False, -1, reach)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_only_loops_that_reach_something_find_anything(part: int):
+    """All of the loop of the other term lets the window fall back further than a tile reaches."""
+    better = 0
+    for seed in range(part * 200, part * 200 + 200):
+        problem, _, tile, _ = random_case(Random(seed))
+        model = tables_of(problem).model
+        (across, down, _), (p, r, k) = problem.tensors[0].coefficients[0], problem.bounds
+        steps = -(-p // tile[P]), -(-r // tile[R])
+        span = across * (tile[P] - 1) + down * (tile[R] - 1) + 1
+        if down < 0 or min(steps) == 1 or (steps[P] - 1) * tile[P] * across < span:
+            continue
+        words = moved_words((problem, 1, tile, [(R, steps[R]), (P, steps[P]), (K, k)]))[0]
+        reaches = [np.array(reach) for reach in ((p, r, k), (steps[P], 1, 1))]
+        every, some = (words_of(model, np.array(tile), R, steps[R], reach) for reach in reaches)
+        assert every <= some * (1 + 1e-9) <= words * (1 + 2e-9), seed
+        better += some > 1.2 * every
+    assert better >= 5
 
 
 def test_a_last_tile_that_is_short_holds_little():
@@ -148,7 +168,7 @@ def test_a_last_tile_that_is_short_holds_little():
     problem = Problem("window", ("p", "r", "k"), (56, 3, 6), tensors)
     words = moved_words((problem, 1, [10, 2, 1], [(R, 2), (K, 6), (P, 6)]))[0]
     model = tables_of(problem).model
-    assert 0.8 * words < words_of(model, np.array([10, 2, 1]), R, 2) <= words
+    assert 0.8 * words < words_of(model, np.array([10, 2, 1]), R, 2, model.bounds) <= words
 
 
 def test_children_of_smaller_tiles_may_leave_gaps():

@@ -112,7 +112,7 @@ def tables_of(case: Case) -> Tables:
 
 @compiled
 def words_of(model: Model, tile: Ints, child: Ints, step: Ints, first: int, bound: int, free: int) -> float:
-    return sent(model, 0, tile, child, step, first, bound, 0.0, free, False)
+    return sent(model, 0, tile, child, step, first, bound, 0.0, free, False, -1, model.bounds)
 
 
 def bounds_of(case: Case, tile: list[int]) -> list[tuple[float, float]] | None:

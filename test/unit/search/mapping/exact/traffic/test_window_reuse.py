@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
+from tilewright.search.mapping.exact.bounds.tables import EVERY, Boundary, Tables
 from tilewright.search.mapping.exact.space.model import model_of
 from tilewright.search.mapping.values import Space
 
@@ -67,6 +67,16 @@ def fresh_words(stride: int, tile: list[int], nest: Nest, sign: int = 1) -> int:
     return found
 
 
+def near_of(nest: Nest) -> int:
+    """Dimensions that loop before any loop of the plain dimension."""
+    found = 0
+    for d, _ in nest:
+        if d == C:
+            return found
+        found |= 1 << d
+    return EVERY
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 def test_words_are_no_more_than_those_of_any_nest(stride: int) -> None:
     random, tight = Random(stride), 0
@@ -80,10 +90,12 @@ def test_words_are_no_more_than_those_of_any_nest(stride: int) -> None:
             continue
         words = fresh_words(stride, tile, nest)
         sizes = tuple(np.array([size]) for size in tile)
-        box = Boundary(sizes, sizes, sizes, free=63)
-        least = float(tables.sent(0, box, nest[0][0], loops=True).item())
-        assert least <= words * (1 + 1e-9), (tile, nest, least, words)
-        tight += least > 0.9 * words
+        least = [
+            float(tables.sent(0, Boundary(sizes, sizes, sizes, free=63, near=near), nest[0][0], loops=True).item())
+            for near in {EVERY, near_of(nest)}
+        ]
+        assert max(least) <= words * (1 + 1e-9), (tile, nest, least, words)
+        tight += max(least) > 0.9 * words
     assert tight > 30
 
 
