@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion import platform_of
 from ..dialects import dram, graph
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 BEST = "best"
 """Instead of a method: the program of fewest predicted cycles."""
 
-CANDIDATES = (SCHEDULE, "ours", "greedy")
+CANDIDATES = (SCHEDULE, "ours", GREEDY)
 """Methods that are compared with each other and with layer by layer: groups that move less may still run longer."""
 
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
@@ -174,10 +175,13 @@ def lower_groups(
     program = found[best]
     if best != Room() and options.dump is not None:
         program = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
-    choice = Choice()
-    for room, one in sorted(found.items(), key=lambda item: item[0] != best):
-        choice.take(_way(room), one.predicted)
-    return replace(program, candidates=choice.candidates)
+    ways = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
+    return replace(program, candidates=tuple(ways) if len(found) > 1 else ())
+
+
+def _cost(program: Program) -> tuple[float, float]:
+    """Predicted cycles and energy."""
+    return program.predicted["cycles"], program.predicted["energy_pj"]
 
 
 def _way(room: Room) -> str:

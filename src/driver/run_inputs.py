@@ -70,9 +70,9 @@ def rows_of_program(program: Program) -> dict[str, int]:
     from ..backends.simulator.stream import make_stream
 
     machine = program.machine
-    if machine.control != "queues" or not any(
-        lookup_of(c.statement) for link in machine.links for c in link.capabilities
-    ):
+    named = {(x.name, c.name) for x in machine.links for c in x.capabilities if lookup_of(c.statement)}
+    numbers = [number for number, one in enumerate(machine.mnemonics) if (one.node, one.capability) in named]
+    if machine.control != "queues" or not np.isin(program.decoded[1], numbers).any():
         return {}
     stream, found = make_stream(machine, program.code), dict[str, int]()
     inputs = [tensor for tensor in program.tensors if tensor.role == "input"]

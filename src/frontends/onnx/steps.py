@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
@@ -129,18 +130,21 @@ class _Builder:
             if node.op_type not in RANDOM and all(name in self.constant or not name for name in _read(node)):
                 self.constant.update(node.output)
         self.constant.discard("")
+        self.stored: set[str] = set()
+        self.fixed = [node for node in source.node if self._is_constant(node)]
+        self.changing = [node for node in source.node if not self._is_constant(node)]
 
     def step(self, number: int, *, last: bool) -> None:
         """One more step, and what the next one is given; the last one has the names of the model."""
-        changing = [node for node in self.source.node if not self._is_constant(node)]
-        fixed = [node for node in self.source.node if self._is_constant(node)] if not number else []
-        made = [name for node in changing for name in node.output if name]
+        made = [name for node in self.changing for name in node.output if name]
         self.names = dict(self.now) if last else self.now | {name: f"{name}.step{number}" for name in made}
-        for node in [*fixed, *changing]:
+        if not number:
+            self.target.node.extend(self.fixed)
+        for node in self.changing:
             copy = self.target.node.add()
             copy.CopyFrom(node)
             _rename(copy, self.names)
-            if node.name and not last and node in changing:
+            if node.name and not last:
                 copy.name = f"{node.name}.step{number}"
         self.now = {
             name: self._next(carry, number)
@@ -165,9 +169,7 @@ class _Builder:
             self.made.setdefault(carry.target, []).append(found)
             return found
         kind = helper.tensor_dtype_to_np_dtype(self.kinds[carry.target])
-        number = f"{carry.target}.number"
-        if number not in {tensor.name for tensor in self.target.initializer}:
-            self.target.initializer.append(numpy_helper.from_array(np.array([carry.number]).astype(kind), number))
+        number = self._stored(f"{carry.target}.number", np.array([carry.number]).astype(kind))
         if carry.kind == MORE:
             return self._add("Add", [now, number], name)
         return self._longer(now, name, number)
@@ -180,8 +182,9 @@ class _Builder:
         shape = self._add("Shape", [piece], f"{name}.shape")
         return self._add("Concat", [now, self._add("Expand", [number, shape], f"{name}.more")], name, axis=-1)
 
-    def _stored(self, name: str, array: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
-        if all(tensor.name != name for tensor in self.target.initializer):
+    def _stored(self, name: str, array: np.ndarray[Any, np.dtype[Any]]) -> str:
+        if name not in self.stored:
+            self.stored.add(name)
             self.target.initializer.append(numpy_helper.from_array(array, name))
         return name
 

@@ -88,7 +88,7 @@ def _mark(op: graph.LookupOp, machine: Machine, constants: Constants) -> None:
     while isinstance(root.owner, graph.ReshapeOp):
         root = root.owner.x
     is_input = isinstance(root, BlockArgument) and isinstance(root.owner.parent_op(), FuncOp)
-    if not (is_input or isinstance(stored.owner, graph.WeightOp)) or prod(shape_of(op.index)) >= rows:
+    if not (is_input or isinstance(stored.owner, graph.WeightOp)):
         return
     row_bytes = shape_of(stored)[1] * element_bytes(stored)
     if prod(shape_of(op.index)) * (row_bytes + INDEX_BYTES) >= rows * row_bytes:
@@ -167,18 +167,15 @@ class LookupToProduct(RewritePattern):
         column = emit(graph.ReshapeOp(place, (count, 1)))
         places = np.arange(rows, dtype=np.float32).reshape(1, rows)
         chosen = emit(graph.BinaryOp("eq", column, emit(self.constants.weight(f"places.{rows}", places))))
-        if not by_product:
+        if by_product:
+            found = emit(
+                graph.MatmulOp(chosen, op.table if element_of(op.table) == f32 else emit(graph.CastOp(op.table, f32)))
+            )
+        else:
             found = self._compared(op.table, chosen, emit)
-            if shape_of(found) != shape_of(op.result):
-                found = emit(graph.ReshapeOp(found, shape_of(op.result)))
-            renamed(made[-1], op)
-            rewriter.replace(op, made, (found,))
-            return
-        table = op.table if element_of(op.table) == f32 else emit(graph.CastOp(op.table, f32))
-        found = emit(graph.MatmulOp(chosen, table))
         if shape_of(found) != shape_of(op.result):
             found = emit(graph.ReshapeOp(found, shape_of(op.result)))
-        if element_of(op.table) != f32:
+        if element_of(found) != element_of(op.table):
             found = emit(graph.CastOp(found, element_of(op.table)))
         renamed(made[-1], op)
         rewriter.replace(op, made, (found,))
