@@ -59,6 +59,14 @@ class TilewrightOptMain(xDSLOptMain):
         arg_parser.add_argument(
             "--traceback", action="store_true", help="Show the Python traceback of an error, to debug a pass"
         )
+        arg_parser.add_argument(
+            "--dim",
+            action="append",
+            default=[],
+            metavar="NAME=N",
+            help="A number for an extent that an ONNX file names, or FIRST..LAST or FIRST..LAST..STEP, where it stays "
+            "open; may be repeated (docs/onnx.md)",
+        )
 
     def setup_pipeline(self) -> None:
         try:
@@ -115,15 +123,30 @@ class TilewrightOptMain(xDSLOptMain):
         return module
 
     def _parse_onnx(self, io: IO[bytes]) -> ModuleOp:
-        from .frontends.onnx import import_onnx
+        from .frontends.onnx import import_open
 
         file = self.args.input_file
-        return import_onnx(io.read() if file is None else Path(file))
+        return import_open(io.read() if file is None else Path(file), dict(map(_dim, self.args.dim)))
 
     def _parse_acg(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.acg import parse_module
 
         return parse_module(io.read().decode(), self.get_input_name())
+
+
+def _dim(text: str) -> tuple[str, range]:
+    """What `--dim` says: the name of an extent, and the numbers that it may have."""
+    name, _, numbers = text.rpartition("=")
+    parts = numbers.split("..")
+    if name and len(parts) <= 3 and all(part.isascii() and part.isdigit() and len(part) <= 10 for part in parts):
+        first, last, step = (
+            int(parts[0]),
+            int(parts[1 if len(parts) > 1 else 0]),
+            int(parts[2] if len(parts) > 2 else 1),
+        )
+        if 1 <= first <= last and step >= 1:
+            return name, range(first, last + 1, step)
+    raise UsageError(f"--dim: expected NAME=N, NAME=FIRST..LAST or NAME=FIRST..LAST..STEP from 1 on, found {text!r}")
 
 
 def describe(error: BaseException) -> str:

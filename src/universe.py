@@ -24,6 +24,7 @@ DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic")
 PASSES_BY_FOLDER = {
     "": ("load-target",),
     "graph": (
+        "graph-fix-extents",
         "graph-lookups",
         "graph-normalize",
         "graph-quantize",

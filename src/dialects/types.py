@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     BFloat16Type,
     Float4E2M1FNType,
     Float8E4M3FNType,
@@ -141,8 +142,11 @@ def tensor_type(value: SSAValue) -> Tensor:
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The extents of a tensor value."""
-    return tuple(tensor_type(value).get_shape())
+    """The extents of a tensor value; `VerifyException` where some are open."""
+    shape = tuple(tensor_type(value).get_shape())
+    if DYNAMIC_INDEX in shape:
+        raise VerifyException(f"expected static extents, found {value.type}: fix them first (graph-fix-extents)")
+    return shape
 
 
 def element_of(value: SSAValue) -> Attribute:

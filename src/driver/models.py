@@ -21,6 +21,7 @@ from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_order, check_strings
+from ..frontends.open_shapes import closed_shapes
 from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
@@ -102,14 +103,25 @@ def load_model(
 
 
 def _with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
-    """The module, whose shapes are fixed; what `shapes` says otherwise is refused."""
-    if shapes:
-        from ..dialects.types import shape_of
-        from ..interpreters.graph import argument_names, find_function
+    """The module with static shapes: an open graph at the point of `shapes`, another where these say the same."""
+    from ..dialects.graph.extents import DIMS, named_shape
+    from ..interpreters.graph import argument_names, find_function
+    from ..passes.graph.graph_fix_extents import fix_extents
 
-        function = find_function(module)
-        arguments = zip(argument_names(function), function.body.block.args, strict=True)
-        shapes.check_fixed(subject, {name: shape_of(value) for name, value in arguments})
+    is_open = any(DIMS in op.attributes for op in module.body.ops)
+    if not shapes and not is_open:
+        return module
+    function = find_function(module)
+    arguments = zip(argument_names(function), function.body.block.args, strict=True)
+    declared = {name: named_shape(value.type) for name, value in arguments}
+    if is_open:
+        closed = closed_shapes(declared, shapes)
+        pairs = [pair for name, shape in closed.items() for pair in zip(declared[name], shape, strict=True)]
+        fix_extents(module, {extent: number for extent, number in pairs if isinstance(extent, str)})
+    else:
+        shapes.check_fixed(
+            subject, {name: [e for e in shape if isinstance(e, int)] for name, shape in declared.items()}
+        )
     return module
 
 

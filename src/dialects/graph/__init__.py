@@ -1,9 +1,9 @@
-"""The graph dialect: layers on ranked static tensors, with the meaning of the ONNX operators they come from.
+"""The graph dialect: layers on ranked tensors, with the meaning of the ONNX operators they come from.
 
 A network is one `func.func` whose values are tensors; the function's attributes `graph.inputs` and `graph.outputs` are
 the names of arguments and results, the discardable attribute `name` of a layer is the name its value had in the
 imported model.  8-bit integers are `si8` and `ui8`, accumulators `i32`.  Weights are named (`graph.weight`); their
-bytes are in the module's resources.
+bytes are in the module's resources.  Shapes are static, but for graphs that are kept open (`extents`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .base import (
     set_name,
 )
 from .elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
+from .extents import ExtentsAttr
 from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
 from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp
 from .movement import (
@@ -80,7 +81,7 @@ Graph = Dialect(
         LayerGroupOp,
         YieldOp,
     ],
-    list(KIND_ATTRIBUTES),
+    [*KIND_ATTRIBUTES, ExtentsAttr],
 )
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "ConvOp",
     "DequantizeOp",
     "ExpandOp",
+    "ExtentsAttr",
     "FusedGroupOp",
     "GatherOp",
     "GemmOp",

@@ -37,6 +37,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ...algebra.element import is_float, limits
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
+from .extents import check_open, is_open
 
 
 class UnaryKind(StrEnum):
@@ -260,6 +261,11 @@ class LayerOp(IRDLOperation, ABC):
         """The type that the result must have; `VerifyException` if operands and properties do not fit together."""
 
     def verify_(self) -> None:
+        if any(is_open(value.type) for value in (*self.operands, self.result)):
+            for index, operand in enumerate(self.operands):
+                check_open(f"operand {index}", operand.type)
+            check_open("result", self.result.type)
+            return  # the rest is checked at a point, by `graph-fix-extents`
         for index, operand in enumerate(self.operands):
             check_tensor(operand, f"operand {index}")
         check_tensor(self.result, "result")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from ...dialects.types import ElementType
 from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
+from ..open_graph import open_graph
 from ..open_shapes import Extent, shape_text
 from .constant_inputs import constant_names
 from .input_shapes import declared_shape, input_shapes, is_batch_open
@@ -58,6 +60,23 @@ def import_onnx(
     imported = _Import(proto, _values_of(model), dict(constants or {}), shapes or InputShapes())
     imported.scope.doubles = doubles == "f32"
     return imported.run()
+
+
+def import_open(model: Model, dims: Mapping[str, range], shapes: InputShapes | None = None) -> ModuleOp:
+    """As `import_onnx`, but an extent of `dims` with several numbers stays open (`dialects.graph.extents`).
+
+    The graph holds for the numbers in these ranges; `driver.load_model` and the pass `graph-fix-extents` fix them.
+    Raises `TilewrightError` (kind `shape`) where the graph's operations depend on the extents, or its integers are no
+    sums of products of them (`open_graph`).
+    """
+    shapes = shapes or InputShapes()
+    opened = {name: numbers for name, numbers in dims.items() if len(numbers) > 1}
+    fixed = {name: numbers[0] for name, numbers in dims.items() if len(numbers) == 1}
+
+    def import_at(point: Mapping[str, int]) -> ModuleOp:
+        return import_onnx(model, shapes=replace(shapes, dims={**shapes.dims, **fixed, **point}))
+
+    return open_graph(import_at, opened) if opened else import_at({})
 
 
 def _values_of(model: Model) -> Values:

@@ -977,3 +977,21 @@ func.func @f(%t: tensor<4x2xf32>, %i: tensor<2xf32>) {
   %y = graph.lookup %t at %i : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   func.return
 }
+
+// -----
+
+// open extents: said by the encoding
+// CHECK: operand 0: expected static extents of at least 1, or #graph.extents, found tensor<?x4xf32>
+func.func @f(%x: tensor<?x4xf32>) {
+  %y = graph.unary relu %x : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  func.return
+}
+
+// -----
+
+// open extents: as the encoding has them
+// CHECK: result: expected extents as in the encoding, found tensor<?x4xf32, #graph.extents<[n, 5]>>
+func.func @f(%x: tensor<?x4xf32, #graph.extents<[n, 4]>>) {
+  %y = graph.unary relu %x : (tensor<?x4xf32, #graph.extents<[n, 4]>>) -> tensor<?x4xf32, #graph.extents<[n, 5]>>
+  func.return
+}

@@ -178,3 +178,15 @@ func.func @lookup(%t: tensor<8x4xf32>, %i: tensor<1x2xi64>) -> (tensor<1x2x4xf32
   %1 = graph.lookup %t at %i by_rows : (tensor<8x4xf32>, tensor<1x2xi64>) -> tensor<1x2x4xf32>
   func.return %0, %1 : tensor<1x2x4xf32>, tensor<1x2x4xf32>
 }
+
+// CHECK: @open(%{{.*}}: tensor<?x4xf32, #graph.extents<[n, 4]>>) -> tensor<?xf32, #graph.extents<[(4 * n - 2 * n * "two words" + 6) floordiv 2]>>
+func.func @open(%x: tensor<?x4xf32, #graph.extents<[n, 4]>>)
+    -> tensor<?xf32, #graph.extents<[(4 * n - 2 * n * "two words" + 6) floordiv 2]>>
+    attributes {graph.dims = {"two words" = array<i64: 1, 2, 1>, n = array<i64: 4, 8, 2>}} {
+  // CHECK: graph.slice %{{.*}} starts [0, 3] steps [1, 1] {graph.open = {starts = #graph.extents<[0, n - 5]>}}
+  %0 = graph.slice %x starts [0, 3] steps [1, 1] {graph.open = {starts = #graph.extents<[0, n - 5]>}}
+    : (tensor<?x4xf32, #graph.extents<[n, 4]>>) -> tensor<?x1xf32, #graph.extents<[n, 1]>>
+  %1 = graph.reshape %0 : (tensor<?x1xf32, #graph.extents<[n, 1]>>)
+    -> tensor<?xf32, #graph.extents<[(4 * n - 2 * n * "two words" + 6) floordiv 2]>>
+  func.return %1 : tensor<?xf32, #graph.extents<[(4 * n - 2 * n * "two words" + 6) floordiv 2]>>
+}
