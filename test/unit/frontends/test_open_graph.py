@@ -27,14 +27,20 @@ from ...bench_scripts import bench
 whole_networks = bench("whole_networks")
 
 
+ATTRIBUTES = {
+    "Concat": [("axis", 0)],
+    "Cast": [("to", 1)],
+    "MaxPool": [("kernel_shape", [2, 2]), ("strides", [2, 2])],
+}
+
+
 def model(
     inputs: Mapping[str, Sequence[int | str]], nodes: Sequence[tuple[str, str, str]], **constants: object
 ) -> ModelProto:
-    """Nodes as (operator, inputs, output), of which the last is the output; `-` in an operator is before an axis."""
-    made = [
-        h.make_node(kind.partition("-")[0], read.split(), [result], **({"axis": int(kind[-1])} if "-" in kind else {}))
-        for kind, read, result in nodes
-    ]
+    """Nodes as (operator, inputs, output), of which the last is the output."""
+    made = [h.make_node(kind, read.split(), [result]) for kind, read, result in nodes]
+    for node in (node for node in made if node.op_type in ATTRIBUTES):
+        node.attribute.extend(h.make_attribute(*attribute) for attribute in ATTRIBUTES[node.op_type])
     stored = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     values = [h.make_tensor_value_info(name, 1, shape) for name, shape in inputs.items()]
     output = h.make_tensor_value_info(nodes[-1][2], 1, None)
@@ -59,7 +65,7 @@ def positions() -> ModelProto:
             ("Reshape", "a flat", "rows"),
             ("MatMul", "rows w", "m"),
             ("Slice", "shape zero two", "leading"),
-            ("Concat-0", "leading three", "back"),
+            ("Concat", "leading three", "back"),
             ("Reshape", "m back", "y"),
         ],
         places=np.arange(256, dtype=np.float32).reshape(64, 4),
@@ -85,7 +91,6 @@ def test_extents_are_products_and_constants_are_cut() -> None:
 
 def test_sums_have_a_divisor() -> None:
     pool = model({"x": (1, 2, "size", 8)}, [("MaxPool", "x", "y")])
-    pool.graph.node[0].attribute.extend([h.make_attribute("kernel_shape", [2, 2]), h.make_attribute("strides", [2, 2])])
     opened = import_open(pool, {"size": range(4, 65, 2)})
     assert "#graph.extents<[1, 2, (size) floordiv 2, 4]>" in str(opened)
     with pytest.raises(TilewrightError, match=r"extent size: expected 4 to 64 in steps of 2, found 7"):
@@ -103,10 +108,7 @@ def test_sums_have_a_divisor() -> None:
     ],
 )
 def test_what_depends_on_extents_in_another_way_is_refused(nodes: list[tuple[str, str, str]], words: str) -> None:
-    made = model({"x": ("n",)}, nodes, four=[4], zero=[0], z=np.float32([0.5]))
-    for node in made.graph.node:
-        if node.op_type == "Cast":
-            node.attribute.append(h.make_attribute("to", 1))
+    made = model({"x": ("n",)}, nodes, four=[4], zero=[0], z=np.array([0.5], np.float32))
     with pytest.raises(TilewrightError, match=words):
         import_open(made, {"n": range(2, 9)})
 
