@@ -267,11 +267,25 @@ class Search:
         if not live:
             self.leave({place})
             return
-        choice = max(passing or live, key=lambda n: (network.map_bytes[n], self.lives[n][1] - self.lives[n][0], n))
+        enough = [n for n in live if self.fits_without(n, place)]
+        choice = min(enough, key=lambda n: (network.map_bytes[n], n), default=None)
+        if choice is None:
+            choice = max(passing or live, key=lambda n: (network.map_bytes[n], self.lives[n][1] - self.lives[n][0], n))
         self.kept.discard(choice)
         makers = self.makers(choice)
         if len(makers) > 1:
             self.leave(makers)
+
+    def fits_without(self, number: int, place: int) -> bool:
+        """Whether a layer could run if a map were not kept."""
+        self.kept.discard(number)
+        starts = range(max(self.span, place + 1 - MOST_LAYERS), place + 1)
+        stops = range(place + 1, min(len(self.network.layers), place + MOST_LAYERS) + 1)
+        fits = any(
+            self.step(start, stop)[0] is not None for start in starts for stop in stops if stop - start <= MOST_LAYERS
+        )
+        self.kept.add(number)
+        return fits
 
     def makers(self, number: int) -> set[int]:
         """The layers that make a map, or a part of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -73,9 +74,22 @@ class Clusters:
             not before.closed
             and not (before.anchored and cluster.anchored)
             and before.tail.result.has_one_use()
-            and shape_of(before.tail.result) == shape_of(op.result)
+            and (shape_of(before.tail.result) == shape_of(op.result) or self._is_beside(before, op))
             and len(before.members) + len(cluster.members) < self.max_layers
         )
+
+    def _is_beside(self, before: Cluster, op: graph.LayerOp) -> bool:
+        """Whether `before` is made of weights only, a smaller operand of `op` beside one that it continues."""
+        others = [self.by_tail.get(value) for value in op.operands if value is not before.tail.result]
+        continued = any(other is not None and self._fits(other, op, Cluster([], False)) for other in others)
+        return before.tail.result.has_one_use() and is_constant(before.members) and continued
+
+
+def is_constant(members: Sequence[graph.LayerOp]) -> bool:
+    """Whether layers read nothing but weights and each other."""
+    made = {member.result for member in members}
+    read = (value for member in members for value in member.operands)
+    return all(isinstance(value.owner, graph.WeightOp) or value in made for value in read)
 
 
 def find_clusters(block: Block, max_layers: int) -> list[Cluster]:

@@ -18,7 +18,7 @@ from ...dialects.layer_attributes import PLANNED, set_nodes
 from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import resources_of
-from ..graph.graph_fuse import EPILOGUE, find_clusters
+from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from ..graph.samples import channel_axis
 from . import contraction, movement, window
 from .builder import GroupBuilder, Term
@@ -156,7 +156,7 @@ class _Conversion:
         if not self.in_place:
             yield from ((op, [op]) for op in self.block.ops)
             return
-        clusters: dict[Operation, Sequence[Operation]] = {
+        clusters: dict[Operation, Sequence[graph.LayerOp]] = {
             cluster.tail: cluster.members for cluster in find_clusters(self.block, EPILOGUE)
         }
         inside = {member for members in clusters.values() for member in members}
@@ -322,9 +322,15 @@ class _Conversion:
         return graph.name_of(layer) or layer.results[0].name_hint or layer.name.removeprefix("graph.")
 
 
-def _anchor_first(layers: Sequence[Operation]) -> list[Operation]:
-    """The layer that is not elementwise, if there is one, before the others."""
-    return sorted(layers, key=lambda op: type(op) in ELEMENTWISE)
+def _anchor_first(layers: Sequence[graph.LayerOp]) -> list[graph.LayerOp]:
+    """The layer that is not elementwise, if there is one, first; what reads weights only before its reader."""
+    by_result: dict[SSAValue, graph.LayerOp] = {layer.result: layer for layer in layers}
+    found: dict[graph.LayerOp, None] = {}
+    for layer in sorted(layers, key=lambda op: type(op) in ELEMENTWISE):
+        if layer is layers[-1] or not is_constant([layer]):
+            read = [by_result[value] for value in layer.operands if value in by_result]
+            found |= dict.fromkeys([*read, layer])
+    return list(found)
 
 
 def is_read_in_place(op: graph.ConcatOp) -> bool:

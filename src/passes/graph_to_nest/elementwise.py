@@ -23,8 +23,13 @@ class Frame:
         self.op, self.builder, self.scope, self.terms = op, builder, scope, terms
         self.shape = shape_of(op.result)
         beside = [value for value in (*op.operands, *terms) if value in terms and shape_of(value) == self.shape]
-        found = terms[beside[0]].indices if beside else None
-        self.indices: Indices = fresh_indices(builder, self.shape) if found is None else found
+        around = [value for value in terms if _broadcasts(self.shape, shape_of(value))]
+        if beside:
+            self.indices: Indices = terms[beside[0]].indices
+        elif around:  # the group's other layers broadcast it
+            self.indices = broadcast(terms[around[0]].indices, shape_of(around[0]), op.result)
+        else:
+            self.indices = fresh_indices(builder, self.shape)
 
     def operand(self, value: SSAValue, name: str = "X", indices: Indices | None = None) -> Term:
         """An operand that broadcasts to the result, or is read at `indices`."""
@@ -43,6 +48,12 @@ class Frame:
         if term.value.owner is self.builder.block:
             return False
         return all(t.value is not term.value or v.has_one_use() for v, t in self.terms.items())
+
+
+def _broadcasts(shape: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether a shape broadcasts to the other."""
+    trailing = other[len(other) - len(shape) :]
+    return len(shape) <= len(other) and all(one in (1, two) for one, two in zip(shape, trailing, strict=True))
 
 
 def unary(op: graph.UnaryOp, frame: Frame) -> Term:

@@ -235,3 +235,12 @@ def test_a_large_map_that_is_made_by_rows_is_read_by_rows():
 
     assert groups(60_000) == (Step(0, 3, 2),)
     assert groups(8000) == (Step(0, 2, 2), Step(2, 3, 0))
+
+
+def test_the_least_map_whose_leaving_lets_a_layer_run_is_stored():
+    """A map that fits nowhere is made and read by rows, if the map of 30, or that of 45, is not kept."""
+    by_rows = [Layer((n,), (n + 1,), by_rows=True) for n in (1, 2)]
+    layers = (Layer((0,), (1,)), *by_rows, Layer((3, 1), (4,)))
+    network = Network(layers, (10, 30, 1000, 45, 10), frozenset({0}), frozenset({4}), 96)
+    found = plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 24))])
+    assert found == Plan((Step(0, 1, 0), Step(1, 3, 2), Step(3, 4, 0)), frozenset({3, 4}))

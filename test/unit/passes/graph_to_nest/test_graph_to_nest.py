@@ -27,6 +27,7 @@ from tilewright.interpreters.nest import NestFunctions
 from tilewright.passes.graph_to_nest.convert_graph_to_nest import ConvertGraphToNestPass
 from tilewright.passes.nest.nest_map import NestMapPass
 from tilewright.passes.nest.nest_tile import NestTilePass
+from tilewright.passes.nest.trees import group_of
 from tilewright.resources import resources_of
 
 Array = NDArray[Any]
@@ -111,4 +112,31 @@ def test_tiles_mean_the_same_as_kernels(name: str, capacity_bytes: int) -> None:
     assert all(op.is_mapped for op in module.walk() if isinstance(op, nest.GroupOp))
     assert_same(run(module, inputs), expected)
     apply(module, NestMapPass())
+    assert_same(run(module, inputs), expected)
+
+
+MASKED = """
+func.func @main(%a: tensor<1x2x4x3xf32>, %b: tensor<1x2x3x5xf32>) -> tensor<1x2x4x5xf32> {
+  %m = graph.weight @m = dense<MASK> : tensor<SHAPExsi8> : tensor<SHAPExsi8>
+  %s = graph.weight @s = dense<0.5> : tensor<f32> : tensor<f32>
+  %d = graph.dequantize %m, %s axis 0 : (tensor<SHAPExsi8>, tensor<f32>) -> tensor<SHAPExf32>
+  %n = graph.unary neg %d : (tensor<SHAPExf32>) -> tensor<SHAPExf32>
+  %p = graph.matmul %a, %b : (tensor<1x2x4x3xf32>, tensor<1x2x3x5xf32>) -> tensor<1x2x4x5xf32>
+  %y = graph.binary add %p, %n : (tensor<1x2x4x5xf32>, tensor<SHAPExf32>) -> tensor<1x2x4x5xf32>
+  func.return %y : tensor<1x2x4x5xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (1, 1, 4, 5), (4, 1), (2, 4, 5)])
+def test_what_is_made_of_weights_is_a_part_of_the_layer_that_reads_it(shape: tuple[int, ...]) -> None:
+    mask = np.arange(np.prod(shape)).reshape(shape).tolist()
+    module = parse(MASKED.replace("SHAPE", "x".join(map(str, shape))).replace("MASK", str(mask)), 1 << 20)
+    inputs = arguments(module)
+    expected = run(module, inputs)
+    apply(module, ConvertGraphToNestPass(in_place=True))
+    (group,) = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    assert list(group_of(group).extents) == ["h", "m", "n", "k"]
+    assert_same(run(module, inputs), expected)
+    apply(module, NestTilePass(), NestMapPass())
     assert_same(run(module, inputs), expected)
