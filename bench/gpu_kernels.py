@@ -1,4 +1,4 @@
-"""Thirty kernels on machines of threads: what an OpenCL device computes, and what NVIDIA's compiler says they take.
+"""36 kernels on machines of threads: what an OpenCL device computes, and what NVIDIA's compiler says they take.
 
     python bench/gpu_kernels.py                       both machines, mapped by CoSA's search and by the exact one
     python bench/gpu_kernels.py --targets gpu_k80 --method cosa --kernels 6
@@ -68,6 +68,15 @@ KERNELS: dict[str, tuple[str, dict[str, str]]] = {
     "depthwise 5x5, f32": (f"{DEPTHWISE}; c=48 p=14 q=14 r=5 s=5", F32),
     "depthwise 3x3, stride 2": ("O[c,p,q] += A[c,2*p+r,2*q+s] * B[c,r,s]; c=96 p=7 q=7 r=3 s=3", I8),
     "conv in time": ("O[n,k,p] += A[n,c,p+r] * B[k,c,r]; n=2 k=40 c=40 p=50 r=3", I8),
+    "product 512x256x300, f16": (f"{PRODUCT}; m=512 n=256 k=300", F16),
+    "product, transposed, f16 to f32": ("O[m,n] += A[k,m] * B[n,k]; m=100 n=200 k=150", MIXED),
+    "product, batched, f16": ("O[h,m,n] += A[h,m,k] * B[h,n,k]; h=4 m=64 n=64 k=64", F16),
+    "conv 1x1, f16": (f"{CONV}; n=4 k=64 c=64 p=14 q=14 r=1 s=1", F16),
+    "conv 3x3, stride 2, f16": (f"{HALVED}; n=2 k=64 c=32 p=14 q=14 r=3 s=3", F16),
+    "conv, 3 groups, f16 to f32": (
+        "O[40*g+k,p,q] += A[20*g+c,p+r,q] * B[40*g+k,c,r]; g=3 k=40 c=20 p=16 q=12 r=3",
+        MIXED,
+    ),
     "conv 3x3, padding": ("O[n,k,p,q] += A[n,c,p+r-1,q+s-1] * B[k,c,r,s]; n=1 k=32 c=16 p=14 q=14 r=3 s=3", I8),
     "conv 3x3, stride 2, padding": (
         "O[n,k,p,q] += A[n,c,2*p+r-1,2*q+s-1] * B[k,c,r,s]; n=1 k=32 c=16 p=7 q=7 r=3 s=3",

@@ -19,7 +19,7 @@ from xdsl.utils.target import Target
 
 from .extras import plugged, plugged_names
 
-DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic")
+DIALECTS = ("graph", "nest", "acg", "codelet", "dram", "mnemonic", "warp")
 
 PASSES_BY_FOLDER = {
     "": ("load-target",),

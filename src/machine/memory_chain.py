@@ -28,13 +28,17 @@ class MemoryChain:
     served: tuple[tuple[str, ...], ...]
 
 
-def multiply_accumulate(machine: Machine) -> Capability | None:
-    """The first capability of a compute node that sums products of operands, or None."""
+def multiply_accumulates(machine: Machine) -> Iterator[Capability]:
+    """The capabilities of compute nodes that sum products of operands, in the order of the file."""
     for compute in machine.computes:
         for capability in compute.capabilities:
             if capability.statement.reduce == "+=" and _is_product(capability.statement.value):
-                return capability
-    return None
+                yield capability
+
+
+def multiply_accumulate(machine: Machine) -> Capability | None:
+    """The first capability of a compute node that sums products of operands, or None."""
+    return next(multiply_accumulates(machine), None)
 
 
 def _is_product(value: object) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from math import prod
 
 from .complaint import Complaint
-from .memory_chain import memory_chain, multiply_accumulate
+from .memory_chain import memory_chain, multiply_accumulate, multiply_accumulates
 from .model import Machine
+from .warps import matrix_complaints
 
 MOST_THREADS = 1024
 """Threads of a block, by CUDA and OpenCL on all their devices."""
@@ -44,3 +45,6 @@ def thread_complaints(machine: Machine) -> Iterator[Complaint]:
         yield Complaint(
             f"memory {shared.name}", "operands alone: sums stay in registers", capability.operands[0], lever
         )
+    for other in multiply_accumulates(machine):
+        if other is not capability:
+            yield from matrix_complaints(machine, other, chain.memories[1:], threads)

@@ -21,4 +21,4 @@ def compile_threads(
     """
     check_type("model", kernel, str, "a kernel, the name of a layer, or a .mlir file")
     chosen = choose(kernel, target, find_architecture(target), options or MapOptions(), progress, simulated=False)
-    return kernel_from(chosen.name, chosen.module, target, chosen.problem, chosen.mapping)
+    return kernel_from(chosen.name, chosen.module, target, chosen.arch, chosen.problem, chosen.mapping)

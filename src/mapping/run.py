@@ -20,7 +20,7 @@ from ..backends.report.page.kernel import write_kernel
 from ..backends.simulator.nests import NestKernel, NestRun, check_points, simulate_nest
 from ..costs.bounds import bounds_of
 from ..costs.exact import ExactPrices, TensorTotals, dram_bytes, evaluate
-from ..costs.hierarchy import Architecture, LoopMapping, Problem, mapping_as_json
+from ..costs.hierarchy import Architecture, LoopMapping, Problem, architecture_of, mapping_as_json
 from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
 from ..dialects import nest
@@ -37,10 +37,11 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.machine_files import is_architecture, is_map_only, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..passes.nest.hierarchy import price
-from ..passes.nest.problems import only_kernel, problem_of, read_mapping
+from ..passes.nest.problems import capability_of, only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
 from .kernels import Layer, find_layers
 from .machines import find_architecture
+from .matrices import map_matrix
 from .pipeline import MapOptions, map_layers
 from .threads import DeviceRun, kernel_from, on_device
 
@@ -197,6 +198,7 @@ class Chosen:
     name: str
     module: ModuleOp
     group: nest.GroupOp
+    arch: Architecture
     problem: Problem
     mapping: LoopMapping
     proven: bool | None = None
@@ -251,6 +253,7 @@ def run_mapped(
     start, options = time.process_time(), options or RunOptions()
     arch = find_architecture(target)
     chosen = choose(kernel, target, arch, map_options or MapOptions(), progress)
+    arch = chosen.arch
     entry, op = find_function(chosen.module), only_kernel(chosen.group)
     signature = {
         name: (tuple(shape_of(value)), np.dtype(dtype_of(element_of(value))))
@@ -268,7 +271,7 @@ def run_mapped(
     judged = judge(written, _unmapped(chosen.module), inputs, given, options)
     executed = None
     if is_threads(target):
-        threads = kernel_from(chosen.name, chosen.module, target, chosen.problem, chosen.mapping)
+        threads = kernel_from(chosen.name, chosen.module, target, arch, chosen.problem, chosen.mapping)
         executed = on_device(threads, work.arrays, (judged.expected or written)[output], options.tolerance)
     ran = MappedRun(
         chosen.name,
@@ -313,7 +316,10 @@ def choose(
         name = group.sym_name.data
         layer = Layer(name, problem_of(only_kernel(group), name))
         if group.is_mapped:
-            return Chosen(name, module, group, layer.problem, _read(group, target, arch, layer.problem))
+            if not is_architecture(target):
+                machine = load_target(target)
+                arch = architecture_of(machine, capability_of(group, machine))
+            return Chosen(name, module, group, arch, layer.problem, _read(group, target, arch, layer.problem))
     else:
         layers = find_layers(kernel, options.shapes, options.types)
         if len(layers) != 1:
@@ -324,8 +330,10 @@ def choose(
         group = _only_group(module, kernel)
     if simulated:
         check_points(layer.problem)
+    if is_threads(target) and (matrix := map_matrix(group, layer.problem, target, options, progress)) is not None:
+        return Chosen(layer.name, module, group, matrix.arch, layer.problem, matrix.mapping)
     (mapped,) = map_layers(kernel, (layer,), arch, options, progress).layers
-    return Chosen(layer.name, module, group, layer.problem, mapped.mapping, mapped.mapped.proven)
+    return Chosen(layer.name, module, group, arch, layer.problem, mapped.mapping, mapped.mapped.proven)
 
 
 def _read(group: nest.GroupOp, target: str | Path, arch: Architecture, problem: Problem) -> LoopMapping:

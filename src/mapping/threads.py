@@ -19,7 +19,7 @@ from ..backends.gpu.c_text import c_text
 from ..backends.gpu.languages import CUDA, OPENCL, identifier
 from ..backends.gpu.opencl import INSTALL, OpenclRun, missing_opencl, run_opencl
 from ..costs.exact import ExactPrices, dram_bytes, evaluate
-from ..costs.hierarchy import LoopMapping, Problem, architecture_of
+from ..costs.hierarchy import Architecture, LoopMapping, Problem
 from ..dialects import nest
 from ..driver import make_context, parse_passes
 from ..files import make_folder, write_file
@@ -51,6 +51,7 @@ class ThreadKernel:
 
     name: str
     machine: Machine
+    arch: Architecture
     problem: Problem
     mapping: LoopMapping
     plan: Plan
@@ -84,18 +85,19 @@ class ThreadKernel:
     @cached_property
     def prices(self) -> ExactPrices:
         """Cycles, energy and words of the mapping by the exact cost model."""
-        return evaluate(architecture_of(self.machine), self.problem, self.mapping)
+        return evaluate(self.arch, self.problem, self.mapping)
 
     @property
     def shared_bytes(self) -> int:
         """Shared memory of a block."""
         elements = {x.name: ELEMENT_TYPES[x.element].itemsize for x in self.plan.inputs}
-        return sum(count * elements[name] for name, count in self.plan.shared_elements.items())
+        tiles = sum(count * elements[name] for name, count in self.plan.shared_elements.items())
+        return tiles + self.plan.exchanged_bytes
 
     @property
     def launch(self) -> dict[str, Any]:
         """What a host must know: the function, its arguments in order, blocks and threads, and what they take."""
-        plan, arch = self.plan, architecture_of(self.machine)
+        plan = self.plan
         operands = (*plan.inputs, plan.output)
         return {
             "kernel": self.entry,
@@ -116,7 +118,7 @@ class ThreadKernel:
             "predicted": {
                 "cycles": self.prices.cycles,
                 "energy_pj": self.prices.energy_pj,
-                "dram_bytes": dram_bytes(arch, self.problem, self.prices),
+                "dram_bytes": dram_bytes(self.arch, self.problem, self.prices),
             },
         }
 
@@ -151,13 +153,14 @@ def on_device(kernel: ThreadKernel, arrays: Mapping[str, Array], expected: Array
 
 
 def kernel_from(
-    name: str, module: ModuleOp, target: str | Path, problem: Problem, mapping: LoopMapping
+    name: str, module: ModuleOp, target: str | Path, arch: Architecture, problem: Problem, mapping: LoopMapping
 ) -> ThreadKernel:
-    """The kernel of a module of one group, mapped like this; errors as for `convert-nest-to-gpu`."""
+    """The kernel of a module of one group, mapped like this on memories and units of the target, `arch`; errors as for
+    `convert-nest-to-gpu`."""
     module, machine = module.clone(), load_target(target)
     (group,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
     if not group.is_mapped:
-        put_mapping(group, architecture_of(machine), problem, mapping)
+        put_mapping(group, arch, problem, mapping)
     plan = plan_of_group(group, machine)
     parse_passes(f'load-target{{target="{target}"}},convert-nest-to-gpu').apply(make_context(), module)
-    return ThreadKernel(name, machine, problem, mapping, plan, module)
+    return ThreadKernel(name, machine, arch, problem, mapping, plan, module)

@@ -9,6 +9,7 @@ from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, Float16Type, FloatAttr, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects import warp
 from ...errors import TilewrightError
 from .languages import Language, identifier
 
@@ -60,6 +61,8 @@ class _Text:
         body = list(self._block(block, "  "))
         if any("half_" in text for text in (*arguments, *body)):
             yield self._language.prelude
+        if any("_fragment " in text for text in body):
+            yield self._language.fragments
         yield self._language.head.format(threads=threads, name=name, arguments=", ".join(arguments)) + " {"
         yield from body
         yield "}"
@@ -90,6 +93,14 @@ class _Text:
                 yield f"const {kind} {self._name(op.res)} = {element};"
             case memref.StoreOp():
                 yield f"{self._element(op.memref, op.indices)} = {self._text[op.value]};"
+            case warp.ClearOp():
+                yield f"clear(&{self._element(op.target, op.place)});"
+            case warp.LoadOp():
+                yield self._moved("load", op.target, op.place, op.source, op.indices, op)
+            case warp.StoreOp():
+                yield self._moved("store", op.source, op.place, op.target, op.indices, op)
+            case warp.MultiplyOp():
+                yield self._product(op)
             case gpu.BarrierOp():
                 yield self._language.barrier
             case scf.ForOp():
@@ -114,7 +125,29 @@ class _Text:
         size = math.prod(kind.get_shape())
         name = self._name(op.memref, "staged" if shared else "held")
         where = f"{self._language.shared} " if shared else ""
-        return f"{where}{self._language.kind(kind.element_type)} {name}[{size}];"
+        aligned = "" if op.alignment is None else self._language.aligned.format(bytes=op.alignment.value.data) + " "
+        return f"{where}{aligned}{self._language.kind(kind.element_type)} {name}[{size}];"
+
+    def _moved(
+        self,
+        way: str,
+        fragments: SSAValue,
+        place: Sequence[SSAValue],
+        tile: SSAValue,
+        indices: Sequence[SSAValue],
+        op: warp.LoadOp | warp.StoreOp,
+    ) -> str:
+        """A fragment between registers and an array."""
+        assert isinstance(fragments.type, MemRefType)
+        assert isinstance(fragments.type.element_type, warp.FragmentType)
+        columns = "false" if op.by_columns is None else "true"
+        ends = f"&{self._element(fragments, place)}, &{self._element(tile, indices)}"
+        return f"{way}_{fragments.type.element_type.role.data}({ends}, {op.leading.value.data}, {columns});"
+
+    def _product(self, op: warp.MultiplyOp) -> str:
+        columns = ["false" if flag is None else "true" for flag in (op.left_by_columns, op.right_by_columns)]
+        left, right = self._element(op.left, op.left_place), self._element(op.right, op.right_place)
+        return f"multiply(&{left}, {columns[0]}, &{right}, {columns[1]}, &{self._element(op.sums, op.sums_place)});"
 
     def _element(self, array: SSAValue, indices: Sequence[SSAValue]) -> str:
         assert isinstance(array.type, MemRefType)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import Float16Type, Float32Type, IndexType, IntegerType
 from xdsl.ir import Attribute
 
+from ...dialects.warp import FragmentType
 from ...errors import TilewrightError
+from .fragments import IN_PTX, ONE_BY_ONE
 
 RESERVED = frozenset(
     "asm auto bool break case char const continue default do double else enum extern float for goto half half_bits if "
@@ -27,7 +29,10 @@ def identifier(text: str) -> str:
 
 @dataclass(frozen=True)
 class Language:
-    """Words of a C for kernels.  A half is its 16 bits in memory; `prelude` converts it, `head` begins a kernel."""
+    """Words of a C for kernels.  A half is its 16 bits in memory; `prelude` converts it, `head` begins a kernel.
+
+    `fragments` is what operations of dialect `warp` call, in a kernel that has some.
+    """
 
     name: str
     suffix: str
@@ -39,6 +44,8 @@ class Language:
     barrier: str
     unroll: str
     prelude: str
+    fragments: str
+    aligned: str
     types: dict[int, str] = field(default_factory=dict[int, str])
 
     def kind(self, element: Attribute) -> str:
@@ -50,6 +57,8 @@ class Language:
                 return "float"
             case Float16Type():
                 return "half_bits"
+            case FragmentType():
+                return f"{element.role.data}_fragment"
             case IntegerType() if element.width.data in self.types:
                 return self.types[element.width.data]
             case _:
@@ -80,6 +89,8 @@ static inline half_bits float_to_half(float value) {
   return bits;
 }
 """,
+    fragments=ONE_BY_ONE,
+    aligned="__attribute__((aligned({bytes})))",
     types={1: "bool", 8: "char", 16: "short", 32: "int"},
 )
 
@@ -107,5 +118,7 @@ static __device__ __forceinline__ half_bits float_to_half(float value) {
   return bits;
 }
 """,
+    fragments=IN_PTX,
+    aligned="__align__({bytes})",
     types={1: "bool", 8: "signed char", 16: "short", 32: "int"},
 )

@@ -1,7 +1,7 @@
 """NVIDIA's compiler for CUDA C from its wheels: kernels become machine code, which says what a thread and a block take.
 
-The libraries are found in the packages `nvidia-cuda-nvrtc-cu11` (up to 11.8, which knows the K80) and
-`nvidia-cuda-nvrtc-cu12`; neither a GPU nor a driver is needed.
+The libraries are found in the packages `nvidia-cuda-nvrtc-cu11` (11.8 knows architectures from the K80's to the H100's)
+and `nvidia-cuda-nvrtc-cu12`; neither a GPU nor a driver is needed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from ...errors import TilewrightError
 PACKAGES = {11: "nvidia-cuda-nvrtc-cu11", 12: "nvidia-cuda-nvrtc-cu12"}
 LAST_OF_11 = 50
 """Architectures before this one are no longer in version 12."""
+
+LATEST_OF_11 = 90
+"""The last architecture that version 11.8 knows."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ def _kept_locale() -> Generator[None]:
 
 
 def _version(architecture: int) -> int:
-    return 11 if architecture < LAST_OF_11 else 12
+    if architecture < LAST_OF_11:
+        return 11
+    return 11 if architecture <= LATEST_OF_11 and _library_path(11) and not _library_path(12) else 12
 
 
 @cache

@@ -30,7 +30,7 @@ def violations_of(arch: Architecture, problem: Problem, mapping: LoopMapping) ->
                 level.name, f"children that add to one sum along {problem.dims[loop.dim]}", loop.bound, 1, "children"
             )
             for loop in mapped.spatial
-            if loop.bound > 1 and not spread[loop.dim]
+            if loop.bound > 1 and not spread[loop.dim] and index > 0
         ]
         allowed = arch.may_hold(index, problem)
         for tensor, count, keep, may in zip(problem.tensors, words, kept, allowed, strict=True):

@@ -61,8 +61,8 @@ class Level:
 class Architecture:
     """A chain of storage levels, innermost first, above an array of multiply-accumulate units.
 
-    `operands` names what a unit works on, the output first: `("O", "I", "W")`.  With `sums_apart`, instances side by
-    side do not add to one result: only dimensions of the output may be spread.
+    `operands` names what a unit works on, the output first: `("O", "I", "W")`.  With `sums_apart`, instances of
+    memories side by side do not add to one result: only dimensions of the output may be spread over them.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Architecture:
     sums_apart: bool = False
 
     def may_spread(self, problem: Problem) -> tuple[bool, ...]:
-        """Which of the problem's dimensions spatial loops may run over."""
+        """Which of the problem's dimensions spatial loops may run over, above the lanes of a multiply-accumulator."""
         (output,) = (tensor for tensor in problem.tensors if tensor.is_output)
         return tuple(
             not self.sums_apart or any(row[d] for row in output.coefficients) for d in range(len(problem.dims))

@@ -21,7 +21,7 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
-from .problems import buffers_of, problem_of
+from .problems import buffers_of, capability_of, problem_of
 from .proofs import Cut, Path, paths, prove_tiles, prove_visits
 from .trees import group_of, in_group, region_tree
 
@@ -69,7 +69,7 @@ def verify_group(group: nest.GroupOp, machine: Machine) -> None:
     if any(leaf.match is not None for leaf, _ in found.values()):
         check_tree(problem, nodes, machine)
         return
-    arch = architecture_of(machine)
+    arch = architecture_of(machine, capability_of(group, machine))
     _check_instances(nodes, arch)
     for kernel in group.kernels:
         path = found[kernel.sym_name.data][1]

@@ -12,9 +12,11 @@ from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...costs.hierarchy.statement import problem_of_statement
 from ...costs.mapping.levels import mapping_of, tree_of
 from ...dialects import nest
+from ...dialects.nest_mapping import HoldOp
 from ...dialects.types import Tensor, element_type_name
 from ...errors import TilewrightError
-from ...machine import Machine
+from ...machine import Capability, Machine
+from ...machine.memory_chain import memory_chain, multiply_accumulate, multiply_accumulates
 from .trees import group_of, region_tree, set_mapping
 
 WORDS = StringAttr("words")
@@ -64,6 +66,17 @@ def put_mapping(group: nest.GroupOp, arch: Architecture, problem: Problem, mappi
     """Makes a mapping the tree of a group of one kernel."""
     kernel = only_kernel(group)
     set_mapping(group, tree_of(arch, problem, mapping, kernel.sym_name.data, buffers_of(kernel)))
+
+
+def capability_of(group: nest.GroupOp, machine: Machine) -> Capability:
+    """The multiply-accumulate that a mapped group runs on: the first whose memories its tree names all."""
+    held = {op.memory.root_reference.data for op in group.walk() if isinstance(op, HoldOp)}
+    found = [c for c in multiply_accumulates(machine) if held <= {m.name for m in memory_chain(machine, c).memories}]
+    first = next(iter(found), multiply_accumulate(machine))
+    if first is None:
+        lever = "give a compute node a capability like `O{} += I{} * W{}`"
+        raise TilewrightError("target", machine.name, "a capability that sums products of operands", "none", lever)
+    return first
 
 
 def read_mapping(group: nest.GroupOp, machine: Machine | None, arch: Architecture, problem: Problem) -> LoopMapping:

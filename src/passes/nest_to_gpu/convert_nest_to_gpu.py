@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -20,11 +20,11 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
-from ...machine import Machine
-from ...machine.memory_chain import multiply_accumulate
-from ..nest.problems import only_kernel, problem_of, read_mapping, types_of
+from ...machine import Capability, Machine
+from ..nest.problems import capability_of, only_kernel, problem_of, read_mapping, types_of
 from ..nest.trees import in_group
-from .kernel import kernel_of
+from .kernel import Kernel
+from .matrix_kernel import MatrixKernel
 from .plan import Plan, plan_of
 
 MOST_ELEMENTS = 1 << 31
@@ -57,7 +57,7 @@ class ConvertNestToGpuPass(ModulePass):
             found = f"control {machine.control}"
             raise TilewrightError("unsupported", machine.name, "a target of control model threads", found)
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
-        kernels = [kernel_of(plan_of_group(group, machine), group.sym_name.data) for group in groups]
+        kernels = [_kernel_of(plan_of_group(group, machine), group.sym_name.data) for group in groups]
         for kernel, group in zip(kernels, groups, strict=True):
             names = [*only_kernel(group).operands_by_name, only_kernel(group).sym_name.data]
             kernel.attributes["arguments"] = ArrayAttr(StringAttr(name) for name in names)
@@ -68,17 +68,22 @@ class ConvertNestToGpuPass(ModulePass):
         op.body.block.add_op(gpu.ModuleOp(StringAttr("kernels"), body))  # pyright: ignore[reportArgumentType]
 
 
+def _kernel_of(plan: Plan, name: str) -> gpu.FuncOp:
+    return (MatrixKernel if plan.matrix else Kernel)(plan, name).function
+
+
 def plan_of_group(group: nest.GroupOp, machine: Machine) -> Plan:
     """The kernel that a mapped group spells."""
     try:
-        kernel, arch = only_kernel(group), architecture_of(machine)
+        kernel, capability = only_kernel(group), capability_of(group, machine)
+        arch = architecture_of(machine, capability)
         problem = problem_of(kernel, group.sym_name.data)
         statement = kernel.statement.data
         if kernel.init is not None or not _sums_products(kernel):
             expected = "a sum of products of tensors, from nothing"
             raise TilewrightError("unsupported", problem.name, expected, print_statement(statement))
         elements = types_of(kernel)
-        _check_types(machine, arch, problem, elements)
+        _check_types(capability, arch, problem, elements)
         values = {**kernel.operands_by_name, problem.tensors[-1].name: kernel.result}
         shapes = {name: tuple(shape_of(value)) for name, value in values.items()}
         mapping = read_mapping(group, machine, arch, problem)
@@ -104,15 +109,20 @@ def _factors(value: Expr) -> Iterator[bool]:
             yield False
 
 
-def _check_types(machine: Machine, arch: Architecture, problem: Problem, elements: dict[str, str]) -> None:
+def _check_types(capability: Capability, arch: Architecture, problem: Problem, elements: dict[str, str]) -> None:
     """Element types are of one row of the capability; other operands than its own have those of its last one."""
-    capability = multiply_accumulate(machine)
-    assert capability is not None
+    if takes_types(capability, arch, problem, elements):
+        return
+    found = ", ".join(f"{name} {kind}" for name, kind in elements.items())
+    rows = " | ".join(f"{row[0]} = {', '.join(row[1:])}" for row in capability.types)
+    raise TilewrightError("unsupported", problem.name, f"elements of {rows}", found)
+
+
+def takes_types(capability: Capability, arch: Architecture, problem: Problem, elements: Mapping[str, str]) -> bool:
+    """Whether one of the capability's rows of types is that of the problem's tensors."""
     for row in capability.types:
         allowed = dict(zip(capability.operands, row, strict=True))
         roles = zip(problem.tensors, arch.roles(problem), strict=True)
         if all(elements[tensor.name] == allowed[role] for tensor, role in roles):
-            return
-    found = ", ".join(f"{name} {kind}" for name, kind in elements.items())
-    rows = " | ".join(f"{row[0]} = {', '.join(row[1:])}" for row in capability.types)
-    raise TilewrightError("unsupported", problem.name, f"elements of {rows}", found)
+            return True
+    return False

@@ -154,10 +154,11 @@ class Emitter:
         self.inside(blocks[1], lambda: other)
         return op.results[0]
 
-    def array(self, shape: Sequence[int], element: Attribute, *, shared: bool) -> SSAValue:
-        """An array of the block, or of the thread."""
+    def array(self, shape: Sequence[int], element: Attribute, *, shared: bool, aligned: int = 0) -> SSAValue:
+        """An array of the block, or of the thread; it begins at a multiple of `aligned` bytes, if that is said."""
         kind = MemRefType(element, shape, memory_space=SHARED_SPACE) if shared else MemRefType(element, shape)
-        return self.value(memref.AllocaOp(operands=[[], []], result_types=[kind]))
+        properties = {"alignment": IntegerAttr(aligned, 64)} if aligned else {}
+        return self.value(memref.AllocaOp(operands=[[], []], result_types=[kind], properties=properties))
 
     def load(self, array: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
         """An element of an array."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, MemRefType, f16, f32, i32
@@ -22,13 +22,9 @@ def element_of(name: str) -> Attribute:
     return IntegerType(kind.width.data) if isinstance(kind, IntegerType) else kind
 
 
-def kernel_of(plan: Plan, name: str) -> gpu.FuncOp:
-    """The function that a block of threads runs; its arguments are the inputs and the output, in global memory."""
-    return _Kernel(plan, name).function
-
-
-class _Kernel:
-    """A function that is being written."""
+class Kernel:
+    """The function that a block of threads runs, `function`; its arguments are the inputs and the output, in global
+    memory."""
 
     def __init__(self, plan: Plan, name: str) -> None:
         self.plan = plan
@@ -58,8 +54,17 @@ class _Kernel:
         if plan.blocks > 1:
             self._place(emit.value(gpu.BlockIdOp(x)), plan.grid, self.outer)
         self.thread = emit.value(gpu.ThreadIdOp(x)) if plan.block_size > 1 else emit.number(0)
-        if plan.block_size > 1:
-            self._place(self.thread, plan.threads, self.local)
+        self._place_thread()
+        self._make_room()
+
+    def _place_thread(self) -> None:
+        """What a thread works on."""
+        if self.plan.block_size > 1:
+            self._place(self.thread, self.plan.threads, self.local)
+
+    def _make_room(self) -> None:
+        """Arrays in shared memory and in registers."""
+        plan, emit = self.plan, self.emit
         for operand in plan.inputs:
             element = element_of(operand.element)
             if operand.kept[SHARED]:
@@ -129,13 +134,17 @@ class _Kernel:
                 emit.sum([(digit, 1), *self._terms(row, self.outer)], row.low(plan.shared_tile))
                 for row, digit in zip(operand.rows, digits, strict=True)
             ]
-            emit.store(self._read(operand, rows), self.tiles[operand.name], digits)
+            emit.store(self._read(operand, rows), self.tiles[operand.name], self._in_tile(operand, digits))
 
         if size > plan.block_size:
             emit.loop(size, copy, first=self.thread, step=plan.block_size)
         else:
             full = None if size == plan.block_size else emit.compare(self.thread, "slt", size)
             emit.when(full, lambda: copy(self.thread))
+
+    def _in_tile(self, operand: Operand, digits: list[SSAValue]) -> list[SSAValue]:
+        """Indices of an element of a tile in shared memory."""
+        return digits
 
     def _terms(self, row: Row, values: Values) -> list[Term]:
         return [(value, c * stride) for dim, c in row.terms for value, stride in values[dim]]
@@ -168,18 +177,10 @@ class _Kernel:
         low = high = constant
         for row in rows:
             for dim, c in row.terms:
-                last = self.plan.bounds[dim] if row.alone is not None else self._reach(dim)
+                last = self.plan.bounds[dim] if row.alone is not None else self.plan.reach[dim]
                 low += min(0, row.scale * c * (last - 1))
                 high += max(0, row.scale * c * (last - 1))
         return low, high
-
-    def _reach(self, dim: str) -> int:
-        """How far tiles of a dim reach."""
-        plan = self.plan
-        reach = 1
-        for loop in (*plan.grid, *plan.serial, *plan.inner, *plan.threads, *plan.points):
-            reach *= loop.bound if loop.dim == dim else 1
-        return reach
 
     def _element(self, operand: Operand, values: Values) -> SSAValue:
         """The operand's element at the point whose local index is `values`, from where its tile lies."""
@@ -286,42 +287,52 @@ class _Kernel:
 
     def _write(self, depth: int) -> None:
         """Sums go to global memory, added to what is there if they have been there before."""
-        emit, plan, output = self.emit, self.plan, self.plan.output
-        again = [
-            emit.compare(index, "sgt", 0)
-            for index, loop in zip(self.indices, self._chain[:depth], strict=True)
-            if loop.dim not in output.dims and loop.bound > 1
-        ]
-        visited = emit.any(again)
-        box, array = output.box(plan.register_tile), self.globals[output.name]
+        emit, output = self.emit, self.plan.output
+        visited = self._visited(depth)
+        box = output.box(self.plan.register_tile)
 
         def write(digits: list[SSAValue]) -> None:
             rows = [
                 emit.sum([(digit, self._spacing(row)), *self._terms(row, self.local), *self._terms(row, self.outer)])
                 for row, digit in zip(output.rows, digits, strict=True)
             ]
-            ragged = [
-                emit.compare(value, "slt", plan.bounds[row.alone])
-                for row, value in zip(output.rows, rows, strict=True)
-                if row.alone is not None and row.alone in plan.ragged
-            ]
-            indices = [
-                emit.sum([(v, r.scale) for r, v in zip(output.rows, rows, strict=True) if r.axis == axis], constant)
-                for axis, constant in enumerate(output.constants)
-            ]
-            emit.when(emit.all(ragged), lambda: self._put(digits, array, indices, visited))
+            self._put(rows, lambda: emit.load(self.totals, digits), visited)
 
         emit.nest(box, write, unrolled=[True] * len(box))
 
-    def _put(self, digits: list[SSAValue], array: SSAValue, indices: list[SSAValue], visited: SSAValue | None) -> None:
-        """Write a sum; if the element has been `visited` before, add what is there."""
-        emit, output = self.emit, self.plan.output
-        total = emit.load(self.totals, digits)
-        if visited is not None:
-            zero = emit.scalar(0, self.sums)
-            before = emit.either(visited, lambda: self._factor(output, emit.load(array, indices)), zero)
-            total = emit.added(before, total)
-        emit.store(self._narrowed(output, total), array, indices)
+    def _visited(self, depth: int) -> SSAValue | None:
+        """Whether the sums inside so many loops have been in global memory before; None if they never have."""
+        emit = self.emit
+        again = [
+            emit.compare(index, "sgt", 0)
+            for index, loop in zip(self.indices, self._chain[:depth], strict=True)
+            if loop.dim not in self.plan.output.dims and loop.bound > 1
+        ]
+        return emit.any(again)
+
+    def _put(self, rows: Sequence[SSAValue], total: Callable[[], SSAValue], visited: SSAValue | None) -> None:
+        """Write a sum to the element whose digits are these; if it has been `visited` before, add what is there."""
+        emit, plan, output = self.emit, self.plan, self.plan.output
+        ragged = [
+            emit.compare(value, "slt", plan.bounds[row.alone])
+            for row, value in zip(output.rows, rows, strict=True)
+            if row.alone is not None and row.alone in plan.ragged
+        ]
+        indices = [
+            emit.sum([(v, r.scale) for r, v in zip(output.rows, rows, strict=True) if r.axis == axis], constant)
+            for axis, constant in enumerate(output.constants)
+        ]
+        array = self.globals[output.name]
+
+        def put() -> None:
+            value = total()
+            if visited is not None:
+                zero = emit.scalar(0, self.sums)
+                before = emit.either(visited, lambda: self._factor(output, emit.load(array, indices)), zero)
+                value = emit.added(before, value)
+            emit.store(self._narrowed(output, value), array, indices)
+
+        emit.when(emit.all(ragged), put)
 
     def _narrowed(self, output: Operand, value: SSAValue) -> SSAValue:
         kind = element_of(output.element)

@@ -15,6 +15,8 @@ from ...algebra.expr import Access, Statement
 from ...algebra.statement import accesses_of, tensors_of
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
+from ...machine.warps import SIDE, THREADS
+from .matrix import matrix_products, whole_fragments
 
 REGISTERS, SHARED, GLOBAL = range(3)
 """Places in the chain of memories."""
@@ -83,6 +85,9 @@ class Plan:
     `grid` loops are spread over blocks, `serial` ones run in each block around all others, then `inner` ones; `threads`
     are spread over the threads of a block, and `points` run in each thread on its registers.  All outer to inner.
     `factors` are the operands that are multiplied, perhaps one several times.
+
+    Where warps multiply matrices, `threads` and `points` are those of a warp, and `matrix` has the loops inside of all
+    others, over rows, columns and what is summed of a product of fragments.
     """
 
     bounds: Mapping[str, int]
@@ -94,6 +99,7 @@ class Plan:
     inputs: tuple[Operand, ...]
     output: Operand
     factors: tuple[str, ...]
+    matrix: tuple[RunLoop, ...] = ()
 
     @property
     def blocks(self) -> int:
@@ -103,24 +109,29 @@ class Plan:
     @property
     def block_size(self) -> int:
         """Threads of a block."""
-        return prod(loop.bound for loop in self.threads)
+        return prod(loop.bound for loop in self.threads) * (THREADS if self.matrix else 1)
 
     @cached_property
     def register_tile(self) -> dict[str, int]:
-        """Iterations of each dim in a thread's registers."""
-        return {dim: _extent(self.points, dim) for dim in self.bounds}
+        """Iterations of each dim in the registers of a thread, or of a warp."""
+        return {dim: _extent((*self.matrix, *self.points), dim) for dim in self.bounds}
 
     @cached_property
     def shared_tile(self) -> dict[str, int]:
         """Iterations of each dim in a block's shared memory."""
-        loops = (*self.points, *self.threads, *self.inner)
+        loops = (*self.matrix, *self.points, *self.threads, *self.inner)
+        return {dim: _extent(loops, dim) for dim in self.bounds}
+
+    @cached_property
+    def reach(self) -> dict[str, int]:
+        """How far all loops over a dim reach together."""
+        loops = (*self.matrix, *self.points, *self.threads, *self.inner, *self.serial, *self.grid)
         return {dim: _extent(loops, dim) for dim in self.bounds}
 
     @cached_property
     def ragged(self) -> frozenset[str]:
         """Dims whose tiles reach beyond the bound."""
-        loops = (*self.points, *self.threads, *self.inner, *self.serial, *self.grid)
-        return frozenset(dim for dim, bound in self.bounds.items() if _extent(loops, dim) > bound)
+        return frozenset(dim for dim, bound in self.bounds.items() if self.reach[dim] > bound)
 
     @property
     def shared_elements(self) -> dict[str, int]:
@@ -131,7 +142,13 @@ class Plan:
     def register_elements(self) -> dict[str, int]:
         """Elements of each operand in a thread's registers."""
         staged = [x for x in (*self.inputs, self.output) if x.kept[REGISTERS]]
-        return {x.name: prod(x.box(self.register_tile)) for x in staged}
+        threads = THREADS if self.matrix else 1
+        return {x.name: prod(x.box(self.register_tile)) // threads for x in staged}
+
+    @property
+    def exchanged_bytes(self) -> int:
+        """Bytes of shared memory through which warps hand on their fragments of sums."""
+        return self.block_size // THREADS * 4 * SIDE**2 if self.matrix else 0
 
     @property
     def guarded(self) -> tuple[str, ...]:
@@ -161,28 +178,15 @@ def plan_of(
     Raises `TilewrightError` (kind `unsupported`) where a sum is spread over blocks or threads, or where two points of
     different sums write one element.
     """
-    output = next(tensor.name for tensor in problem.tensors if tensor.is_output)
-    uses = {a.tensor: a for a in accesses_of(statement.value) if isinstance(a, Access)}
-    assert isinstance(statement.target, Access)
-    uses[output] = statement.target
-    operands = {
-        tensor.name: Operand(
-            tensor.name,
-            elements[tensor.name],
-            shapes[tensor.name],
-            _rows(index_forms(uses[tensor.name]), tensor.coefficients, problem),
-            tuple(form.const for form in index_forms(uses[tensor.name])),
-            pads.get(tensor.name, 0),
-            (tensor.name not in mapping.levels[REGISTERS].bypass, tensor.name not in mapping.levels[SHARED].bypass),
-        )
-        for tensor in problem.tensors
-    }
-    target = replace(operands.pop(output), kept=(True, False))
+    operands = _operands(statement, problem, mapping, shapes, elements, pads)
+    target = replace(operands.pop(tensors_of(statement)[0]), kept=(True, False))
     if any(row.alone is None for row in target.rows):
         found = "an output whose elements gather several of them"
         raise TilewrightError("unsupported", problem.name, "one dim in each index of the output", found)
     factors = tuple(access.tensor for access in accesses_of(statement.value) if isinstance(access, Access))
-    loops = _loops(problem, mapping)
+    whole = whole_fragments(problem, arch, mapping)
+    matrix = () if whole is None else tuple(RunLoop(problem.dims[x.dim], x.bound, 1) for x in whole.levels[0].spatial)
+    loops = _loops(problem, whole or mapping)
     reduced = set(problem.dims) - target.dims
     spread = next((loop for loop in (*loops[3], *loops[4]) if loop.dim in reduced and loop.bound > 1), None)
     if spread is not None:
@@ -199,7 +203,12 @@ def plan_of(
         tuple(operands[name] for name in tensors_of(statement)[1:]),
         target,
         factors,
+        matrix,
     )
+    if matrix:
+        plan = replace(plan, inputs=tuple(replace(x, kept=(False, x.kept[SHARED])) for x in plan.inputs))
+        check_matrix(plan, problem)
+        return _dealt(plan)
     return _staged(_dealt(plan), arch.levels[REGISTERS].capacity_words)
 
 
@@ -221,6 +230,48 @@ def _rows(forms: Sequence[Affine], coefficients: Iterable[Sequence[int]], proble
                 found.append(Row(axis, form.coefficient(some) // steps[some], tuple(steps.items())))
             left = {dim: c for dim, c in left.items() if dim in moving and dim not in row}
     return tuple(found)
+
+
+def _operands(
+    statement: Statement,
+    problem: Problem,
+    mapping: LoopMapping,
+    shapes: Mapping[str, tuple[int, ...]],
+    elements: Mapping[str, str],
+    pads: Mapping[str, float],
+) -> dict[str, Operand]:
+    output = next(tensor.name for tensor in problem.tensors if tensor.is_output)
+    uses = {a.tensor: a for a in accesses_of(statement.value) if isinstance(a, Access)}
+    assert isinstance(statement.target, Access)
+    uses[output] = statement.target
+    return {
+        tensor.name: Operand(
+            tensor.name,
+            elements[tensor.name],
+            shapes[tensor.name],
+            _rows(index_forms(uses[tensor.name]), tensor.coefficients, problem),
+            tuple(form.const for form in index_forms(uses[tensor.name])),
+            pads.get(tensor.name, 0),
+            (tensor.name not in mapping.levels[REGISTERS].bypass, tensor.name not in mapping.levels[SHARED].bypass),
+        )
+        for tensor in problem.tensors
+    }
+
+
+def check_matrix(plan: Plan, problem: Problem) -> None:
+    """Raise `TilewrightError` (kind `unsupported`) where warps cannot multiply what the plan has as matrices."""
+    dims = tuple(problem.dims.index(loop.dim) for loop in plan.matrix)
+    names = ", ".join(loop.dim for loop in plan.matrix)
+    if dims not in list(matrix_products(problem)) or len(plan.factors) != 2:
+        expected = "rows of the first factor, what both sum, and columns of the second"
+        raise TilewrightError("unsupported", problem.name, expected, names)
+    apart = [x.name for x in plan.inputs if not x.kept[SHARED]]
+    if apart:
+        lever = f"hold {apart[0]} there"
+        raise TilewrightError("unsupported", problem.name, "factors in shared memory", f"{apart[0]} not", lever)
+    if plan.matrix[1].dim in plan.guarded:
+        found = f"tiles of {plan.matrix[1].dim} beyond its bound, where numbers other than 0 are read"
+        raise TilewrightError("unsupported", problem.name, "sums of 0 beyond the bound", found)
 
 
 def _loops(problem: Problem, mapping: LoopMapping) -> tuple[tuple[RunLoop, ...], ...]:

@@ -8,7 +8,8 @@ import pytest
 import tilewright
 from tilewright.errors import TilewrightError
 
-TEXT = (Path(tilewright.__file__).parent / "targets/gpu_k80.acg").read_text()
+TARGETS = Path(tilewright.__file__).parent / "targets"
+TEXT = (TARGETS / "gpu_k80.acg").read_text()
 
 
 def test_the_shipped_machine_is_one(tmp_path: Path):
@@ -32,5 +33,29 @@ def test_broken_rules_are_told(old: str, new: str, message: str, tmp_path: Path)
         text = text.replace("holds I, W;", "").replace("Global -> Shared", "Global <-> Shared")
         text = text.replace("link Core -> Register -> Global", "link Core -> Register")
     (tmp_path / "m.acg").write_text(text)
+    with pytest.raises(TilewrightError, match=message):
+        tilewright.load_target(tmp_path / "m.acg")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (r"k <= 16 lanes 4", "k <= 8 lanes 4", "capability Tensor.mma.*a product of matrices, `dims m <= 16 lanes 16"),
+        (r"I\{m, k\} \* W\{k, n\}", "I{k, m} * W{k, n}", "capability Tensor.mma.*a product of matrices"),
+        (
+            r"types f32 = f16, f16 \| f16",
+            "types f32 = f32, f32 | f16",
+            "types f32 = f16, f16 or .*found f32 = f32, f32",
+        ),
+        (r"\[264\]", "[132]", "compute Tensor.*an instance for each 32 of 16896 threads, .*found 264, 264"),
+        (
+            r"Shared -> Fragment",
+            "Global -> Fragment",
+            "capability Tensor.mma.*a memory of fragments below Shared, Global",
+        ),
+    ],
+)
+def test_units_that_warps_cannot_use_are_told(old: str, new: str, message: str, tmp_path: Path):
+    (tmp_path / "m.acg").write_text(re.sub(old, new, (TARGETS / "gpu_h100.acg").read_text()))
     with pytest.raises(TilewrightError, match=message):
         tilewright.load_target(tmp_path / "m.acg")

@@ -59,7 +59,7 @@ def drawn(text: str, types: dict[str, str] | None, seed: int) -> ThreadKernel:
     spread = np.prod(batch.spatial_x * batch.spatial_y, axis=(1, 2))
     best = int(np.argmax(np.where(prices.valid, spread, 0)))
     mapping: LoopMapping = batch.mapping(best, larger)
-    return kernel_from(layer.name, einsum_module(text, types), "gpu_k80", layer.problem, mapping)
+    return kernel_from(layer.name, einsum_module(text, types), "gpu_k80", arch, layer.problem, mapping)
 
 
 KERNELS = {

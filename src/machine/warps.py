@@ -1,0 +1,48 @@
+"""Units on which the threads of a warp multiply matrices together, as GPUs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..algebra.statement import access_dims, accesses
+from .complaint import Complaint
+from .memory_chain import memory_chain
+from .model import Capability, Machine, Memory
+
+SIDE = 16
+"""Rows, columns and summed elements of a product of fragments."""
+
+THREADS = 32
+"""Threads of a warp."""
+
+FORM = f"`dims m <= {SIDE} lanes {SIDE}, n <= {SIDE} lanes {SIDE}, k <= {SIDE}; O{{m, n}} += I{{m, k}} * W{{k, n}};`"
+
+
+def matrix_complaints(
+    machine: Machine, capability: Capability, outer: tuple[Memory, ...], threads: int
+) -> Iterator[Complaint]:
+    """What is wrong with a capability that warps execute, below the `outer` memories that their `threads` have, too."""
+    subject, chain = f"capability {capability.node}.{capability.name}", memory_chain(machine, capability)
+    if len(chain.memories) != 3 or chain.memories[1:] != outer:
+        expected = f"a memory of fragments below {', '.join(memory.name for memory in outer)}"
+        yield Complaint(subject, expected, ", ".join(memory.name for memory in chain.memories) or "none")
+        return
+    if not _multiplies_matrices(capability):
+        yield Complaint(subject, f"a product of matrices, {FORM}", "another one")
+        return
+    if any(row[1:] != ("f16", "f16") or row[0] not in ("f16", "f32") for row in capability.types):
+        found = " | ".join(f"{row[0]} = {', '.join(row[1:])}" for row in capability.types)
+        yield Complaint(subject, "types f32 = f16, f16 or f16 = f16, f16", found)
+    counts = [node.instances_x * node.instances_y for node in (chain.memories[0], chain.compute)]
+    if counts != [threads // THREADS] * 2 or threads % THREADS:
+        expected = f"an instance for each {THREADS} of {threads} threads, with a {chain.memories[0].name}"
+        yield Complaint(f"compute {capability.node}", expected, f"{counts[1]}, {counts[0]}")
+
+
+def _multiplies_matrices(capability: Capability) -> bool:
+    if len(capability.dims) != 3:
+        return False
+    m, n, k = capability.dims
+    full = all(dim.limit == SIDE for dim in capability.dims) and m.lanes == n.lanes == SIDE
+    indices = [access_dims(access) for access in accesses(capability.statement)]
+    return full and SIDE % k.lanes == 0 and indices == [(m.name, n.name), (m.name, k.name), (k.name, n.name)]

@@ -1,0 +1,182 @@
+"""The kernel of a plan whose warps multiply fragments of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from ...dialects.warp import ClearOp, LoadOp, MultiplyOp, StoreOp, fragment
+from ...machine.warps import SIDE, THREADS
+from .emit import Term
+from .kernel import Kernel, Values, element_of
+from .plan import Operand, RunLoop
+
+ALIGNED = 32
+"""Bytes that an array begins at a multiple of, where warps load fragments from it."""
+
+
+class MatrixKernel(Kernel):
+    """A kernel in which a warp takes the place of a thread, and a fragment that of an element in registers.
+
+    In tiles in shared memory an axis of whole lines of 16 comes last.  Fragments of sums leave through shared memory,
+    from where the warp's threads write the elements that there are.
+    """
+
+    def _place_thread(self) -> None:
+        warp, self.lane = self.emit.digits(self.thread, [self.plan.block_size // THREADS, THREADS])
+        self.warp = warp
+        self._place(warp, self.plan.threads, self.local)
+
+    def _make_room(self) -> None:
+        plan, emit = self.plan, self.emit
+        rows, summed, columns = (loop.dim for loop in plan.matrix)
+        left = next(x for x in plan.inputs if rows in x.dims)
+        right = next(x for x in plan.inputs if columns in x.dims)
+        self.sides = {"left": (left, (rows, summed)), "right": (right, (summed, columns))}
+        self.outputs = [loop for loop in plan.points if loop.dim in plan.output.dims]
+        for role, (x, _) in self.sides.items():
+            self.tiles[x.name] = emit.array(self._shape(role), element_of(x.element), shared=True, aligned=ALIGNED)
+            self.fragments[x.name] = self._array(self._own(x), role)
+        self.totals = self._array(self.outputs, "sums")
+        self.exchange = emit.array([plan.block_size // THREADS, SIDE, SIDE], f32, shared=True, aligned=ALIGNED)
+
+    def _array(self, loops: Sequence[RunLoop], role: str) -> SSAValue:
+        return self.emit.array([loop.bound for loop in loops] or [1], fragment(role), shared=False)
+
+    def _own(self, x: Operand) -> list[RunLoop]:
+        """The loops whose points are fragments of an operand: those of the output that move it."""
+        return [loop for loop in self.outputs if loop.dim in x.dims]
+
+    def _axes(self, role: str) -> tuple[int, int]:
+        """Which of the operand's digits a fragment's two indices are."""
+        x, dims = self.sides[role]
+        first, second = (next(i for i, row in enumerate(x.rows) if dim in dict(row.terms)) for dim in dims)
+        return first, second
+
+    def _order(self, role: str) -> list[int]:
+        """The operand's digits as a tile has them: the one whose elements are neighbours comes last."""
+        rows = self.sides[role][0].rows
+        last = max(place for place in self._axes(role) if rows[place].alone is not None)
+        return [*(place for place in range(len(rows)) if place != last), last]
+
+    def _by_columns(self, role: str) -> bool:
+        """Whether neighbours in an operand's tile are of one column of a fragment."""
+        return self._order(role)[-1] == self._axes(role)[0]
+
+    def _shape(self, role: str) -> list[int]:
+        box = self.sides[role][0].box(self.plan.shared_tile)
+        return [box[place] for place in self._order(role)]
+
+    def _in_tile(self, operand: Operand, digits: list[SSAValue]) -> list[SSAValue]:
+        role = next(role for role, (x, _) in self.sides.items() if x is operand)
+        return [digits[place] for place in self._order(role)]
+
+    def _clear(self) -> None:
+        self._each(self.outputs, lambda place: self.emit.add(ClearOp(self.totals, self._at_point(self.outputs, place))))
+
+    def _points(self) -> None:
+        """For each point that is summed, fragments are loaded, and all pairs of them multiplied."""
+        emit, plan = self.emit, self.plan
+        loops = [loop for loop in plan.points if loop.dim not in plan.output.dims]
+
+        def point(values: list[SSAValue]) -> None:
+            local = self._moved(self.local, loops, values)
+            guards = [
+                emit.compare(emit.sum([*self.outer[dim], *local[dim]]), "slt", plan.bounds[dim]) for dim in plan.guarded
+            ]
+            emit.when(emit.all(guards), lambda: self._product(local))
+
+        emit.nest([loop.bound for loop in loops], point, unrolled=[False] * len(loops))
+
+    def _product(self, local: Values) -> None:
+        for role in self.sides:
+            self._load(role, local)
+        factors = [self.sides[role][0] for role in ("left", "right")]
+
+        def multiply(place: list[SSAValue]) -> None:
+            a, b = ((self.fragments[x.name], self._at_point(self._own(x), self._picked(x, place))) for x in factors)
+            sums = self.totals, self._at_point(self.outputs, place)
+            self.emit.add(MultiplyOp(a, b, sums, (self._by_columns("left"), self._by_columns("right"))))
+
+        self._each(self.outputs, multiply)
+
+    def _picked(self, x: Operand, place: list[SSAValue]) -> list[SSAValue]:
+        return [value for loop, value in zip(self.outputs, place, strict=True) if loop.dim in x.dims]
+
+    def _load(self, role: str, local: Values) -> None:
+        """Fill all fragments of an operand from its tile."""
+        (x, dims), axes, order = self.sides[role], self._axes(role), self._order(role)
+        loops, tile, shape = self._own(x), self.plan.shared_tile, self._shape(role)
+        by_columns = self._by_columns(role)
+        line = axes[1] if by_columns else axes[0]
+        dim = dims[1] if by_columns else dims[0]
+        leading = dict(x.rows[line].terms)[dim] * prod(shape[order.index(line) + 1 :])
+
+        def load(place: list[SSAValue]) -> None:
+            values = self._moved(local, loops, place)
+            digits = [self.emit.sum(self._terms(row, values), -row.low(tile)) for row in x.rows]
+            source = self.tiles[x.name], self._in_tile(x, digits)
+            target = self.fragments[x.name], self._at_point(loops, place)
+            self.emit.add(LoadOp(source, target, leading, by_columns))
+
+        self._each(loops, load)
+
+    def _write(self, depth: int) -> None:
+        """Each fragment of sums is handed on to the warp's threads, which write its elements."""
+        emit, plan = self.emit, self.plan
+        visited = self._visited(depth)
+        rows, _, columns = (loop.dim for loop in plan.matrix)
+        places = [next(i for i, row in enumerate(plan.output.rows) if row.alone == dim) for dim in (rows, columns)]
+        by_columns = places[0] > places[1]
+        dims = (columns, rows) if by_columns else (rows, columns)
+
+        def write(place: list[SSAValue]) -> None:
+            values = self._moved(self.local, self.outputs, place)
+            source = self.totals, self._at_point(self.outputs, place)
+            target = self.exchange, [self.warp, emit.number(0), emit.number(0)]
+            emit.add(StoreOp(source, target, SIDE, by_columns))
+            emit.add(gpu.BarrierOp())
+
+            def element(number: SSAValue) -> None:
+                inside = emit.digits(number, [SIDE, SIDE])
+                steps: dict[str, list[Term]] = {dim: [(value, 1)] for dim, value in zip(dims, inside, strict=True)}
+                found = [
+                    emit.sum(
+                        [
+                            *self._terms(row, values),
+                            *self._terms(row, self.outer),
+                            *((value, c * s) for dim, c in row.terms for value, s in steps.get(dim, [])),
+                        ]
+                    )
+                    for row in plan.output.rows
+                ]
+                self._put(found, lambda: emit.load(self.exchange, [self.warp, *inside]), visited)
+
+            emit.loop(SIDE * SIDE, element, first=self.lane, step=THREADS)
+            emit.add(gpu.BarrierOp())
+
+        self._each(self.outputs, write)
+
+    def _each(self, loops: Sequence[RunLoop], body: Callable[[list[SSAValue]], object]) -> None:
+        """Unrolled loops over the fragments of an array."""
+        bounds = [loop.bound for loop in loops]
+
+        def run(values: list[SSAValue]) -> None:
+            body(values)
+
+        self.emit.nest(bounds, run, unrolled=[True] * len(bounds))
+
+    def _at_point(self, loops: Sequence[RunLoop], place: list[SSAValue]) -> list[SSAValue]:
+        return place if loops else [self.emit.number(0)]
+
+    def _moved(self, local: Values, loops: Sequence[RunLoop], values: list[SSAValue]) -> dict[str, list[Term]]:
+        """Where loops are, beside where others are."""
+        found = {dim: list(terms) for dim, terms in local.items()}
+        for loop, value in zip(loops, values, strict=True):
+            if loop.bound > 1:
+                found[loop.dim].append((value, loop.stride))
+        return found
