@@ -43,4 +43,5 @@ def role_complaints(
     unknown = [name for name in names if name not in (*required, *optional)]
     if missing or unknown:
         found = f"no {missing[0]}" if missing else f"`{unknown[0]}`"
-        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found)
+        lever = f"bind a field or a number to {missing[0]}" if missing else f"leave {unknown[0]} out"
+        yield Complaint(subject, f"roles {', '.join((*required, *optional)) or 'none'} of {action.kind}", found, lever)

@@ -147,16 +147,21 @@ def _ifield(machine: Machine, mnemonic: Mnemonic, word: str, what: str, unsigned
         yield Complaint(f"mnemonic {mnemonic.name}", f"{kind} or a number for {what}", f"`{word}`")
 
 
-def _exactly(subject: str, what: str, expected: Iterable[str], found: Iterable[str]) -> Iterator[Complaint]:
+def _exactly(
+    subject: str, what: str, expected: Iterable[str], found: Iterable[str], lever: str = ""
+) -> Iterator[Complaint]:
     expected, found = list(expected), list(found)
     if sorted(expected) != sorted(found):
-        yield Complaint(subject, f"{what} {', '.join(expected) or 'none'}", ", ".join(found) or "none")
+        yield Complaint(subject, f"{what} {', '.join(expected) or 'none'}", ", ".join(found) or "none", lever)
 
 
 def _extents(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     limits = {dim.name: dim.limit for dim in capability.dims}
     subject = f"mnemonic {mnemonic.name}"
-    yield from _exactly(subject, "extents of", limits, [dim for dim, _ in mnemonic.extents])
+    named = [dim for dim, _ in mnemonic.extents]
+    unbound = next((dim for dim in limits if dim not in named), None)
+    lever = f"bind a field or a number to {unbound}: `extents {unbound} FIELD`" if unbound is not None else ""
+    yield from _exactly(subject, "extents of", limits, named, lever)
     if not limits:
         yield Complaint(subject, f"a capability with dims, as {mnemonic.node}.{mnemonic.capability} has not", "none")
     for dim, word in mnemonic.extents:

@@ -149,6 +149,15 @@ def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     yield from wrong
     if wrong or action is None:
         return
+    bounds = [role for role, _ in action.roles if role in ("last", "iterations")]
+    if action.kind == "loop" and len(bounds) != 1:
+        lever = "bind a field of the instruction to one of them"
+        yield Complaint(
+            f"mnemonic {mnemonic.name}",
+            "a bound of the loop, last or iterations",
+            " and ".join(bounds) or "none",
+            lever,
+        )
     for role, word in action.roles:
         yield from _role(machine, mnemonic, role, word)
 

@@ -168,7 +168,8 @@ def _walk(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Itera
     bounds = [name for name, _ in mnemonic.extents]
     if sorted(bounds) != sorted(LOOPS):
         missing = next((name for name in LOOPS if name not in bounds), "another")
-        yield Complaint(subject, f"extents of the loops {', '.join(LOOPS)}", f"no bound of {missing}")
+        lever = f"say `extents {', '.join(f'{name} FIELD' for name in LOOPS)};`, or 1 for a loop that there is not"
+        yield Complaint(subject, f"extents of the loops {', '.join(LOOPS)}", f"no bound of {missing}", lever)
     for name, word in mnemonic.extents:
         yield from _number(machine, mnemonic, word, f"the extent of {name}")
         if word == "0":

@@ -57,7 +57,11 @@ RULES = {
     ),
     "micro reach": ("DST index ACC, SRC", "DST 10, SRC", "11 bits that number all 2048 elements of ACC"),
     "statement": ("O{n} += X{k} * W{n, k};", "O{n} max= X{k} * W{n, k};", "for micro-ops"),
-    "bound": (WALK, WALK.replace("outer OUTER, inner INNER;", "outer OUTER;", 1), "no bound of inner"),
+    "bound": (
+        WALK,
+        WALK.replace("outer OUTER, inner INNER;", "outer OUTER;", 1),
+        "no bound of inner; say `extents outer FIELD",
+    ),
     "bound 0": (WALK, WALK.replace("inner INNER;", "inner 0;", 1), "an extent of inner of at least 1"),
     "operands": (GEMM, "", "operands O, W, X"),
     "memory": (GEMM, GEMM.replace("W WGT", "W DRAM2"), "a memory on chip for W"),

@@ -26,6 +26,16 @@ BROKEN = {
         "action body { count COUNT, count 1 }",
         "each role of body once",
     ),
+    "loop without a bound": (
+        "action loop { id LOOP, last LAST }",
+        "action loop { id LOOP }",
+        "expected a bound of the loop, last or iterations, found none; bind a field",
+    ),
+    "repeat without a bound": (
+        "action repeat { id LOOP, iterations COUNT }",
+        "action repeat { id LOOP }",
+        "found no iterations; bind a field or a number to iterations",
+    ),
     "unknown field": (
         "action body { count COUNT, nested NESTED }",
         "action body { count CNT }",
