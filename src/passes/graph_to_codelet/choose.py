@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import ceil
+from math import ceil, prod
 
 from ...algebra.allocation import BumpAllocator
 from ...costs.stages.code import COLUMNS, KIND, OFF_BYTES, ROWS, STORE, read_code
@@ -16,6 +16,7 @@ from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet
 from ..codelet_to_queues.tree import Codelet
 from ..codelet_to_stages.emit import StageEmitter
+from .along import axes_of
 from .layer import LayerBuilder
 from .works import Tiles, Work, require_room
 
@@ -138,13 +139,14 @@ def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     sums = result.elements
     passes = 1 + sum(step.passes for step in work.steps) + 15 * work.wide
     stored = 16 * sums * (4 if work.wide else 1)
+    rows, columns = work.reach(tiles.rows, tiles.columns)
     if work.maximum:
-        passes = 2 + 2 * window.taps + 2 * window.row_step * window.column_step
+        taps = prod(axis.applied for axis in axes_of(work, tiles)) / (result.height * result.width)
+        passes = 2 + 2 * taps + 2 * rows * columns / tiles.block_elements
     slices = maps * ceil(result.blocks / tiles.slice_blocks)
     walks = maps * blocks * (work.weight_parts * window.taps) + slices * (passes + 1)
     products = 0 if work.maximum else sums * work.weight_parts * window.taps
     compute = products + sums * passes + OVERHEAD_CYCLES * walks
-    rows, columns = window.reach(tiles.rows, tiles.columns)
     rows, columns = min(rows, work.sources[0].height), min(columns, work.sources[0].width)
     total = len(work.sources) * result.blocks if work.diagonal else work.parts
     again = 1 if work.diagonal else blocks

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -25,6 +26,7 @@ from ...dialects.nest_attributes import BindingAttr, StatementAttr, ValuesAttr
 from ...dialects.types import si8
 from ...machine.model import Memory, Mnemonic
 from ...machine.stage_isa import StageIsa
+from .along import Along, axes_of
 from .scales import shifts_of
 from .works import Applied, Tiles, Work, copies, index
 
@@ -82,12 +84,17 @@ class LayerBuilder:
         dims = {"n": result.samples, "k": result.blocks, "p": result.height, "q": result.width}
         dims |= {"r": taps.rows, "s": taps.columns}
         if work.maximum:
-            dims |= dict(zip(("y", "x"), taps.reach(result.height, result.width), strict=True))
+            dims |= {axis.over: axis.reach(axis.count) for axis in self.axes}
         elif work.diagonal:
             dims["j"] = work.weight_parts
         else:
             dims |= {f"c{number}": plane.blocks for number, plane in enumerate(work.sources)}
         return {**dims, "m": self.isa.lanes, "e": self.isa.depth}
+
+    @property
+    def axes(self) -> tuple[Along, Along]:
+        """Rows and columns of a maximum."""
+        return axes_of(self.work, self.tiles)
 
     @property
     def sum(self) -> str:
@@ -236,9 +243,10 @@ class LayerBuilder:
 
     def largest(self, tensors: Mapping[SSAValue, SSAValue], sums: SSAValue, extents: Extents) -> Ops:
         """The input becomes sums beside the result's, which take the largest of each tap."""
-        work, taps = self.work, self.work.window
-        inside = {**extents, **dict(zip("yx", taps.reach(extents["p"], extents["q"]), strict=True))}
-        place = work.sources[0].at("k", index(("y", 1), more=-taps.top), index(("x", 1), more=-taps.left), "e")
+        work, axes = self.work, self.axes
+        inside = {**extents, **{axis.over: axis.reach(extents[axis.dim]) for axis in axes}}
+        down, along = (index((axis.over, 1), more=-axis.before * (not axis.whole)) for axis in axes)
+        place = work.sources[0].at("k", down, along, "e")
         count, kept = copies(work, self.tiles).rows, work.kept_sources[0]
         rows = self.local([f"X0[{place}]"], self.isa.rows, inside, count, kept=kept)
         one, area, walk = "W[0, 0, 0, 0, m, e]", "n, k, y, x, m", ("k", "y", "x")
@@ -248,11 +256,15 @@ class LayerBuilder:
         body += [weights, TransferOp(tensors[work.weights], weights.result), beside]
         body += [self.clear(beside.result, area, walk), self.compute(self.isa.products, statement, values, walk)]
         body.append(self.apply("add", sums, LOWEST))
-        for row in range(0, taps.rows * taps.row_gap, taps.row_gap):
-            for column in range(0, taps.columns * taps.column_gap, taps.column_gap):
-                y, x = index(("p", taps.row_step), more=row), index(("q", taps.column_step), more=column)
-                body.append(self.combine("max", sums, beside.result, f"n, k, {y}, {x}, m"))
-        return [SpanOp("y", taps.row(), _region([SpanOp("x", taps.column(), _region(body))]))]
+        for row, column in product(*(axis.taps for axis in axes)):
+            y, x = (axis.tap(tap) for axis, tap in zip(axes, (row, column), strict=True))
+            most: Ops = [self.combine("max", sums, beside.result, f"n, k, {y}, {x}, m")]
+            for axis, tap in zip(axes, (row, column), strict=True):
+                most = axis.part(tap, most)
+            body += most
+        for axis in reversed(axes):
+            body = body if axis.whole else [SpanOp(axis.over, axis.span, _region(body))]
+        return body
 
     def finish(self, sums: LocalOp, vectors: Sequence[SSAValue], result: SSAValue, extents: Extents) -> Ops:
         """The steps of a slice, and its store."""

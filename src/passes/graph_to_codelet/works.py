@@ -182,6 +182,15 @@ class Work:
         """Copies of the sums beside them."""
         return max((step.target for step in self.steps), default=0)
 
+    def reach(self, rows: int, columns: int) -> tuple[int, int]:
+        """Rows and columns on chip for so many of the result; a maximum over all of them has none of the padding."""
+        plane, (height, width) = self.sources[0], self.window.reach(rows, columns)
+        if self.maximum and rows >= self.result.height:
+            height = min(height - self.window.top, plane.height)
+        if self.maximum and columns >= self.result.width:
+            width = min(width - self.window.left, plane.width)
+        return height, width
+
     def of_one_image(self) -> Work:
         """The same layer, where all maps have a single element a sample: samples are columns then."""
         planes = (*self.sources, self.result)
@@ -253,7 +262,7 @@ def copies(work: Work, tiles: Tiles) -> Copies:
 def require_room(isa: StageIsa, work: Work, tiles: Tiles) -> None:
     """Raises `InfeasibleError` where a memory has not the elements that tiles take."""
     window = work.window
-    rows, columns = window.reach(tiles.rows, tiles.columns)
+    rows, columns = work.reach(tiles.rows, tiles.columns)
     down = 1 if work.maximum else window.skips(tiles.rows, tiles.columns)[0]
     area = ceil(rows / down) * columns
     depth = len(work.sources) * tiles.blocks if work.diagonal else tiles.parts

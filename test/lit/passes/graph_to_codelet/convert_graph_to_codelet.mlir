@@ -31,13 +31,16 @@ func.func @main(%x: tensor<1x32x6x6xsi8>) -> tensor<1x16x3x3xsi8> attributes {gr
   func.return %y : tensor<1x16x3x3xsi8>
 }
 
-// A maximum reads sums only: the input becomes sums first, all that the windows of the result reach.
+// A maximum reads sums only: the input becomes sums first.  Of axes that tiles cut it is all that the windows of a tile reach.
+// CHECK:      codelet.loop p step
 // CHECK:      codelet.span y over "2*p + r" {
-// CHECK-NEXT:   codelet.span x over "2*q + s" {
-// CHECK-NEXT:     %x0{{.*}} = codelet.local "X0[n, k, y, x, e]" kept : !codelet.surrogate<1x1x4x4x16xsi8, @INP>
-// CHECK:          %a = codelet.local "A[n, k, y, x, m]" : !codelet.surrogate<1x1x4x4x16xi32, @ACC>
-// CHECK:          codelet.compute @LANES::@vectors "O[n, k, p, q, m] = max(O[n, k, p, q, m], A[n, k, 2 * p + 1, 2 * q + 1, m])"
-func.func @most(%x: tensor<1x16x4x4xsi8>) -> tensor<1x16x2x2xsi8> attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
-  %y = graph.pool max %x kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] {name = "most"} : (tensor<1x16x4x4xsi8>) -> tensor<1x16x2x2xsi8>
-  func.return %y : tensor<1x16x2x2xsi8>
+// CHECK-NEXT:   %x0{{.*}} = codelet.local "X0[n, k, y - 1, x, e]" buffers 2 kept
+// CHECK:          codelet.transfer %X0 -> %x0{{.*}} pad -128 : si8
+// CHECK:          %a = codelet.local "A[n, k, y, x, m]"
+// CHECK:          codelet.part q from 1 to 12 {
+// CHECK-NEXT:       codelet.compute @LANES::@vectors "O[n, k, p, q, m] = max(O[n, k, p, q, m], A[n, k, 2 * p, 2 * q - 1, m])"
+// CHECK:          codelet.compute @LANES::@vectors "O[n, k, p, q, m] = max(O[n, k, p, q, m], A[n, k, 2 * p, 2 * q, m])"
+func.func @most(%x: tensor<1x16x160x24xsi8>) -> tensor<1x16x80x12xsi8> attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
+  %y = graph.pool max %x kernel [3, 3] strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] {name = "most"} : (tensor<1x16x160x24xsi8>) -> tensor<1x16x80x12xsi8>
+  func.return %y : tensor<1x16x80x12xsi8>
 }
