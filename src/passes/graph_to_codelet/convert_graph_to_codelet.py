@@ -113,7 +113,17 @@ class StagesProgram:
         """Bytes with 128 more or less, which is the same for the 8 bits that are stored, or as they are."""
         weights, shared = self.places.diagonals(f"{name}.signed", np.ones((1, 1, 1), np.int64))
         steps = (Applied("add", number=added),)
-        work = Work(name, (name,), (source,), result, Window(), weights, True, shared, steps=steps)
+        work = Work(
+            name=name,
+            nodes=(name,),
+            window=Window(),
+            diagonal=True,
+            sources=(source,),
+            result=result,
+            weights=weights,
+            shared=shared,
+            steps=steps,
+        )
         return work.of_one_image()
 
     def _needed(self, last: ReturnOp) -> list[graph.LayerOp]:
@@ -169,19 +179,14 @@ class StagesProgram:
         else:
             weights = places.weights(found.name, found.weights, found.window)
         made = Work(
-            found.name,
-            found.nodes,
-            tuple(places.plane(value) for value in found.sources),
-            places.plane(found.value),
-            found.window,
-            weights,
-            found.diagonal,
-            shared,
-            found.maximum,
-            len(digits),
-            tuple(self._applied(found.name, step, channels) for step in found.steps),
-            found.pad,
-            element_of(found.value) == i32,
+            **found.form,
+            sources=tuple(places.plane(value) for value in found.sources),
+            result=places.plane(found.value),
+            weights=weights,
+            shared=shared,
+            digits=len(digits),
+            steps=tuple(self._applied(found.name, step, channels) for step in found.steps),
+            wide=element_of(found.value) == i32,
         )
         return made.of_one_image()
 

@@ -6,7 +6,8 @@ What the machine has no way to do is refused by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from ...dialects.types import element_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...resources import Resources, weight_array
 from .scales import Scale, Step, bounds, shifts_of, steps_of
-from .works import Window
+from .works import Form, Window
 
 Numbers = NDArray[np.int64]
 
@@ -26,26 +27,20 @@ UNSIGNED = 128
 """Bytes without a sign lie as signed ones, so much less."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """A layer before its tensors have places.
+@dataclass(frozen=True, kw_only=True)
+class Found(Form):
+    """A layer before its tensors have places; its result is `value`.
 
     `weights` are [out, in, taps] for products; with `diagonal` [sources, channels or 1, taps], of any size.  `bias` has
-    an element for each channel of the result, or one; `steps` are what becomes of the sums.  Outside of the map lies
-    `pad`.  Sums are to be taken `doubled` powers of two larger.
+    an element for each channel of the result, or one; `steps` are what becomes of the sums.  Sums are to be taken
+    `doubled` powers of two larger.
     """
 
     value: SSAValue
-    name: str
-    nodes: tuple[str, ...]
     sources: tuple[SSAValue, ...]
-    window: Window
     weights: Numbers
-    bias: Numbers
-    diagonal: bool = False
-    maximum: bool = False
+    bias: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
     steps: tuple[Step, ...] = ()
-    pad: int = 0
     doubled: int = 0
 
     @property
@@ -137,7 +132,7 @@ class Reader:
         rows = np.cumsum([0, *sizes])
         for row, start, size in zip(rows, starts, sizes, strict=False):
             weights[row + np.arange(size), start + np.arange(size)] = 1
-        return Found(op.result, *_named(op), tuple(op.pieces), Window(), weights, np.zeros(1, np.int64))
+        return _found(op, op.result, window=Window(), sources=tuple(op.pieces), weights=weights)
 
     def requantized(self, op: graph.RequantizeOp) -> Found:
         """Sums, scaled and rounded, and bounds."""
@@ -210,7 +205,8 @@ class Reader:
         source = x.owner if isinstance(x.owner, graph.LayerOp) else op
         weights, doubled = (factors // scale)[:, None, None], scale.bit_length() - 1
         values, biases = tuple(value for value, _ in terms), np.array([bias // scale])
-        return Found(x, *_named(source), values, Window(), weights, biases, True, doubled=doubled)
+        made = _found(source, x, window=Window(), sources=values, weights=weights, bias=biases, diagonal=True)
+        return replace(made, doubled=doubled)
 
     def terms(self, op: Operation, x: SSAValue, factor: int) -> tuple[list[tuple[SSAValue, int]], int]:
         """A value as a sum of 8-bit values times numbers, and a number."""
@@ -251,7 +247,8 @@ class Reader:
         elif groups > 1:
             flat = _spread(flat, groups)
         pad = pad if window.top or window.left or any(op.pads.get_values()) else 0
-        return Found(op.result, *_named(op), (op.x,), window, flat, bias, diagonal, pad=pad)
+        made = _found(op, op.result, window=window, sources=(op.x,), weights=flat, bias=bias, diagonal=diagonal)
+        return replace(made, pad=pad)
 
     def total(self, op: graph.ReduceOp | graph.PoolOp) -> Found:
         """A sum over a window, or over all rows and columns."""
@@ -263,7 +260,14 @@ class Reader:
         window = Window(shape[2], shape[3]) if isinstance(op, graph.ReduceOp) else _window_of(op)
         bias, pad = np.array([window.taps * offset_of(x)]), -offset_of(x) * isinstance(op, graph.PoolOp)
         weights = np.ones((1, 1, window.taps), np.int64)
-        return Found(op.result, *_named(op), (x,), window, weights, bias, True, pad=pad)
+        made = _found(op, op.result, window=window, sources=(x,), weights=weights, bias=bias, diagonal=True)
+        return replace(made, pad=pad)
+
+
+def _found(op: graph.LayerOp, value: SSAValue, **given: Any) -> Found:
+    """The layer that a node is, which makes a value."""
+    name, nodes = _named(op)
+    return Found(name=name, nodes=nodes, value=value, **given)
 
 
 def _absorbed(multiplier: Numbers, sums: Found) -> tuple[Numbers, Found]:
@@ -283,7 +287,7 @@ def _product(op: graph.GemmOp | graph.MatmulOp, x: SSAValue, matrix: Numbers, bi
             x, window = x.owner.x, Window(shape[2], shape[3])
             weights = matrix.reshape(len(matrix), shape[1], window.taps)
     bias = np.atleast_1d(bias + offset_of(x) * matrix.sum(axis=1))
-    return Found(op.result, *_named(op), (x,), window, weights, bias)
+    return _found(op, op.result, window=window, sources=(x,), weights=weights, bias=bias)
 
 
 def _moved(
@@ -294,8 +298,8 @@ def _moved(
     maximum: bool = False,
 ) -> Found:
     """Values as they are, or the largest of a window."""
-    ones, zero = np.ones((1, 1, 1), np.int64), np.zeros(1, np.int64)
-    return Found(op.results[0], *_named(op), sources, window, ones, zero, True, maximum, steps)
+    made = _found(op, op.results[0], window=window, sources=sources, weights=np.ones((1, 1, 1), np.int64))
+    return replace(made, diagonal=True, maximum=maximum, steps=steps)
 
 
 def _spread(weights: Numbers, groups: int) -> Numbers:

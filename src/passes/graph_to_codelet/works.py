@@ -6,8 +6,9 @@ Maps lie as [samples][blocks of channels][rows][columns][lanes], weights as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import ceil, gcd
+from typing import Any
 
 from xdsl.ir import SSAValue
 
@@ -126,28 +127,41 @@ class Applied:
         return 3 if self.function == "copy" else 2 if self.number is None else 1
 
 
-@dataclass(frozen=True)
-class Work:
-    """A layer.
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a layer does over its window, of which `nodes` of the graph: wherever its tensors are.
 
-    `sources` are maps that follow each other along the summed channels; with `diagonal` a block of channels of the
-    result reads that block of each source instead, and weights have `digits` of 8 bits, the highest first.  `shared`
-    weights are those of all blocks.  `maximum` takes the largest tap instead of the sum.  `steps` are applied to the
-    sums.  Around maps lies the number `pad`.  Results are bytes, or `wide`: four planes of the bytes of sums.
+    Sources follow each other along the summed channels; with `diagonal` a channel of the result reads that channel of
+    each source instead.  `maximum` takes the largest tap instead of the sum.  Around maps lies the number `pad`.
     """
 
     name: str
     nodes: tuple[str, ...]
+    window: Window
+    diagonal: bool = False
+    maximum: bool = False
+    pad: int = 0
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """These fields by name, for the same layer with other tensors."""
+        return {item.name: getattr(self, item.name) for item in fields(Form)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Form):
+    """A layer whose maps and weights have places, cut into blocks of channels.
+
+    Weights have `digits` of 8 bits, the highest first; `shared` ones are those of all blocks.  `steps` are applied to
+    the sums.  Results are bytes, or `wide`: four planes of the bytes of sums.
+    """
+
     sources: tuple[Plane, ...]
     result: Plane
-    window: Window
     weights: SSAValue
-    diagonal: bool = False
     shared: bool = False
-    maximum: bool = False
     digits: int = 1
     steps: tuple[Applied, ...] = ()
-    pad: int = 0
     wide: bool = False
 
     def alike(self) -> object:
