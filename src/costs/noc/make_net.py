@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .mesh import IN, LOCAL, PORTS, Mesh
-from .network import FREE, Net
+from .network import FREE, NEXT, OWNER, STATE, Net
 
 Ints = NDArray[np.int64]
 
@@ -18,6 +18,9 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
     nodes = mesh.nodes
     ends = (routes >> LOCAL & 1).sum(axis=1)
     begin, order = _order(routes, route)
+    state = _zeros(nodes, STATE)
+    state[:, OWNER : OWNER + PORTS] = FREE
+    state[:, NEXT] = -1
     rings = (nodes, LOCAL, mesh.queue_flits)
     return Net(
         columns=mesh.columns,
@@ -36,15 +39,12 @@ def make_net(mesh: Mesh, routes: Ints, route: Ints, flits: Ints, sources: Sequen
         begin=begin,
         order=order,
         turn=_zeros(nodes, PORTS),
-        owner=np.full((nodes, PORTS), FREE),
+        state=state,
         queue=_zeros(*rings, 4),
-        front=_zeros(nodes, LOCAL),
-        used=_zeros(nodes, LOCAL),
-        freed=_zeros(nodes, LOCAL),
         awake=_zeros(nodes),
         went=_zeros(nodes),
         arrived=_zeros(nodes),
-        heads=_zeros(2 * PORTS),
+        heads=_zeros(4 * PORTS),
         counts=_zeros(4),
     )
 

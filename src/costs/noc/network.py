@@ -24,9 +24,14 @@ joined = compile_with(_nrt=False, inline="always")
 
 FREE = -1
 NOBODY = 1 << 62
+PORT_BITS = 3
+"""Of a number that is a packet, then its way in."""
 
-PACKET, FLIT, READY = range(3)
-"""Of a place in a queue: packet, flit and the cycle from which it may move on."""
+PACKET, FLIT, READY, MASK = range(4)
+"""Of a place in a queue: packet, flit, the cycle from which it may move on, and the packet's route in this router."""
+
+PACKETS, FLITS, MASKS, CHOSEN = (PORTS * number for number in range(4))
+"""Where a router's choices begin in `heads`: of each way in packet, flit and route, of each way out who takes it."""
 
 MOVED, HOPS, IN_FLIGHT, GONE = range(4)
 """What is counted: routers that passed on a flit in this cycle, links passed by all flits, flits in queues, and packets
@@ -39,9 +44,9 @@ class Net(NamedTuple):
     came (-1: not yet).  Node n sends `sources[first[n]:first[n + 1]]` in order: `sent` of them are gone, the next may
     go up to the `allowed`-th, and `progress` flits of it are gone.  Sums that use way o of router r take it in the
     order `order[begin[r, o]:begin[r, o + 1]]`, and `turn[r, o]` of them had it.  Queues are rings of places
-    (`PACKET`, `FLIT`, `READY`).  `arrived` counts packets that came to a node.  `heads` is room for a router's
-    choices, `awake` the cycle from which it may have some: until then nothing that it waits for changes; `went` are the
-    routers that passed on a flit in this cycle.
+    (`PACKET`, ...); `state` has what else there is of a router (`USED`, ...).  `arrived` counts packets that came to a
+    node.  `heads` is room for a router's choices, `awake` the cycle from which it may have some: until then nothing
+    that it waits for changes; `went` are the routers that passed on a flit in this cycle.
     """
 
     columns: int
@@ -60,16 +65,19 @@ class Net(NamedTuple):
     begin: Ints
     order: Ints
     turn: Ints
-    owner: Ints
+    state: Ints
     queue: Ints
-    front: Ints
-    used: Ints
-    freed: Ints
     awake: Ints
     went: Ints
     arrived: Ints
     heads: Ints
     counts: Ints
+
+
+USED, FRONT, OWNER, ROUTE, FULL, FREED, NEXT, SENDING, STATE = 0, 4, 8, 13, 18, 19, 20, 21, 24
+"""Where a router's state has, of each way in, places in use and the first of them; of each way out, the packet that has
+it; of each way in, the route of the packet that came last; bits of the ways in that have flits, and of those that one
+has left in this cycle; which of the node's packets `SENDING` is.  `STATE` numbers are three lines of a cache."""
 
 
 @joined
@@ -83,39 +91,42 @@ def neighbour(net: Net, router: int, way: int) -> int:
 
 @joined
 def _head(net: Net, router: int, port: int, now: int) -> int:
-    """The packet that is first at a way in, `NOBODY` if there is none; its flit goes to `heads`."""
+    """The packet that is first at a way in, `NOBODY` if none may move on; its flit and route go to `heads`."""
     if port == LOCAL:
-        if net.sent[router] >= net.allowed[router]:
-            return NOBODY
-        net.heads[PORTS + port] = net.progress[router]
-        return int(net.sources[net.first[router] + net.sent[router]])
-    if net.used[router, port] == 0:
-        return NOBODY
-    first = net.queue[router, port, net.front[router, port]]
+        if net.state[router, NEXT] != net.sent[router]:
+            packet = net.sources[net.first[router] + net.sent[router]]
+            net.state[router, NEXT] = net.sent[router]
+            net.state[router, SENDING] = packet
+            net.state[router, ROUTE + port] = net.routes[net.route[packet], router]
+        net.heads[FLITS + port] = net.progress[router]
+        net.heads[MASKS + port] = net.state[router, ROUTE + port]
+        return int(net.state[router, SENDING])
+    first = net.queue[router, port, net.state[router, FRONT + port]]
     if first[READY] > now:
         return NOBODY
-    net.heads[PORTS + port] = first[FLIT]
+    net.heads[FLITS + port] = first[FLIT]
+    net.heads[MASKS + port] = first[MASK]
     return first[PACKET]
 
 
 @joined
 def _may_pass(net: Net, router: int, port: int, mask: int, taken: int, sums: bool) -> bool:
     """Whether the flit at a way in can go out by all ways of its route, and those of its sum are there."""
-    packet, flit = net.heads[port], net.heads[PORTS + port]
+    packet, flit = net.heads[port], net.heads[FLITS + port]
     for other in range(PORTS if sums else 0):
-        if mask >> (IN + other) & 1 and (net.heads[other] != packet or net.heads[PORTS + other] != flit):
+        if mask >> (IN + other) & 1 and (net.heads[other] != packet or net.heads[FLITS + other] != flit):
             return False
     for way in range(PORTS):
         if not mask >> way & 1:
             continue
-        owner = net.owner[router, way]
+        owner = net.state[router, OWNER + way]
         if taken >> way & 1 or (owner != packet and (owner != FREE or flit != 0)):
             return False
         if sums and flit == 0:
             turn = net.begin[router, way] + net.turn[router, way]
             if net.order[turn] != packet:
                 return False
-        if way != LOCAL and net.used[neighbour(net, router, way), way ^ 1] >= net.room:
+        if way != LOCAL and net.state[neighbour(net, router, way), USED + (way ^ 1)] >= net.room:
             return False
     return True
 
@@ -129,9 +140,9 @@ def _pop(net: Net, router: int, port: int, last: bool) -> None:
             net.sent[router] += 1
             net.counts[GONE] += 1
         return
-    after = net.front[router, port] + 1
-    net.front[router, port] = after if after < net.room else 0
-    net.freed[router, port] = 1
+    after = net.state[router, FRONT + port] + 1
+    net.state[router, FRONT + port] = after if after < net.room else 0
+    net.state[router, FREED] |= 1 << port
     net.counts[IN_FLIGHT] -= 1
 
 
@@ -145,11 +156,15 @@ def _push(net: Net, router: int, way: int, packet: int, flit: int, last: bool, n
                 net.done[packet] = now + 1
         return
     other, port = neighbour(net, router, way), way ^ 1
-    at = net.front[other, port] + net.used[other, port] - net.freed[other, port]
+    at = net.state[other, FRONT + port] + net.state[other, USED + port] - (net.state[other, FREED] >> port & 1)
     at = at if at < net.room else at - net.room
     new = net.queue[other, port, at]
     new[PACKET], new[FLIT], new[READY] = packet, flit, now + net.delay
-    net.used[other, port] += 1
+    if flit == 0:
+        net.state[other, ROUTE + port] = net.routes[net.route[packet], other]
+    new[MASK] = net.state[other, ROUTE + port]
+    net.state[other, USED + port] += 1
+    net.state[other, FULL] |= 1 << port
     net.awake[other] = min(net.awake[other], now + net.delay)
     net.counts[IN_FLIGHT] += 1
     net.counts[HOPS] += 1
@@ -157,7 +172,7 @@ def _push(net: Net, router: int, way: int, packet: int, flit: int, last: bool, n
 
 @joined
 def _pass_on(net: Net, router: int, port: int, mask: int, sums: bool, now: int) -> None:
-    packet, flit = net.heads[port], net.heads[PORTS + port]
+    packet, flit = net.heads[port], net.heads[FLITS + port]
     last = flit == net.flits[packet] - 1
     for other in range(PORTS):
         if other == port or (sums and mask >> (IN + other) & 1):
@@ -165,7 +180,7 @@ def _pass_on(net: Net, router: int, port: int, mask: int, sums: bool, now: int) 
             net.heads[other] = NOBODY
     for way in range(PORTS):
         if mask >> way & 1:
-            net.owner[router, way] = FREE if last else packet
+            net.state[router, OWNER + way] = FREE if last else packet
             if sums and flit == 0:
                 net.turn[router, way] += 1
             _push(net, router, way, packet, flit, last, now)
@@ -180,26 +195,53 @@ def _way(mask: int) -> int:
 
 
 @joined
-def _single(net: Net, router: int, port: int, way: int, taken: int, now: int) -> bool:
-    """Whether the flit at a way in has moved on by the only way of its route, as most do."""
-    packet, flit = net.heads[port], net.heads[PORTS + port]
-    owner = net.owner[router, way]
-    if taken >> way & 1 or (owner != packet and (owner != FREE or flit != 0)):
-        return False
-    if way != LOCAL and net.used[neighbour(net, router, way), way ^ 1] >= net.room:
-        return False
-    last = flit == net.flits[packet] - 1
-    _pop(net, router, port, last)
-    net.owner[router, way] = FREE if last else packet
-    _push(net, router, way, packet, flit, last, now)
-    return True
+def _one_by_one(net: Net, router: int, now: int) -> bool:
+    """Whether a flit has moved on, where the route of each that may has one way out: of each way the lowest packet."""
+    for way in range(PORTS):
+        net.heads[CHOSEN + way] = NOBODY
+    for port in range(PORTS):
+        packet = net.heads[port]
+        if packet == NOBODY:
+            continue
+        way = _way(net.heads[MASKS + port])
+        owner = net.state[router, OWNER + way]
+        if owner == packet or (owner == FREE and net.heads[FLITS + port] == 0):
+            net.heads[CHOSEN + way] = min(net.heads[CHOSEN + way], packet << PORT_BITS | port)
+    moved = False
+    for way in range(PORTS):
+        chosen = net.heads[CHOSEN + way]
+        if chosen == NOBODY:
+            continue
+        if way != LOCAL and net.state[neighbour(net, router, way), USED + (way ^ 1)] >= net.room:
+            continue
+        port, packet = chosen & (1 << PORT_BITS) - 1, chosen >> PORT_BITS
+        flit = int(net.heads[FLITS + port])
+        last = flit == net.flits[packet] - 1
+        _pop(net, router, port, last)
+        net.state[router, OWNER + way] = FREE if last else packet
+        _push(net, router, way, packet, flit, last, now)
+        moved = True
+    return moved
 
 
 @joined
 def _router(net: Net, router: int, now: int) -> bool:
     """Whether a flit has moved on."""
+    ports, several = net.state[router, FULL], False
+    if net.sent[router] < net.allowed[router]:
+        ports |= 1 << LOCAL
     for port in range(PORTS):
-        net.heads[port] = _head(net, router, port, now)
+        net.heads[port] = NOBODY
+        if ports >> port & 1:
+            net.heads[port] = _head(net, router, port, now)
+            mask = net.heads[MASKS + port]
+            several = several or (net.heads[port] != NOBODY and mask & (mask - 1) != 0)
+    return _together(net, router, now) if several else _one_by_one(net, router, now)
+
+
+@joined
+def _together(net: Net, router: int, now: int) -> bool:
+    """Whether a flit has moved on, where some have several ways out, or sums several ways in."""
     taken, moved = 0, False
     while True:
         best = 0
@@ -209,13 +251,7 @@ def _router(net: Net, router: int, now: int) -> bool:
         packet = net.heads[best]
         if packet == NOBODY:
             return moved
-        mask = net.routes[net.route[packet], router]
-        if mask & (mask - 1) == 0:
-            if _single(net, router, best, _way(mask), taken, now):
-                taken |= mask
-                moved = True
-            net.heads[best] = NOBODY
-            continue
+        mask = net.heads[MASKS + best]
         sums = mask >> IN != 0
         if _may_pass(net, router, best, mask, taken, sums):
             taken |= mask & ((1 << PORTS) - 1)
@@ -232,8 +268,8 @@ def _sleep(net: Net, router: int, now: int) -> int:
     """When a router that can do nothing has a flit that may move on."""
     found = NOBODY
     for port in range(LOCAL):
-        ready = net.queue[router, port, net.front[router, port], READY]
-        if net.used[router, port] and ready > now:
+        ready = net.queue[router, port, net.state[router, FRONT + port], READY]
+        if net.state[router, USED + port] and ready > now:
             found = min(found, ready)
     return found
 
@@ -254,10 +290,19 @@ def cycle(net: Net, now: int) -> None:
             net.awake[router] = min(net.awake[router], _sleep(net, router, now))
     net.counts[MOVED] = moved
     for number in range(moved):
-        router = net.went[number]
-        for port in range(LOCAL):
-            if net.freed[router, port]:
-                net.freed[router, port] = 0
-                net.used[router, port] -= 1
-                other = neighbour(net, router, port)
-                net.awake[other] = min(net.awake[other], now + 1)
+        _free(net, net.went[number], now)
+
+
+@joined
+def _free(net: Net, router: int, now: int) -> None:
+    """Places that flits have left are free; neighbours may fill them from the next cycle on."""
+    freed = net.state[router, FREED]
+    net.state[router, FREED] = 0
+    for port in range(LOCAL):
+        if freed >> port & 1:
+            used = net.state[router, USED + port] - 1
+            net.state[router, USED + port] = used
+            if used == 0:
+                net.state[router, FULL] &= ~(1 << port)
+            other = neighbour(net, router, port)
+            net.awake[other] = min(net.awake[other], now + 1)

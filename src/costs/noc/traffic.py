@@ -47,18 +47,14 @@ class TrafficRun:
 
 def run_traffic(mesh: Mesh, packets: Sequence[Packet]) -> TrafficRun:
     """Packets until all have come; `TilewrightError` (kind `noc`) for packets that may block each other for good."""
-    _check(mesh, packets)
-    routes, numbers = Routes(mesh), list[int]()
-    for packet in packets:
-        gathers = len(packet.sources) > 1
-        numbers.append(
-            routes.gather(packet.sources, packet.destinations[0])
-            if gathers
-            else routes.spread(packet.sources[0], packet.destinations)
-        )
+    ends = {(packet.sources, packet.destinations): packet for packet in packets}
+    _check(mesh, packets, list(ends.values()))
+    routes = Routes(mesh)
+    route_of = {pair: _route(routes, packet) for pair, packet in ends.items()}
+    numbers = [route_of[packet.sources, packet.destinations] for packet in packets]
     senders: list[list[int]] = [[] for _ in range(mesh.nodes)]
     for number, packet in enumerate(packets):
-        for node in dict.fromkeys(packet.sources):
+        for node in packet.sources if len(packet.sources) == 1 else dict.fromkeys(packet.sources):
             senders[node].append(number)
     sources = [np.array(each, np.int64) for each in senders]
     flits = np.array([packet.flits for packet in packets], np.int64)
@@ -66,17 +62,26 @@ def run_traffic(mesh: Mesh, packets: Sequence[Packet]) -> TrafficRun:
     release = np.array([packet.release for packet in packets], np.int64)
     if packets and not run_released(net, release):
         raise TilewrightError("noc", "mesh", "packets that come", "packets that wait for each other", "report it")
-    return TrafficRun(tuple(int(n) for n in net.done), int(net.counts[HOPS]))
+    return TrafficRun(tuple(net.done.tolist()), int(net.counts[HOPS]))
 
 
-def _check(mesh: Mesh, packets: Sequence[Packet]) -> None:
-    copies = {packet.sources for packet in packets if len(packet.destinations) > 1}
-    sums = {packet.destinations for packet in packets if len(packet.sources) > 1}
-    for packet in packets:
+def _route(routes: Routes, packet: Packet) -> int:
+    source, *others = packet.sources
+    return (
+        routes.gather(packet.sources, packet.destinations[0]) if others else routes.spread(source, packet.destinations)
+    )
+
+
+def _check(mesh: Mesh, packets: Sequence[Packet], different: Sequence[Packet]) -> None:
+    """Flits of all packets, and the ends of those with `different` ones."""
+    copies = {packet.sources for packet in different if len(packet.destinations) > 1}
+    sums = {packet.destinations for packet in different if len(packet.sources) > 1}
+    for packet in different:
         ends = packet.sources + packet.destinations
         single = min(len(packet.sources), len(packet.destinations)) == 1
         if not single or min(ends) < 0 or max(ends) >= mesh.nodes:
             raise TilewrightError("noc", "packet", f"one node to several of {mesh.nodes}, or back", str(packet))
+    for packet in packets:
         if packet.flits < 1:
             raise TilewrightError("noc", "packet", "at least a flit", str(packet))
     if len(copies) > 1 or len(sums) > 1 or (copies and sums and copies != sums):
