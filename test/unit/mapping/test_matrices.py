@@ -1,5 +1,6 @@
 """Kernels whose warps multiply fragments of matrices: run by an OpenCL device, measured by NVIDIA's compiler."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from tilewright.backends.gpu.languages import OPENCL
 from tilewright.backends.gpu.nvrtc import missing_package, resource_use
 from tilewright.backends.gpu.opencl import missing_opencl
 from tilewright.costs.hierarchy import LevelMapping, Loop, LoopMapping, architecture_of
+from tilewright.dialects import nest
 from tilewright.driver import parse_mlir, reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
@@ -19,7 +21,9 @@ from tilewright.machine.memory_chain import multiply_accumulates
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads, find_layers
 from tilewright.mapping.matrices import with_lanes
 from tilewright.mapping.threads import kernel_from
+from tilewright.passes.nest.problems import put_mapping
 from tilewright.passes.nest_to_gpu.matrix import matrix_products
+from tilewright.passes.nest_to_gpu.plan import check_matrix
 
 needs_opencl = pytest.mark.skipif(missing_opencl() is not None, reason=f"not installed: {missing_opencl()}")
 needs_nvrtc = pytest.mark.skipif(missing_package(80) is not None, reason=f"not installed: {missing_package(80)}")
@@ -141,3 +145,22 @@ def test_lanes_without_work_are_refused():
     mapping = LoopMapping((LevelMapping(), shared, LevelMapping(time((0, 70), (1, 90), (2, 50)))))
     with pytest.raises(TilewrightError, match="expected Tensor with all of its lanes in use, found nothing spread"):
         kernel_from("k", einsum_module(PRODUCT, MIXED), "gpu_h100", arch, layer.problem, mapping)
+
+
+def test_a_mapping_in_a_file_names_the_memories_of_its_units(tmp_path: Path):
+    kernel = of_warps()
+    module = einsum_module(PRODUCT, MIXED)
+    (group,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
+    put_mapping(group, kernel.arch, kernel.problem, kernel.mapping)
+    (tmp_path / "mapped.mlir").write_text(str(module))
+    again = compile_threads(str(tmp_path / "mapped.mlir"), "gpu_h100")
+    assert again.plan == kernel.plan
+    assert again.prices.cycles == kernel.prices.cycles
+
+
+def test_numbers_other_than_zero_beyond_the_bound_are_not_summed():
+    """A padded convolution whose summed channels fill no fragment would multiply what is read around them."""
+    kernel = of_warps()
+    padded = replace(kernel.plan, inputs=tuple(replace(x, pad=1) for x in kernel.plan.inputs))
+    with pytest.raises(TilewrightError, match="expected sums of 0 beyond the bound, found tiles of k"):
+        check_matrix(padded, kernel.problem)
