@@ -31,6 +31,9 @@ LEVERS = {
 
 FILE, FOLDER = "a file that can be read or written here", "a folder that can be written here"
 
+MODEL_SUFFIXES = (".onnx", ".mlir", ".tflite", ".pt2")
+"""How names of models' files end."""
+
 TEMPORARY = ".tilewright-"
 """How names of files begin that are not whole yet."""
 

@@ -52,6 +52,7 @@ class TilewrightOptMain(xDSLOptMain):
         self._parse_upstream = self.available_frontends["mlir"]
         self.available_frontends["mlir"] = self._parse_mlir
         self.available_frontends["onnx"] = self._parse_onnx
+        self.available_frontends["tflite"] = self._parse_tflite
         self.available_frontends["acg"] = self._parse_acg
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
@@ -127,6 +128,12 @@ class TilewrightOptMain(xDSLOptMain):
 
         file = self.args.input_file
         return import_open(io.read() if file is None else Path(file), dict(map(_dim, self.args.dim)))
+
+    def _parse_tflite(self, io: IO[bytes]) -> ModuleOp:
+        from .frontends.tflite import import_tflite
+
+        file = self.args.input_file
+        return import_tflite(io.read() if file is None else Path(file))
 
     def _parse_acg(self, io: IO[bytes]) -> ModuleOp:
         from .frontends.acg import parse_module

@@ -14,7 +14,7 @@ import numpy as np
 from ..algebra.blocked import BlockedLayout
 from ..arrays import said
 from ..errors import TilewrightError
-from ..files import link_file, make_folder, read_table, replacing_all, sealed_table
+from ..files import MODEL_SUFFIXES, link_file, make_folder, read_table, replacing_all, sealed_table
 from ..frontends.acg import load_target, print_target
 from ..machine import Machine
 from ..machine.layer_source import LayerSource, layer_source_of
@@ -92,7 +92,7 @@ class Program:
     def title(self) -> str:
         """What was compiled, as far as it has a name: that of a file without its folder."""
         model = str(self.origin.get("model", ""))
-        return Path(model).name if Path(model).suffix in (".onnx", ".mlir") else model
+        return Path(model).name if Path(model).suffix in MODEL_SUFFIXES else model
 
     @property
     def control(self) -> ControlModel:

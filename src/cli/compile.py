@@ -148,7 +148,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="an .onnx file, a .mlir file (graph, StableHLO or linalg), or einsum text with bounds",
+        help="an .onnx or .tflite file, a .mlir file (graph, StableHLO or linalg), or einsum text with bounds",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument(

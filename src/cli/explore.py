@@ -23,7 +23,7 @@ from .tables import number, print_table, progress_bar, search_progress, size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
+    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx, .tflite or .mlir file")
     add_machine(parser)
     parser.add_argument(
         "--method", metavar="METHOD", default="ours", help="ours, genetic, annealing, random+genetic or grid+genetic"

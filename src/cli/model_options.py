@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..files import MODEL_SUFFIXES
 from .command_line import Unused, UsageError
 from .options import add_count
 
@@ -21,8 +22,6 @@ TOKENS = "tokens"
 
 MAX_POINTS = 64
 """How many points one command may compile."""
-
-MODEL_FILES = (".onnx", ".mlir")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +105,7 @@ def model_points(arguments: argparse.Namespace, model: str) -> dict[str, InputSh
 
 def is_model_file(model: str) -> bool:
     """Whether `model` names a file with inputs, perhaps with a node behind its suffix (`model.onnx:conv1`)."""
-    return Path(model).suffix in MODEL_FILES or any(f"{suffix}:" in model for suffix in MODEL_FILES)
+    return Path(model).suffix in MODEL_SUFFIXES or any(f"{suffix}:" in model for suffix in MODEL_SUFFIXES)
 
 
 def is_network(model: str) -> bool:

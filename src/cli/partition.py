@@ -3,7 +3,7 @@
 The answer has the groups in an order of execution, what each moves, their totals, and how far the partition may be
 above the best one (`gap`; `proven` says that none is better).
 
-NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.  A name with
+NETWORK is a name (`tilewright networks` lists them), an .onnx or .tflite file, or a .mlir file.  A name with
 a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
 METHOD is ours (exact where it can be, else windows solved exactly), genetic (Cocco), annealing, enumeration, depth-dp
 (Irregular-NN), greedy (Halide), per-layer, chain-3 or chain-5.
@@ -35,7 +35,7 @@ DEFAULT_TARGET = "cocco_npu"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
+    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx, .tflite or .mlir file")
     group = add_machine(parser)
     add_count(group, "--global-kib", "another global buffer, in KiB", metavar="K")
     add_count(group, "--weight-kib", "another weight buffer, in KiB", metavar="K")

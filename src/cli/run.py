@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model",
         metavar="MODEL",
         nargs="?",
-        help="an .onnx or .mlir file, einsum text with bounds, a layer by name, or a folder of `compile`",
+        help="an .onnx, .tflite or .mlir file, einsum text with bounds, a layer by name, or a folder of `compile`",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder to write (default: out/MODEL)")
     parser.add_argument("--inputs", type=Path, metavar="X.npz", help="inputs by name (.npz, or .npy/.pb for one)")

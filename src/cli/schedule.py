@@ -3,7 +3,7 @@
 The answer has latency, energy, DRAM traffic and buffer use; a bound below every schedule of the network with the
 argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).
 
-NETWORK is a name (`tilewright networks` lists them), an .onnx file, or a .mlir file in the graph dialect.  A name with
+NETWORK is a name (`tilewright networks` lists them), an .onnx or .tflite file, or a .mlir file.  A name with
 a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
 METHOD is ours (every fusion is scored with its transfers decided), soma (its two stages of annealing) or cocco (its
 baseline: groups between DRAM cuts only, double buffering).
@@ -35,7 +35,7 @@ METHODS = "ours", "soma", "cocco"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx or a .mlir file")
+    parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx, .tflite or .mlir file")
     parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
     parser.add_argument("--method", choices=METHODS, default="ours", help="what searches (default: ours)")

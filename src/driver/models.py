@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from xdsl.context import Context
@@ -48,9 +48,13 @@ if TYPE_CHECKING:
 
     from ..backends.program import Program
     from ..backends.simulator import SimulationResult
+    from ..frontends.torch import ExportedProgram
 
 Progress = Callable[[str, int, int], None]
 """Called as `progress(what, done, total)`."""
+
+Model: TypeAlias = "str | Path | bytes | ModelProto | ExportedProgram | ModuleOp"
+"""The name of a file, kernel or network, what an ONNX file has in it, a program of torch, or a module."""
 
 
 def make_context() -> Context:
@@ -62,16 +66,16 @@ def make_context() -> Context:
 
 
 def load_model(
-    model: str | Path | bytes | ModelProto | ModuleOp,
+    model: Model,
     shapes: InputShapes | None = None,
     products: tuple[str, str] | None = None,
 ) -> ModuleOp:
-    """A model as a module with its weights attached: an ONNX file or object, a `.mlir` file, a kernel, or a module.
+    """A model as a module with its weights attached: a file, an ONNX object, a program of torch, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
     `covenant:bert_gemm1` (`zoo.covenant_layers`).  Networks of the zoo have names, too (`frontends.networks`):
     `resnet50` has 8-bit integers, `resnet50:f32` floats, with seeded weights.  A module is copied, so that the caller's
-    stays as it is.  `shapes` are for what an ONNX model leaves open; what differs from a fixed extent is refused.
+    stays as it is.  `shapes` are for what a model in a file leaves open; what differs from a fixed extent is refused.
     Einsum text says no element types: f32, or integers where products are of the types `products`.
     """
     check_type("shapes", shapes, (InputShapes, type(None)), "InputShapes")
@@ -97,6 +101,19 @@ def load_model(
         return parse_mlir(Path(model), shapes)
     if isinstance(model, str | Path):
         check_kind(Path(model))
+    if isinstance(model, str | Path) and Path(model).suffix == ".pt2":
+        from ..frontends.torch import refuse_archive
+
+        refuse_archive(Path(model))
+    if isinstance(model, str | Path) and Path(model).suffix == ".tflite":
+        from ..frontends.tflite import import_tflite
+
+        return import_tflite(Path(model), shapes)
+    if not isinstance(model, str | Path | bytes):
+        from ..frontends.torch import ExportedProgram, import_exported
+
+        if isinstance(model, ExportedProgram):
+            return import_exported(model, shapes)
     from ..frontends.onnx import import_onnx
 
     return import_onnx(model, shapes=shapes)
@@ -166,7 +183,7 @@ def _parse_text(text: str, path: Path) -> ModuleOp:
 
 
 def compile(
-    model: str | Path | bytes | ModelProto | ModuleOp,
+    model: Model,
     target: str | Path | Machine = "edge16",
     *,
     shapes: InputShapes | None = None,
@@ -190,9 +207,7 @@ def compile(
     return replace(program, origin=_origin(model, shapes, options))
 
 
-def _origin(
-    model: str | Path | bytes | ModelProto | ModuleOp, shapes: InputShapes | None, options: CompileOptions
-) -> dict[str, Any]:
+def _origin(model: Model, shapes: InputShapes | None, options: CompileOptions) -> dict[str, Any]:
     """What a model was compiled from, as plain data: nothing for one that has no name."""
     if not isinstance(model, str | Path):
         return {}
@@ -200,7 +215,7 @@ def _origin(
     return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": given}
 
 
-def _name_of(model: str | Path | bytes | ModelProto | ModuleOp) -> str:
+def _name_of(model: Model) -> str:
     """What errors call a model: its file or text, or "module" where it is an object."""
     return str(model) if isinstance(model, str | Path) else "module"
 

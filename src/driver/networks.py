@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TilewrightError
+from ..files import MODEL_SUFFIXES
 from ..frontends.input_shapes import InputShapes, unknown_name
 from ..zoo.paper_networks import NAMES, Network, network
 from ..zoo.schedule_networks.tables import TRANSFORMERS
@@ -40,9 +41,9 @@ def network_module(name: str | Path, shapes: InputShapes) -> ModuleOp:
     from ..frontends.encoder import ENCODERS
 
     text = str(name)
-    known = Path(text).suffix in (".onnx", ".mlir") or ":" in text or text in ENCODERS
+    known = Path(text).suffix in MODEL_SUFFIXES or ":" in text or text in ENCODERS
     if is_kernel(text) or not known:
-        expected = f"an .onnx or .mlir file, or one of {', '.join(NAMES)}"
+        expected = f"an .onnx, .tflite or .mlir file, or one of {', '.join(NAMES)}"
         raise TilewrightError("network", text, expected, "an unknown name", "see tilewright networks")
     module = load_model(text, shapes)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)

@@ -14,6 +14,7 @@ from ..costs.hierarchy import Problem
 from ..dialects import nest
 from ..driver import is_kernel, load_model, make_context, parse_passes
 from ..errors import TilewrightError
+from ..files import MODEL_SUFFIXES
 from ..frontends.input_shapes import InputShapes
 from ..passes.nest.problems import problem_of, types_of
 
@@ -21,7 +22,7 @@ FORMS = (
     "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",
     "a layer (resnet18:conv2_1)",
     "a network (resnet18)",
-    "a model (model.onnx, model.onnx:node)",
+    "a model (model.onnx, model.onnx:node, model.tflite)",
     "a Timeloop problem (.yaml)",
     "a .mlir with a nest.kernel",
 )
@@ -54,7 +55,7 @@ def find_layers(
         raise TilewrightError("usage", "types", "an einsum, whose tensors have none of their own", text)
     file, _, which = text.partition(":") if not Path(text).suffix else _split(text)
     suffix = Path(file).suffix
-    if suffix == ".onnx":
+    if suffix in MODEL_SUFFIXES and suffix != ".mlir":
         return _of_model(text, file, which, shapes)
     if suffix == ".mlir":
         return _chosen(text, tuple(_layers_of(load_model(Path(file), shapes), every=True)), which)
@@ -70,7 +71,7 @@ def find_layers(
 
 def _split(text: str) -> tuple[str, str, str]:
     """A file and what is behind its suffix: `model.onnx:/layer1/conv` names a node."""
-    for suffix in (".onnx", ".mlir"):
+    for suffix in MODEL_SUFFIXES:
         file, colon, which = text.partition(f"{suffix}:")
         if colon:
             return file + suffix, ":", which
@@ -106,7 +107,7 @@ def _of_zoo(text: str, batch: int) -> tuple[Layer, ...]:
 
 def _of_model(text: str, file: str, which: str, shapes: InputShapes) -> tuple[Layer, ...]:
     if not Path(file).is_file():
-        raise TilewrightError("file", file, "an ONNX model", "no such file")
+        raise TilewrightError("file", file, "a model", "no such file")
     module = load_model(file, shapes)
     parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), module)
     found = tuple(_layers_of(module, every=bool(which)))

@@ -75,7 +75,7 @@ def test_partition_of_a_model_file(capsys: pytest.CaptureFixture[str], tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (("nonet",), 1, "an .onnx or .mlir file, or one of bert_base_block"),
+        (("nonet",), 1, "an .onnx, .tflite or .mlir file, or one of bert_base_block"),
         (("vgg16", "--method", "luck"), 2, "one of ours, genetic"),
         (("vgg16", "--batch", "0"), 2, "at least 1"),
         (("vgg16", "--global-kib", "-1"), 2, "at least 1"),

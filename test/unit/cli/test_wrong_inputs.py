@@ -86,8 +86,8 @@ networks extra                              | extra
 """
 
 BAD = """
-run README.md                               | README.md: expected an .onnx file, a .mlir file
-run no-such-model                           | no-such-model: expected an .onnx file
+run README.md                               | README.md: expected an .onnx, .tflite or .mlir file
+run no-such-model                           | no-such-model: expected an .onnx, .tflite or .mlir file
 run missing.onnx                            | missing.onnx
 run resnet50:i9                             | resnet50:i9: expected one of resnet50:i8, resnet50:f32
 compile resnet18:i8                         | resnet18:i8: expected one of resnet18:shifted

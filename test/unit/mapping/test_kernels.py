@@ -68,7 +68,7 @@ def test_a_model_and_one_of_its_nodes() -> None:
         ("O[m] += A[m,k]; m=4", "dim k: expected an extent, found none; add `k=...` after the `;`"),
         ("resnet19:conv1", "found none of these; did you mean resnet18?"),
         ("resnet18:conv9", "expected one of conv1, conv2_1"),
-        ("missing.onnx", "missing.onnx: expected an ONNX model, found no such file"),
+        ("missing.onnx", "missing.onnx: expected a model, found no such file"),
         (f"{SQUEEZENET}:fire", "expected a node of the model, such as"),
     ],
 )

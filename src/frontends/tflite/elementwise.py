@@ -1,0 +1,216 @@
+"""Operators of TFLite that compute element by element, and reductions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .layers import activated, clipped
+from .translation import ONNX_TYPES, TO_FIRST, Translation, check_count
+
+UNARY = {
+    **{"ABS": "Abs", "CEIL": "Ceil", "COS": "Cos", "ELU": "Elu", "EXP": "Exp", "FLOOR": "Floor"},
+    **{"HARD_SWISH": "HardSwish", "LOG": "Log", "LOGICAL_NOT": "Not", "LOGISTIC": "Sigmoid", "NEG": "Neg"},
+    **{"RELU": "Relu", "ROUND": "Round", "SIGN": "Sign", "SIN": "Sin", "SQRT": "Sqrt", "TANH": "Tanh"},
+}
+BOUNDS = {"RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1), "RELU_0_TO_1": (0, 1)}
+BINARY = {
+    **{"ADD": "Add", "DIV": "Div", "MUL": "Mul", "POW": "Pow", "SUB": "Sub", "MAXIMUM": "Max", "MINIMUM": "Min"},
+    **{"EQUAL": "Equal", "GREATER": "Greater", "GREATER_EQUAL": "GreaterOrEqual", "LESS": "Less"},
+    **{"LESS_EQUAL": "LessOrEqual", "LOGICAL_AND": "And", "LOGICAL_OR": "Or", "FLOOR_MOD": "Mod", "PRELU": "PRelu"},
+}
+REDUCTIONS = {
+    **{"MEAN": "ReduceMean", "SUM": "ReduceSum", "REDUCE_MAX": "ReduceMax", "REDUCE_MIN": "ReduceMin"},
+    "REDUCE_PROD": "ReduceProd",
+}
+
+
+def operands(t: Translation, *indices: int) -> tuple[list[str], bool]:
+    """Tensors that are broadcast to each other, in one order of axes; whether that is channels first.
+
+    Such an order is taken where one of them has it, and the others have four axes or are constant.
+    """
+    first = any(t.is_first(i) for i in indices if t.rank(i) == 4)
+    first = first and all(t.rank(i) == 4 or (t.rank(i) < 4 and t.tensor(i).data is not None) for i in indices)
+    if not first:
+        return [t.real(i) for i in indices], False
+    return [t.real(i, True) if t.rank(i) == 4 else _spread(t, i) for i in indices], True
+
+
+def _spread(t: Translation, index: int) -> str:
+    """A constant of fewer than four axes with channels first: the last of its axes is the channels."""
+    tensor = t.tensor(index)
+    if tensor.data is None or tensor.data.ndim == 0:
+        return t.real(index)
+    shape = (1,) * (4 - tensor.data.ndim) + tensor.data.shape
+    name = t.constant(tensor.data.reshape(shape).transpose(TO_FIRST), t.names[index])
+    if tensor.scaling is None:
+        return name
+    if tensor.scaling.scale.ndim:
+        raise t.operator.error("operands of one scale", f"{tensor.scaling.scale.size} scales")
+    return t.dequantized(name, tensor.scaling)
+
+
+def unary(t: Translation) -> None:
+    """One operator of ONNX."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    t.define(t.output(), t.emit(UNARY[t.operator.kind], x), first)
+
+
+def bounded(t: Translation) -> None:
+    """RELU6 and its kin."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    t.define(t.output(), clipped(t, x, *BOUNDS[t.operator.kind]), first)
+
+
+def parametrised(t: Translation) -> None:
+    """LEAKY_RELU and GELU."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    if t.operator.kind == "LEAKY_RELU":
+        made = t.emit("LeakyRelu", x, alpha=float(t.operator.option("Alpha")))
+    else:
+        made = t.emit("Gelu", x, approximate="tanh" if t.operator.option("Approximate") else "none")
+    t.define(t.output(), made, first)
+
+
+def powers(t: Translation) -> None:
+    """SQUARE and RSQRT."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    made = t.emit("Mul", x, x) if t.operator.kind == "SQUARE" else t.emit("Reciprocal", t.emit("Sqrt", x))
+    t.define(t.output(), made, first)
+
+
+def binary(t: Translation) -> None:
+    """One operator of ONNX, with broadcasting and a fused activation."""
+    check_count(t.operator, 2, 2)
+    sides, first = operands(t, t.input(0), t.input(1))
+    t.define(t.output(), activated(t, t.emit(BINARY[t.operator.kind], *sides)), first)
+
+
+def not_equal(t: Translation) -> None:
+    """NOT_EQUAL."""
+    check_count(t.operator, 2, 2)
+    sides, first = operands(t, t.input(0), t.input(1))
+    t.define(t.output(), t.emit("Not", t.emit("Equal", *sides)), first)
+
+
+def squared_difference(t: Translation) -> None:
+    """SQUARED_DIFFERENCE."""
+    check_count(t.operator, 2, 2)
+    sides, first = operands(t, t.input(0), t.input(1))
+    difference = t.emit("Sub", *sides)
+    t.define(t.output(), t.emit("Mul", difference, difference), first)
+
+
+def floor_div(t: Translation) -> None:
+    """FLOOR_DIV: of integers what is left without the remainder, which has the divisor's sign."""
+    check_count(t.operator, 2, 2)
+    sides, first = operands(t, t.input(0), t.input(1))
+    if t.tensor(t.input(0)).dtype.kind == "f":
+        made = t.emit("Floor", t.emit("Div", *sides))
+    else:
+        made = t.emit("Div", t.emit("Sub", sides[0], t.emit("Mod", *sides)), sides[1])
+    t.define(t.output(), made, first)
+
+
+def add_n(t: Translation) -> None:
+    """ADD_N."""
+    sides, first = operands(t, *(t.input(i) for i in range(len(t.operator.inputs))))
+    t.define(t.output(), t.emit("Sum", *sides), first)
+
+
+def select(t: Translation) -> None:
+    """SELECT and SELECT_V2, with broadcasting; SELECT with one truth for each row is not broadcasting."""
+    check_count(t.operator, 3, 3)
+    indices = [t.input(i) for i in range(3)]
+    if t.operator.kind == "SELECT" and t.rank(indices[0]) not in (0, t.rank(indices[1])):
+        raise t.operator.error("a condition of the shape of what is chosen", f"{t.rank(indices[0])} axes")
+    names, first = operands(t, *indices)
+    t.define(t.output(), t.emit("Where", *names), first)
+
+
+def cast(t: Translation) -> None:
+    """CAST."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    t.define(t.output(), t.emit("Cast", x, to=ONNX_TYPES[t.tensor(t.output()).dtype]), first)
+
+
+def quantize(t: Translation) -> None:
+    """QUANTIZE of numbers, or of integers of another scale."""
+    check_count(t.operator, 1, 1)
+    (x,), first = operands(t, t.input(0))
+    t.define(t.output(), x, first)
+
+
+def dequantize(t: Translation) -> None:
+    """DEQUANTIZE of integers, or of narrower floats."""
+    check_count(t.operator, 1, 1)
+    tensor = t.tensor(t.input(0))
+    (x,), first = operands(t, t.input(0))
+    t.define(t.output(), x if tensor.scaling is not None else t.emit("Cast", x, to=1), first)
+
+
+def softmax(t: Translation) -> None:
+    """SOFTMAX and LOG_SOFTMAX along the last axis."""
+    check_count(t.operator, 1, 1)
+    x, beta = t.real(t.input(0)), t.operator.option("Beta", 1.0)
+    if t.operator.kind == "SOFTMAX" and beta != 1:
+        x = t.emit("Mul", x, t.constant(np.array(beta, np.float32), "beta"))
+    op = "Softmax" if t.operator.kind == "SOFTMAX" else "LogSoftmax"
+    t.define(t.output(), t.emit(op, x, axis=-1))
+
+
+def reduce(t: Translation) -> None:
+    """Reductions along constant axes."""
+    check_count(t.operator, 2, 2)
+    x, keep = t.input(0), bool(t.operator.option("KeepDims"))
+    rank = t.rank(x)
+    axes = sorted({axis % rank if -rank <= axis < rank else axis for axis in t.numbers(1, "axes")})
+    if any(not 0 <= axis < rank for axis in axes):
+        raise t.operator.error(f"axes of {rank}", str(axes), "shape")
+    first = t.is_first(x) and rank == 4 and (keep or axes == [1, 2])
+    if not axes:
+        t.move(t.output(), t.real(x, first), [x], first)
+        return
+    placed = sorted(TO_FIRST.index(axis) for axis in axes) if first else axes
+    made = t.emit(REDUCTIONS[t.operator.kind], t.real(x, first), t.integers(placed), keepdims=1)
+    if keep:
+        t.define(t.output(), made, first)
+    else:  # axes are dropped behind the quantisation, which has to follow the sum to be its scaling
+        t.define(t.output(), made, then=lambda name: t.emit("Squeeze", name, t.integers(placed)))
+
+
+def l2_normalization(t: Translation) -> None:
+    """L2_NORMALIZATION along the last axis."""
+    check_count(t.operator, 1, 1)
+    t.define(t.output(), activated(t, t.emit("LpNormalization", t.real(t.input(0)), axis=-1, p=2)))
+
+
+def local_response(t: Translation) -> None:
+    """LOCAL_RESPONSE_NORMALIZATION, whose alpha counts for each of the channels that it sums."""
+    check_count(t.operator, 1, 1)
+    size = 2 * int(t.operator.option("Radius")) + 1
+    alpha, beta, bias = (float(t.operator.option(n)) for n in ("Alpha", "Beta", "Bias"))
+    made = t.emit("LRN", t.real(t.input(0), True), size=size, alpha=alpha * size, beta=beta, bias=bias)
+    t.define(t.output(), made, True)
+
+
+def arg_extreme(t: Translation) -> None:
+    """ARG_MAX and ARG_MIN along a constant axis."""
+    check_count(t.operator, 2, 2)
+    (axis,) = t.numbers(1, "axis") or [0]
+    op = "ArgMax" if t.operator.kind == "ARG_MAX" else "ArgMin"
+    made = t.emit(op, t.real(t.input(0)), axis=axis, keepdims=0)
+    t.define(t.output(), t.emit("Cast", made, to=ONNX_TYPES[t.tensor(t.output()).dtype]))
+
+
+def cumulative_sum(t: Translation) -> None:
+    """CUMSUM along a constant axis."""
+    check_count(t.operator, 2, 2)
+    axis = t.constant(np.array(t.numbers(1, "axis"), np.int64).reshape(()), "axis")
+    flags = {"exclusive": int(t.operator.option("Exclusive")), "reverse": int(t.operator.option("Reverse"))}
+    t.define(t.output(), t.emit("CumSum", t.real(t.input(0)), axis, **flags))
