@@ -27,27 +27,22 @@ REDUCTIONS = {
 def operands(t: Translation, *indices: int) -> tuple[list[str], bool]:
     """Tensors that are broadcast to each other, in one order of axes; whether that is channels first.
 
-    Such an order is taken where one of them has it, and the others have four axes or are constant.
+    That order is taken where one of them has it.
     """
-    first = any(t.is_first(i) for i in indices if t.rank(i) == 4)
-    first = first and all(t.rank(i) == 4 or (t.rank(i) < 4 and t.tensor(i).data is not None) for i in indices)
-    if not first:
-        return [t.real(i) for i in indices], False
-    return [t.real(i, True) if t.rank(i) == 4 else _spread(t, i) for i in indices], True
+    first = any(t.is_first(i) for i in indices if t.rank(i) == 4) and max(map(t.rank, indices)) == 4
+    return [t.real(i, first) if not first or t.rank(i) == 4 else _spread(t, i) for i in indices], first
 
 
 def _spread(t: Translation, index: int) -> str:
-    """A constant of fewer than four axes with channels first: the last of its axes is the channels."""
-    tensor = t.tensor(index)
-    if tensor.data is None or tensor.data.ndim == 0:
+    """A tensor of fewer than four axes with channels first: the last of its axes is the channels."""
+    tensor, missing = t.tensor(index), 4 - t.rank(index)
+    if missing == 4:
         return t.real(index)
-    shape = (1,) * (4 - tensor.data.ndim) + tensor.data.shape
-    name = t.constant(tensor.data.reshape(shape).transpose(TO_FIRST), t.names[index])
-    if tensor.scaling is None:
-        return name
-    if tensor.scaling.scale.ndim:
-        raise t.operator.error("operands of one scale", f"{tensor.scaling.scale.size} scales")
-    return t.dequantized(name, tensor.scaling)
+    if tensor.data is not None and tensor.scaling is not None and not tensor.scaling.scale.ndim:
+        array = tensor.data.reshape((1,) * missing + tensor.data.shape).transpose(TO_FIRST)
+        return t.dequantized(t.constant(array, t.names[index]), tensor.scaling)
+    whole = t.emit("Unsqueeze", t.real(index), t.integers(range(missing)))
+    return t.emit("Transpose", whole, perm=TO_FIRST)
 
 
 def unary(t: Translation) -> None:

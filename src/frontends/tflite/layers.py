@@ -48,11 +48,12 @@ def _strides(t: Translation) -> list[int]:
 
 
 def _weights(t: Translation, index: int, perm: Sequence[int]) -> str:
-    """Constant weights as numbers, with their axes in the order `perm`; scales are along the first axis of that."""
+    """Weights as numbers, with their axes in the order `perm`; scales are along the first axis of that."""
     tensor = t.tensor(index)
-    if tensor.data is None or tensor.data.ndim != len(perm):
-        found = f"shape {list(tensor.shape)}" if tensor.data is not None else "values known at run time only"
-        raise t.operator.error(f"constant weights of {len(perm)} axes", found, "shape")
+    if len(tensor.shape) != len(perm):
+        raise t.operator.error(f"weights of {len(perm)} axes", f"shape {list(tensor.shape)}", "shape")
+    if tensor.data is None:  # narrower floats that a DEQUANTIZE makes f32
+        return t.emit("Transpose", t.real(index), perm=perm)
     name = t.constant(tensor.data.transpose(perm), f"{t.names[index]}.weight")
     scaling = tensor.scaling
     if scaling is None:
@@ -116,10 +117,7 @@ def transposed_convolution(t: Translation) -> None:
     shape, w, x, strides = t.numbers(0, "shape of the result"), t.input(1), t.input(2), _strides(t)
     if len(shape) != 4 or t.rank(w) != 4 or t.rank(x) != 4:
         raise t.operator.error("shape, weights and input of 4 axes", f"{shape}", "shape")
-    weights = t.real(w)
-    if t.tensor(w).data is None or t.rank(w) != 4:
-        raise t.operator.error("constant weights of 4 axes", "others", "shape")
-    inputs = [t.real(x, True), t.emit("Transpose", weights, perm=[3, 0, 1, 2]), *_bias(t, 3, x, w)]
+    inputs = [t.real(x, True), t.emit("Transpose", t.real(w), perm=[3, 0, 1, 2]), *_bias(t, 3, x, w)]
     if _padding(t) == "VALID":
         full = [(t.extent(x, axis + 1) - 1) * strides[axis] + t.extent(w, axis + 1) for axis in (0, 1)]
         over = [wanted - extent for wanted, extent in zip(shape[1:3], full, strict=True)]
@@ -140,8 +138,7 @@ def fully_connected(t: Translation) -> None:
     rows = t.real(x)
     if t.rank(x) != 2 or t.tensor(x).shape[1] != t.extent(w, 1):
         rows = t.emit("Reshape", rows, t.integers([-1, t.extent(w, 1)]))
-    weights = _weights(t, w, (0, 1)) if t.tensor(w).data is not None else t.real(w)
-    made = activated(t, t.emit("Gemm", rows, weights, *_bias(t, 2, x, w), transB=1))
+    made = activated(t, t.emit("Gemm", rows, _weights(t, w, (0, 1)), *_bias(t, 2, x, w), transB=1))
     if not t.operator.option("KeepNumDims") or t.rank(x) == 2:
         t.define(t.output(), made)
         return

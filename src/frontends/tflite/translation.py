@@ -7,7 +7,7 @@ before those that read them: the form that `graph-quantize` turns into integer l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,9 +78,9 @@ class Translation:
         self.constants[found] = array
         return found
 
-    def integers(self, numbers: Sequence[int], name: str = "numbers") -> str:
+    def integers(self, numbers: Iterable[int], name: str = "numbers") -> str:
         """A constant list of int64."""
-        return self.constant(np.array(numbers, np.int64), name)
+        return self.constant(np.array(list(numbers), np.int64), name)
 
     # Tensors that operators read
 
