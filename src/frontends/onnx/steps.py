@@ -130,14 +130,15 @@ class _Builder:
             if node.op_type not in RANDOM and all(name in self.constant or not name for name in _read(node)):
                 self.constant.update(node.output)
         self.constant.discard("")
-        self.stored: set[str] = set()
+        self.stored: dict[str, str] = {}
+        self.taken = set(_names(source))
         self.fixed = [node for node in source.node if self._is_constant(node)]
         self.changing = [node for node in source.node if not self._is_constant(node)]
 
     def step(self, number: int, *, last: bool) -> None:
         """One more step, and what the next one is given; the last one has the names of the model."""
         made = [name for node in self.changing for name in node.output if name]
-        self.names = dict(self.now) if last else self.now | {name: f"{name}.step{number}" for name in made}
+        self.names = dict(self.now) if last else self.now | {n: self._own(f"{n}.step{number}") for n in made}
         if not number:
             self.target.node.extend(self.fixed)
         for node in self.changing:
@@ -152,15 +153,22 @@ class _Builder:
             if not last or carry.kind == GREATEST
         }
 
+    def _own(self, name: str) -> str:
+        """A name that nothing else has: `name`, or that with primes."""
+        while name in self.taken:
+            name += "'"
+        self.taken.add(name)
+        return name
+
     def _is_constant(self, node: NodeProto) -> bool:
         return bool(node.output) and all(name in self.constant for name in node.output if name)
 
     def _next(self, carry: Carry, step: int) -> str:
         """What an input is in the step after `step`."""
-        now, name = self.now[carry.target], f"{carry.target}.after{step}"
         source = self.names.get(carry.source, carry.source)
         if carry.kind == OUTPUT:
             return source
+        now, name = self.now[carry.target], f"{carry.target}.after{step}"
         if carry.kind == GREATEST:
             place = self._add("ArgMax", [source], f"{name}.place", axis=-1, keepdims=0)
             shape = self._add("Shape", [now], f"{name}.shape")
@@ -184,11 +192,12 @@ class _Builder:
 
     def _stored(self, name: str, array: np.ndarray[Any, np.dtype[Any]]) -> str:
         if name not in self.stored:
-            self.stored.add(name)
-            self.target.initializer.append(numpy_helper.from_array(array, name))
-        return name
+            self.stored[name] = self._own(name)
+            self.target.initializer.append(numpy_helper.from_array(array, self.stored[name]))
+        return self.stored[name]
 
     def _add(self, op: str, inputs: Sequence[str], output: str, **attributes: int) -> str:
+        output = self._own(output)
         node = helper.make_node(op, list(inputs), [output], output)
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
         self.target.node.append(node)
@@ -202,11 +211,11 @@ class _Builder:
         flat = self._stored("carry.flat", np.array([-1], np.int64))
         for name, found in self.made.items():
             pieces = [self._add("Reshape", [token, flat], f"{token}.flat") for token in found]
-            self._add("Concat", pieces, f"{name}.steps", axis=0)
-            self.target.output.append(helper.make_tensor_value_info(f"{name}.steps", self.kinds[name], None))
+            steps = self._add("Concat", pieces, f"{name}.steps", axis=0)
+            self.target.output.append(helper.make_tensor_value_info(steps, self.kinds[name], None))
 
 
-RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomUniform")
+RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 """Operators whose results differ each time."""
 
 
@@ -215,6 +224,16 @@ def _graphs(node: NodeProto) -> Iterator[GraphProto]:
         if attribute.type == AttributeProto.GRAPH:
             yield attribute.g
         yield from attribute.graphs
+
+
+def _names(graph: GraphProto) -> Iterator[str]:
+    """The names of all values, those of inner graphs too."""
+    for values in (graph.input, graph.output, graph.initializer, graph.value_info):
+        yield from (value.name for value in values)
+    for node in graph.node:
+        yield from (*node.input, *node.output)
+        for inner in _graphs(node):
+            yield from _names(inner)
 
 
 def _read(node: NodeProto) -> Iterator[str]:

@@ -84,6 +84,33 @@ def test_caches_and_masks_grow_by_the_names_of_exporters() -> None:
     assert found["logits"].tolist() == [[last, -last, 1.5 * last]]
 
 
+def test_names_of_the_model_stay_its_own() -> None:
+    """Values are called as what the steps add would be."""
+    model = _growing()
+    own = {"m": "carry.last", "n": "s.step0", "t": "attention_mask.number", "u": "input_ids.after0"}
+    for node in model.graph.node:
+        for names in (node.input, node.output):
+            names[:] = [own.get(name, name) for name in names]
+    model.graph.initializer[0].name = model.graph.node[-1].input[1] = "input_ids.steps"
+    module = import_onnx(model, shapes=InputShapes(dims={"seen": 3, "past": 2}), steps=Steps(3))
+    given = {"input_ids": np.array([[5]]), "position_ids": np.array([[2]]), "attention_mask": np.ones((1, 3), np.int64)}
+    found = run_graph(module, given | {"past.0.key": np.array([[1, 2]], np.float32)})
+    assert found["input_ids.steps'"].tolist() == [2, 2, 2]
+    assert found["logits"].tolist()[0][0] == 12 + (3 + 2) + (2 + 2)
+
+
+def test_random_numbers_of_a_tensor_differ_from_step_to_step() -> None:
+    """What makes them reads a constant only, and is there in each step."""
+    nodes = [
+        helper.make_node("RandomNormalLike", ["w"], ["noise"]),
+        helper.make_node("Add", ["x", "noise"], ["y"]),
+    ]
+    x, y = (helper.make_tensor_value_info(name, 1, [2]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(np.zeros(2, np.float32), "w")])
+    made = repeated(helper.make_model(graph), Steps(3, [Carry("x", "output", "y")]))
+    assert [node.op_type for node in made.graph.node].count("RandomNormalLike") == 3
+
+
 def test_what_depends_on_constants_is_there_once_and_the_last_step_has_the_names() -> None:
     model = decoders.model_of(decoders.Sizes(1, 6, "int8", 64, 2, 40, decoders.GPT2, whole=True), 1)
     once = [node for node in model.graph.node if node.op_type == "DequantizeLinear"]
