@@ -87,6 +87,19 @@ class Model:
         self.shapes.append(tuple(shape))
         return len(self.tensors) - 1
 
+    def sparsity(self, order: Sequence[int], blocks: Sequence[int], levels: Sequence[Any]) -> int:
+        """Where values of a sparse tensor are: by level its size, or segments and numbers of what is there."""
+        made: list[int] = []
+        for level in levels:
+            if isinstance(level, int):
+                made.append(self._table("DimensionMetadata", Format=0, DenseSize=level))
+                continue
+            segments, numbers = (self._table("Int32Vector", Values=self._numbers(part, "int32")) for part in level)
+            fields = {"ArraySegmentsType": 1, "ArraySegments": segments, "ArrayIndicesType": 1, "ArrayIndices": numbers}
+            made.append(self._table("DimensionMetadata", Format=1, **fields))
+        lists = {"TraversalOrder": self._numbers(order, "int32"), "BlockMap": self._numbers(blocks, "int32")}
+        return self._table("SparsityParameters", **lists, DimMetadata=self._tables(made))
+
     def constant(self, array: Any, **quantization: Any) -> int:
         """A constant tensor."""
         array = np.asarray(array)

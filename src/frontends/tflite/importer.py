@@ -28,6 +28,7 @@ CONVERTERS: dict[str, Callable[[Translation], None]] = {
     "CONCATENATION": movement.concatenate,
     "CONV_2D": layers.convolution,
     "CUMSUM": elementwise.cumulative_sum,
+    "DENSIFY": movement.densify,
     "DEPTHWISE_CONV_2D": layers.depthwise,
     "DEPTH_TO_SPACE": movement.depth_space,
     "DEQUANTIZE": elementwise.dequantize,

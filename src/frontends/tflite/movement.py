@@ -41,6 +41,13 @@ def reshape(t: Translation) -> None:
     _plain(t, "Reshape", shape)
 
 
+def densify(t: Translation) -> None:
+    """DENSIFY of a constant, which the reader has made dense."""
+    check_count(t.operator, 1, 1)
+    t.array(0, "values")
+    t.move(t.output(), t.real(t.input(0)), [t.input(0)])
+
+
 def transpose(t: Translation) -> None:
     """TRANSPOSE by a constant permutation."""
     check_count(t.operator, 2, 2)

@@ -23,6 +23,7 @@ from ...extras import extra
 from ...files import file_error
 from ..onnx.load import check_size
 from ..onnx.values import unpacked
+from .sparse import dense_array
 
 Array = NDArray[Any]
 
@@ -32,6 +33,9 @@ IDENTIFIER = b"TFL3"
 DAMAGED = "the file is cut or damaged: convert the model anew"
 MISFITS = (struct.error, ValueError, TypeError, IndexError, OverflowError)
 """What reading raises at offsets that lead out of the file."""
+
+LISTS_SHARE = 16
+"""How many times as long as the file its lists may be: an offset may be read many times."""
 
 MAX_OPERATORS = 100_000
 MAX_TENSORS = 1_000_000
@@ -129,12 +133,12 @@ def _mapped(path: Path) -> Any:
 
 
 class _Reader:
-    """Reads one file; `budget` is how many more elements of lists and names it may have."""
+    """Reads one file; `budget` is how many more bytes of lists, names and sparse tensors it may have."""
 
     def __init__(self, schema: Any, data: Any, subject: str) -> None:
         self.schema, self.data, self.subject = schema, data, subject
         self.model = schema.Model.GetRootAs(data, 0)
-        self.budget = len(data)
+        self.budget = LISTS_SHARE * len(data)
         self.types = _names(schema.TensorType)
         self.options = _names(schema.BuiltinOptions)
 
@@ -144,7 +148,8 @@ class _Reader:
     def spend(self, count: int) -> None:
         self.budget -= count
         if self.budget < 0:
-            raise self.error("lists that are together not longer than the file", "longer ones")
+            expected = f"lists and tensors that are together at most {LISTS_SHARE} times as long as the file"
+            raise self.error(expected, "longer ones", "limit")
 
     def graph(self) -> Graph:
         if not self.model.SubgraphsLength():
@@ -188,21 +193,21 @@ class _Reader:
         name = self.text(table.Name()) or f"tensor_{number}"
         label = f"tensor {name[:100]!r}"
         word = self.types.get(table.Type(), f"type {table.Type()}")
-        if word not in DTYPES or table.Sparsity() is not None:
-            found = f"a sparse one of {word}" if word in DTYPES else word
-            expected = "a dense tensor of numbers or truth values"
-            raise TilewrightError("unsupported", label, expected, found, "convert the model without it")
+        if word not in DTYPES:
+            lever = "convert the model without it"
+            raise TilewrightError("unsupported", label, "a tensor of numbers or truth values", word, lever)
         dtype, shape = DTYPES[word], self.numbers(table, "Shape")
         check_size(label, shape, dtype.itemsize)
         scaling = self.scaling(table.Quantization(), shape, dtype, label)
-        data = self.values(table.Buffer(), shape, dtype, label)
+        data = self.values(table, shape, dtype, label)
         signature = self.numbers(table, "ShapeSignature")
         if signature and len(signature) == len(shape) and data is None:
             shape = tuple(n if s >= 0 else None for n, s in zip(shape, signature, strict=True))
         return Tensor(name, dtype, shape, data, scaling)
 
-    def values(self, buffer: int, shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> Array | None:
+    def values(self, table: Any, shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> Array | None:
         """The values of a constant; None for what operators make, which has no bytes."""
+        buffer, sparsity = table.Buffer(), table.Sparsity()
         if not 0 <= buffer < max(1, self.model.BuffersLength()):
             raise TilewrightError("parse", label, "the number of a buffer", str(buffer), DAMAGED)
         if buffer == 0:
@@ -216,6 +221,8 @@ class _Reader:
             raw = stored.DataAsNumpy()
         else:
             return np.zeros(shape, dtype) if prod(shape) == 0 else None
+        if sparsity is not None:
+            return dense_array(self.schema, sparsity, raw.copy().view(dtype), shape, self.spend)
         count = prod(shape)
         packed = dtype == ELEMENT_TYPES["i4"]
         size_bytes = -(-count // 2) if packed else count * dtype.itemsize

@@ -110,6 +110,50 @@ def test_weights_of_4_bits_and_16():
     np.testing.assert_allclose(out, [steps @ [1, 10, 100, 1000] * 0.5 + [1.5, -2.0]])
 
 
+SPARSE = {
+    "rows": ([0, 1], [], [3, ([0, 1, 1, 3], [2, 0, 3])], [1, 2, 3]),
+    "columns": ([1, 0], [], [4, ([0, 1, 1, 2, 3], [2, 0, 2])], [2, 1, 3]),
+    "blocks": ([0, 1, 2], [1], [3, ([0, 1, 1, 3], [1, 0, 1]), 2], [1, 0, 2, 0, 0, 3]),
+}
+"""Order of levels, axes of blocks, levels, and values of one matrix."""
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_weights(name: str):
+    order, blocks, levels, values = SPARSE[name]
+    model = Model()
+    x, y = model.input((1, 3)), model.tensor((1, 4))
+    sparsity = model.sparsity(order, blocks, levels)
+    stored = model.tensor((3, 4), data=np.array(values, np.float32), Sparsity=sparsity)
+    w = model.tensor((3, 4))
+    model.node("DENSIFY", [stored], [w])
+    model.node("BATCH_MATMUL", [x, w], [y], "BatchMatMulOptions")
+    (out,) = reference(import_tflite(model.bytes([y])), {"t0": np.array([[1, 10, 100]], np.float32)}).values()
+    np.testing.assert_array_equal(out, [[200, 0, 1, 300]])
+
+
+@pytest.mark.parametrize(
+    ("order", "blocks", "levels", "said"),
+    [
+        ([0, 0], [], [3, 4], "no order of axes"),
+        ([0, 1], [], [3, ([0, 1, 1, 3], [2, 0, 4])], "places outside"),
+        ([0, 1], [], [3, ([0, 1, 1, 4], [2, 0, 3])], "do not cover"),
+        ([0, 1], [], [2, 2], "3 values for 4 places"),
+        ([0, 1, 2], [7], [3, 2, 2], "blocks of other axes"),
+        ([0, 1], [], [1 << 30, 1 << 30], "at most 16 times as long"),
+        ([0, 1], [], [-1, 4], "negative size"),
+    ],
+)
+def test_sparse_weights_that_do_not_fit(order: list[int], blocks: list[int], levels: list[Any], said: str):
+    model = Model()
+    sparsity = model.sparsity(order, blocks, levels)
+    stored = model.tensor((3, 4), data=np.ones(3, np.float32), Sparsity=sparsity)
+    y = model.tensor((3, 4))
+    model.node("DENSIFY", [stored], [y])
+    with pytest.raises(TilewrightError, match=said):
+        import_tflite(model.bytes([y]))
+
+
 def test_shapes_computed_from_an_open_batch():
     """Reshape to [rows of the input, 8] as converters write it: SHAPE, STRIDED_SLICE, PACK, RESHAPE."""
     model = Model()
