@@ -64,6 +64,29 @@ def onnx_structure(random: Random, folder: Path) -> Case:
     return _run_model(folder, edit_model(random, model).SerializeToString())
 
 
+@cache
+def tflite_models() -> list[bytes]:
+    """The TFLite models of the tests."""
+    sys.path.insert(0, str(ROOT / "test"))
+    from tflite_files.recorded import MODELS
+
+    return [build() for build in MODELS.values()]
+
+
+def tflite(random: Random, folder: Path) -> Case:
+    """Half of the times numbers are overwritten, so that the offsets behind them stay."""
+    data = bytearray(random.choice(tflite_models()))
+    for _ in range(random.choice([1, 1, 2, 4])):
+        size = random.choice([1, 1, 4])
+        start = random.randrange(len(data) - size)
+        number = random.choice([0, 1, 127, 255, 2**20, 2**31 - 1, 2**32 - 1, len(data), random.getrandbits(32)])
+        data[start : start + size] = (number % 256**size).to_bytes(size, "little")
+    path = folder / "x.tflite"
+    edited = bytes(data) if random.random() < 0.5 else edit_bytes(random, bytes(data), tflite_models())
+    path.write_bytes(edited)
+    return Case(["run", str(path), "-o", str(folder / "out"), "--no-prove", "--no-trace", "--json"])
+
+
 def _run_model(folder: Path, data: bytes) -> Case:
     path = folder / "x.onnx"
     path.write_bytes(data)
@@ -373,6 +396,7 @@ def json_values(random: Random, folder: Path) -> Case:
 KINDS: dict[str, Kind] = {
     "onnx-bytes": onnx_bytes,
     "onnx-structure": onnx_structure,
+    "tflite": tflite,
     "acg": acg,
     **{f"mlir-{level}": mlir(level) for level in ("graph", "nest", "codelet", "dram", "mnemonic", "acg")},
     "foreign": foreign,

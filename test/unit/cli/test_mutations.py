@@ -15,9 +15,8 @@ from tilewright.frontends.acg import target_files
 
 ROOT = Path(__file__).parents[3]
 KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=4 n=8 k=6"
-KINDS = (
-    "acg mlir-graph mlir-nest mlir-codelet mlir-dram mlir-mnemonic mlir-acg foreign binaries assembly folders".split()
-)
+KINDS = """tflite acg mlir-graph mlir-nest mlir-codelet mlir-dram mlir-mnemonic mlir-acg foreign binaries assembly
+folders""".split()
 
 
 def test_a_sample_goes_without_a_fault():
