@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 from xdsl.context import Context
@@ -50,6 +51,12 @@ class Layer:
     def last(self) -> graph.LayerOp:
         """The layer that makes the result."""
         return self.total or self.product
+
+    @property
+    def made_bytes(self) -> int:
+        """What the product makes for a column of the weights, all blocks and rows of it."""
+        made = shape_of(self.product.result)
+        return prod(made) // made[-1] * 4
 
     def columns(self, start: int, end: int) -> Array:
         """Some columns of the weights."""
@@ -128,7 +135,7 @@ def pack(layer: Layer, constants: Constants, limit_bytes: float, stored: dict[tu
     builder, columns = Builder.of(constants, layer.last), layer.weights.shape[layer.axis]
     given = layer.product.operands[1]
     results: list[SSAValue] = []
-    for start, end in pieces_of(columns, layer.weights.size // columns, limit_bytes):
+    for start, end in pieces_of(columns, max(layer.weights.size // columns, layer.made_bytes), limit_bytes):
         middle = (start + end) // 2
         part = f"weight{start}"
         if end - start == 1:
@@ -189,8 +196,8 @@ def _multiplied(builder: Builder, layer: Layer, weights: SSAValue, first: int) -
 class GraphPackPass(ModulePass):
     """Store weights of 4 bits (from -8 to 7) that matrix products read two in a byte, and unpack them on chip.
 
-    Columns are cut into pieces that take a quarter of the largest memory on chip, unpacked.  A byte of a piece has a
-    column of its first half in the low bits, and one of its second half in the high bits:
+    Columns are cut into pieces that take a quarter of the largest memory on chip, unpacked, and so do their products.
+    A byte of a piece has a column of its first half in the low bits, and one of its second half in the high bits:
 
         %y = graph.matmul %x, %w : ... si8     ->     %m = graph.binary mul %p, 16      %l = graph.binary shr %m, 4
                                                       %h = graph.binary shr %p, 4

@@ -53,7 +53,10 @@ def expected(proto: ModelProto, x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(onnxruntime.InferenceSession(proto.SerializeToString(), options).run(None, {"x": x})[0])
 
 
-@pytest.mark.parametrize(("kind", "tokens", "bytes_per_weight"), [("blocks", 1, 0.5 + 2 / 32), ("columns", 5, 0.5)])
+@pytest.mark.parametrize(
+    ("kind", "tokens", "bytes_per_weight"),
+    [("blocks", 1, 0.5 + 2 / 32), ("blocks", 2048, 0.5 + 2 / 32), ("columns", 5, 0.5)],
+)
 def test_weights_take_half_a_byte(kind: str, tokens: int, bytes_per_weight: float) -> None:
     proto, x = model(kind, tokens), RANDOM.standard_normal((tokens, ROWS)).astype(np.float32)
     packed, plain = (
