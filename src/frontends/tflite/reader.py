@@ -222,7 +222,7 @@ class _Reader:
         else:
             return np.zeros(shape, dtype) if prod(shape) == 0 else None
         if sparsity is not None:
-            return dense_array(self.schema, sparsity, raw.copy().view(dtype), shape, self.spend)
+            return dense_array(self.schema, sparsity, self.copied(raw).view(dtype), shape, self.spend)
         count = prod(shape)
         packed = dtype == ELEMENT_TYPES["i4"]
         size_bytes = -(-count // 2) if packed else count * dtype.itemsize
@@ -231,8 +231,15 @@ class _Reader:
         if packed:
             self.spend(size_bytes)
             return unpacked(raw, 4)[:count].view(dtype).reshape(shape)
-        array = raw.view(dtype) if raw.ctypes.data % dtype.itemsize == 0 else raw.copy().view(dtype)
-        return array.reshape(shape)
+        if dtype == np.bool_:
+            return (self.copied(raw) != 0).reshape(shape)
+        aligned = raw if raw.ctypes.data % dtype.itemsize == 0 else self.copied(raw)
+        return aligned.view(dtype).reshape(shape)
+
+    def copied(self, raw: Array) -> Array:
+        """A copy of bytes of the file, which many tensors may name."""
+        self.spend(raw.nbytes)
+        return raw.copy()
 
     def scaling(self, table: Any, shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> Scaling | None:
         """How the integers of a tensor stand for numbers; None where they stand for themselves."""
