@@ -113,6 +113,7 @@ def floor_div(t: Translation) -> None:
 
 def add_n(t: Translation) -> None:
     """ADD_N."""
+    check_count(t.operator, 1, 1 << 16)
     sides, first = operands(t, *(t.input(i) for i in range(len(t.operator.inputs))))
     t.define(t.output(), t.emit("Sum", *sides), first)
 
@@ -197,15 +198,14 @@ def local_response(t: Translation) -> None:
 def arg_extreme(t: Translation) -> None:
     """ARG_MAX and ARG_MIN along a constant axis."""
     check_count(t.operator, 2, 2)
-    (axis,) = t.numbers(1, "axis") or [0]
     op = "ArgMax" if t.operator.kind == "ARG_MAX" else "ArgMin"
-    made = t.emit(op, t.real(t.input(0)), axis=axis, keepdims=0)
+    made = t.emit(op, t.real(t.input(0)), axis=t.number(1, "axis"), keepdims=0)
     t.define(t.output(), t.emit("Cast", made, to=ONNX_TYPES[t.tensor(t.output()).dtype]))
 
 
 def cumulative_sum(t: Translation) -> None:
     """CUMSUM along a constant axis."""
     check_count(t.operator, 2, 2)
-    axis = t.constant(np.array(t.numbers(1, "axis"), np.int64).reshape(()), "axis")
+    axis = t.constant(np.array(t.number(1, "axis"), np.int64), "axis")
     flags = {"exclusive": int(t.operator.option("Exclusive")), "reverse": int(t.operator.option("Reverse"))}
     t.define(t.output(), t.emit("CumSum", t.real(t.input(0)), axis, **flags))

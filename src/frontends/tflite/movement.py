@@ -115,22 +115,24 @@ def unpack(t: Translation) -> None:
     check_count(t.operator, 1, 1)
     x = t.input(0)
     axis = _axis(t, t.operator.option("Axis"), t.rank(x))
-    pieces = _pieces(t, x, axis, t.real(x))
-    for position, piece in enumerate(pieces):
+    for position, piece in enumerate(_pieces(t, t.real(x), axis, _equal_sizes(t, x, axis))):
         t.move(t.output(position), t.emit("Squeeze", piece, t.integers([axis])), [x])
 
 
-def _pieces(t: Translation, x: int, axis: int, name: str, sizes: list[int] | None = None) -> list[str]:
+def _equal_sizes(t: Translation, x: int, axis: int) -> list[int]:
+    """The sizes of as many equal pieces of an axis as the operator has outputs."""
+    count, extent = len(t.operator.outputs), t.extent(x, axis)
+    if not count or extent % count:
+        raise t.operator.error(f"a divisor of {extent} as the number of pieces", str(count), "shape")
+    return [extent // count] * count
+
+
+def _pieces(t: Translation, name: str, axis: int, sizes: list[int]) -> list[str]:
+    """The pieces of a value along an axis, one for each output."""
     count = len(t.operator.outputs)
-    if sizes is None:
-        extent = t.extent(x, axis)
-        if not count or extent % count:
-            raise t.operator.error(f"a divisor of {extent} as the number of pieces", str(count), "shape")
-        sizes = [extent // count] * count
     if len(sizes) != count:
         raise t.operator.error(f"{count} sizes", f"{len(sizes)}", "shape", DAMAGED)
-    along = TO_FIRST.index(axis) if t.is_first(x) and t.rank(x) == 4 and name == t.real(x, True) else axis
-    return t.emit_all("Split", [name, t.integers(sizes)], count, axis=along)
+    return t.emit_all("Split", [name, t.integers(sizes)], count, axis=axis)
 
 
 def split(t: Translation) -> None:
@@ -138,13 +140,13 @@ def split(t: Translation) -> None:
     varied = t.operator.kind == "SPLIT_V"
     check_count(t.operator, 2 + varied, 2 + varied)
     x = t.input(0 if varied else 1)
-    (axis,) = t.numbers(2 if varied else 0, "axis") or [0]
-    axis = _axis(t, axis, t.rank(x))
+    axis = _axis(t, t.number(2 if varied else 0, "axis"), t.rank(x))
     sizes = t.numbers(1, "sizes") if varied else None
     if sizes is not None and sizes.count(-1) == 1:
         sizes[sizes.index(-1)] = t.extent(x, axis) - sum(sizes) - 1
     first = t.is_first(x) and t.rank(x) == 4
-    for position, piece in enumerate(_pieces(t, x, axis, t.real(x, first), sizes)):
+    sizes = sizes or _equal_sizes(t, x, axis)
+    for position, piece in enumerate(_pieces(t, t.real(x, first), TO_FIRST.index(axis) if first else axis, sizes)):
         t.move(t.output(position), piece, [x], first)
 
 

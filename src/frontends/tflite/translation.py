@@ -133,6 +133,13 @@ class Translation:
             raise self.operator.error(f"at most 32 integers as {what}", f"{array.size} of {array.dtype}", "shape")
         return [int(v) for v in array.reshape(-1)]
 
+    def number(self, position: int, what: str) -> int:
+        """The integer of a constant input that is one."""
+        found = self.numbers(position, what)
+        if len(found) != 1:
+            raise self.operator.error(f"one integer as {what}", f"{len(found)}", "shape")
+        return found[0]
+
     def is_first(self, index: int) -> bool:
         """Whether a tensor is there with channels first only."""
         value = self._value(index)

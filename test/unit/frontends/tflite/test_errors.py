@@ -43,6 +43,15 @@ def of_another_number(index: int) -> bytes:
     return model.bytes([y])
 
 
+def of_constant(kind: str, constant: Any, options: str = "", *, first: bool = False, outputs: int = 1) -> bytes:
+    """An operator of an input of shape [1, 4] and a constant."""
+    model = Model()
+    x, fixed = model.input((1, 4)), model.constant(constant)
+    results = [model.tensor((1, 4)) for _ in range(outputs)]
+    model.node(kind, [fixed, x] if first else [x, fixed], results, options)
+    return model.bytes(results)
+
+
 def reshaped_at_run_time() -> bytes:
     model = Model()
     x, shape, y = model.input((1, 4)), model.input((2,), "int32"), model.tensor((2, 2))
@@ -84,6 +93,17 @@ REFUSED = {
     "absent": (lambda: of_another_number(-1), "an input 1, found none"),
     "permutation": (reshaped_at_run_time, "constant permutation, found 't1', known at run time only"),
     "groups": (grouped_wrongly, "weights of a divisor of 4 channels, found 3"),
+    "axis of two": (lambda: of_constant("ARG_MAX", np.array([0, 1], np.int32)), "one integer as axis, found 2"),
+    "no axis": (lambda: of_constant("SPLIT", np.zeros(0, np.int32), first=True), "one integer as axis, found 0"),
+    "pieces": (
+        lambda: of_constant("SPLIT", np.array(1, np.int32), first=True, outputs=3),
+        "a divisor of 4 as the number of pieces, found 3",
+    ),
+    "numbers": (
+        lambda: of_constant("TRANSPOSE", np.ones(40, np.int32)),
+        "at most 32 integers as .*, found 40",
+    ),
+    "inputs": (lambda: Model().bytes([]), "a graph with outputs, found none"),
     "bytes": (short_weights, r"48 bytes for \[3, 4\], found 44"),
 }
 """Files that are refused, and a part of what is said."""
