@@ -23,6 +23,7 @@ from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
+from ..passes.graph.graph_heads import has_heads
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
@@ -150,7 +151,8 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with all samples together, sample by sample, and each in other pieces.
+    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, and each in
+    other pieces.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -169,6 +171,8 @@ def lower_groups(
         return found[best]
     if not (_is_near(found[best], options.near) or limit.late) and _runs_by_sample(lowering, target):
         best = compare(Room(span_share=SPAN_SHARE))
+    if not (_is_near(found[best], options.near) or limit.late) and has_heads(module):
+        best = compare(Room(heads=True))
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for room in dict.fromkeys((Room(), best)):
             best = compare(room._replace(rows_first=False))
@@ -185,8 +189,9 @@ def _cost(program: Program) -> tuple[float, float]:
 
 
 def _way(room: Room) -> str:
-    """A schedule's way to run samples and to make pieces, in words."""
-    return SCHEDULE + ", sample by sample" * (room.span_share > 0) + ", channels before rows" * (not room.rows_first)
+    """A schedule's way to run samples and heads, and to make pieces, in words."""
+    parts = ", sample by sample" * (room.span_share > 0) + ", head by head" * room.heads
+    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
 
 
 def check_method(partition: str) -> None:

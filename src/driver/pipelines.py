@@ -97,12 +97,14 @@ def machine_for(target: str | Path | Machine) -> Machine:
 class Room(NamedTuple):
     """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span.
 
-    With `rows_first` layers are rather made in pieces of rows than of channels.
+    With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
+    head (`graph-heads`).
     """
 
     share: float = 1.0
     span_share: float = 0.0
     rows_first: bool = True
+    heads: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -197,6 +199,7 @@ def pipeline_text(
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
+        "graph-heads" if room.heads else "",
         groups if options.partition not in ("", SCHEDULE) else "",
         *_planned(machine, options),
         *pipeline.stages(options, room),

@@ -264,11 +264,13 @@ class Search:
         layer = network.layers[place]
         own = {*layer.reads, *layer.makes}
         passing = [n for n in live if n not in own]
-        if not live:
+        first, last = place + 1 - MOST_LAYERS, place + MOST_LAYERS - 1
+        near = [n for n in self.kept if self.lives[n][0] <= last and self.lives[n][1] >= first]
+        enough = [n for n in near if self.fits_without(n, place)]
+        choice = min(enough, key=lambda n: (network.map_bytes[n], n), default=None)
+        if choice is None and not live:
             self.leave({place})
             return
-        enough = [n for n in live if self.fits_without(n, place)]
-        choice = min(enough, key=lambda n: (network.map_bytes[n], n), default=None)
         if choice is None:
             choice = max(passing or live, key=lambda n: (network.map_bytes[n], self.lives[n][1] - self.lives[n][0], n))
         self.kept.discard(choice)
