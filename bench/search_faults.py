@@ -26,8 +26,6 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from functools import cached_property
-from importlib import import_module
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -38,6 +36,7 @@ from typing import Any, NamedTuple
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 import pytest
+from exchange import exchange as exchange_function
 
 from tilewright.certificates.check import Follower
 from tilewright.costs.hierarchy import Architecture, Problem
@@ -46,7 +45,6 @@ from tilewright.search.mapping.certify import certify
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import OBJECTIVES, Request, Space
 
-sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "test" / "unit" / "search" / "mapping"))
 
 from exact.enumerate import every_mapping, verdict
@@ -231,23 +229,7 @@ def tiny_pairs(wanted: int) -> list[Pair]:
 
 def exchange(fault: Fault) -> None:
     """Put the fault into the modules of this process."""
-    module, name = fault.of.split(":")
-    home = import_module(f"tilewright.search.mapping.exact.{module}")
-    if "." in name:
-        kind, method = name.split(".")
-        owner, right = getattr(home, kind), vars(getattr(home, kind))[method]
-        if isinstance(right, cached_property):
-            wrong: Any = cached_property(fault.change(right.func))
-            wrong.__set_name__(owner, method)
-        else:
-            wrong = fault.change(right)
-        setattr(owner, method, wrong)
-        return
-    right = getattr(home, name)
-    own = home if right.__module__ != home.__name__ else None
-    for found in [own] if own else list(sys.modules.values()):
-        if vars(found).get(name) is right and found.__name__.startswith("tilewright."):
-            setattr(found, name, fault.change(right))
+    exchange_function("tilewright.search.mapping.exact", fault.of, fault.change)
 
 
 def in_process(work: Callable[[], str], limit_s: int) -> str:

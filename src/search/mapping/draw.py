@@ -13,6 +13,9 @@ from ...costs.hierarchy import Architecture, MappingBatch, Problem
 from .pricing import Bools, Ints, kept_tensors
 from .values import Space
 
+BATCH = 4096
+"""Mappings that are drawn together."""
+
 
 class Sampler:
     """Draws mappings of a space; factors are perfect, and arrays and memories may overflow."""

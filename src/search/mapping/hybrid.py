@@ -7,13 +7,11 @@ from math import prod
 
 import numpy as np
 
-from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem
-from ...interruption import stop_unless, stoppable
-from .draw import Sampler, fits_arrays, joined, with_orders
-from .pricing import Bools, Ints, Pricer, nothing_fits
+from ...costs.hierarchy import Architecture, MappingBatch, Problem
+from .draw import BATCH, Sampler, joined, with_orders
+from .pricing import Bools, Floats, Ints, Pricer
+from .random import Priced, best_drawn
 from .values import Mapped, Request
-
-BATCH = 4096
 
 
 def solve(
@@ -32,26 +30,13 @@ def solve(
     pricer = Pricer(arch, problem, request)
     sampler = Sampler(arch, problem, request.space, request.seed)
     bypasses = sampler.bypasses()
-    best: tuple[float, LoopMapping] | None = None
-    stale = misses = 0
-    with stoppable():
-        while stale < victory and misses < timeout and not (pricer.late and best is not None):
-            drawn = fits_arrays(arch, sampler.draw(BATCH))
-            fitting = np.flatnonzero(np.isfinite(pricer.values(drawn)))
-            misses = 0 if len(fitting) else misses + BATCH
-            for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting.tolist()):
-                values = pricer.values(batch)
-                index = int(values.argmin())
-                stale += int(np.isfinite(values).sum())
-                if values[index] < (np.inf if best is None else best[0]):
-                    best, stale = (float(values[index]), batch.mapping(index, problem)), 0
-                    pricer.report(best[0])
-                if stale >= victory or (pricer.late and best is not None):
-                    break
-    stop_unless(best)
-    if best is None:
-        raise nothing_fits(arch, problem, "hybrid")
-    return pricer.answer(best[1])
+
+    def around(drawn: MappingBatch, values: Floats) -> Iterator[Priced]:
+        fitting = np.flatnonzero(np.isfinite(values)).tolist()
+        for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting):
+            yield batch, pricer.values(batch)
+
+    return best_drawn(pricer, sampler, around, victory, timeout, "hybrid")
 
 
 def _together(walks: Iterable[MappingBatch]) -> Iterator[MappingBatch]:

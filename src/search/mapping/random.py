@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from math import inf
+
 import numpy as np
 
-from ...costs.hierarchy import Architecture, LoopMapping, Problem
+from ...costs.hierarchy import Architecture, MappingBatch, Problem
 from ...interruption import stop_unless, stoppable
-from .draw import Sampler, fits_arrays
-from .pricing import Pricer, nothing_fits
+from .draw import BATCH, Sampler, fits_arrays
+from .pricing import Floats, Pricer, nothing_fits
 from .values import Mapped, Request
 
-BATCH = 4096
+Priced = tuple[MappingBatch, Floats]
+"""Mappings with their objectives (N,), infinite where they do not fit."""
 
 
 def solve(
@@ -23,21 +27,37 @@ def solve(
     """
     pricer = Pricer(arch, problem, request)
     sampler = Sampler(arch, problem, request.space, request.seed)
-    best: tuple[float, LoopMapping] | None = None
-    stale = misses = 0
+    return best_drawn(pricer, sampler, lambda drawn, values: [(drawn, values)], victory, timeout, "random")
+
+
+def best_drawn(
+    pricer: Pricer,
+    sampler: Sampler,
+    around: Callable[[MappingBatch, Floats], Iterable[Priced]],
+    victory: int,
+    timeout: int,
+    mapper: str,
+) -> Mapped:
+    """The best of the mappings `around` random ones, some of which fit, for the mapper of that name.
+
+    Ends as `solve` says.
+    """
+    arch, problem = pricer.arch, pricer.problem
+    best, least, stale, misses = None, inf, 0, 0
     with stoppable():
         while stale < victory and misses < timeout and not (pricer.late and best is not None):
-            batch = fits_arrays(arch, sampler.draw(BATCH))
-            values = pricer.values(batch)
-            valid = int(np.isfinite(values).sum())
-            stale, misses = stale + valid, 0 if valid else misses + BATCH
-            if not valid:
-                continue
-            index = int(values.argmin())
-            if values[index] < (np.inf if best is None else best[0]):
-                best, stale = (float(values[index]), batch.mapping(index, problem)), 0
-                pricer.report(best[0])
+            drawn = fits_arrays(arch, sampler.draw(BATCH))
+            values = pricer.values(drawn)
+            misses = 0 if np.isfinite(values).any() else misses + BATCH
+            for batch, prices in around(drawn, values) if misses == 0 else ():
+                index = int(prices.argmin())
+                stale += int(np.isfinite(prices).sum())
+                if prices[index] < least:
+                    best, least, stale = batch.mapping(index, problem), float(prices[index]), 0
+                    pricer.report(least)
+                if stale >= victory or (pricer.late and best is not None):
+                    break
     stop_unless(best)
     if best is None:
-        raise nothing_fits(arch, problem, "random")
-    return pricer.answer(best[1])
+        raise nothing_fits(arch, problem, mapper)
+    return pricer.answer(best)
