@@ -19,7 +19,7 @@ from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, 
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
-from ..traffic.windows import all_along, extent, room_along, together
+from ..traffic.windows import Transfer, all_along, extent, room_along, together
 from ..traffic.words import settle, slide
 from .grids import Sizes, Store
 
@@ -62,64 +62,58 @@ class Boundary(NamedTuple):
         return bool(self.told), bool(self.least), *self[5:], *own
 
 
-@compiled
-def window_rows(
-    model: Model,
-    t: int,
-    w: int,
-    tiles: Ints,
-    children: Ints,
-    steps: Ints,
-    first: int,
-    bounds: Ints,
-    free: int,
-    once: bool,
-    others: Others,
-    near: int,
-    told: Ints,
-    least: Ints,
-    out: Floats,
-) -> None:
-    """Fill rows of `out` (N, 8) for window `w` of tensor `t` and boxes (N, D).
+class Transfers(NamedTuple):
+    """N of `windows.Transfer`: sizes (N, D), whether they are `told` apart (N, D), 1 or 0, and `bound` (N,)."""
 
-    Loop `first` of `bounds` (N,) slides; of any bound, where that is 0: then only KEPT tells what it finds.  Where
-    sizes are not `told` apart (N, D), children of smaller ones may leave gaps, in which others have theirs: all that is
-    known is that each element is sent once.  Children's sizes stand for those from `least` (N, D) on.
+    tile: Ints
+    child: Ints
+    step: Ints
+    told: Ints
+    least: Ints
+    bound: Ints
+    first: int
+    free: int
+    near: int
+    once: bool
+
+
+@compiled
+def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
+    """Fill rows of `out` (N, 8) for window `w` of tensor `t`.
+
+    Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
+    children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
+    once.
     """
-    outside = free
+    first, reach = rows.first, model.bounds
     for n in range(out.shape[0]):
-        tile, mixed, fixed = tiles[n], 0, fixed_sizes(children[n], steps[n], outside)
+        tile, child, step, mixed = rows.tile[n], rows.child[n], rows.step[n], 0
+        fixed = fixed_sizes(child, step, rows.free)
         for d in range(tile.shape[0]):
-            mixed |= (1 - told[n, d]) << d
-        free = outside & ~mixed
-        out[n, SIZE] = together(model, t, w, tile, steps[n])
+            mixed |= (1 - rows.told[n, d]) << d
+        free = rows.free & ~mixed
+        box = Transfer(tile, child, step, rows.least[n], reach, first, rows.bound[n], free, rows.near, rows.once)
+        out[n, SIZE] = together(model, t, w, tile, step)
         out[n, SHARE] = room_along(model, t, w, tile)
-        out[n, SLID] = left(model, t, w, tile, children[n], steps[n], out[n, SIZE], free, once)
+        out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         sliding = first >= 0 and model.window[t, first] == w
-        if sliding and may_leave_gaps(model, t, w, children[n], steps[n], mixed):
+        if sliding and may_leave_gaps(model, t, w, child, step, mixed):
             out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
             continue
-        if not model.perfect and understood(model, t, w, steps[n], free):
-            every, out[n, KEPT] = window_words(
-                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], fixed, others, model.bounds
-            )
+        if not model.perfect and understood(model, t, w, step, free):
+            every, out[n, KEPT] = window_words(model, t, w, box, fixed, others)
             out[n, SHARE] = every / out[n, SIZE]
             out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
             continue
-        if not sliding or steps[n, first] >= model.bounds[first]:
+        if not sliding or step[first] >= model.bounds[first]:
             continue
         if not model.perfect:
-            size, share = out[n, SIZE], out[n, SHARE]
-            out[n, SIZE] = least_words(
-                model, t, w, tile, children[n], steps[n], least[n], first, bounds[n], size, share, ~mixed
-            )
+            out[n, SIZE] = least_words(model, t, w, box, out[n, SIZE], out[n, SHARE], ~mixed)
             out[n, SHARE] = 1.0
             continue
-        out[n, KEPT] = kept_on_average(
-            model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free, once, others, near
-        )
-        if bounds[n] > 1:
-            found = slide(model, t, w, tile, children[n], steps[n], first, bounds[n], out[n, SIZE], free)
+        out[n, KEPT] = kept_on_average(model, t, w, box, out[n, SIZE], others)
+        if box.bound > 1:
+            found = slide(model, t, w, box, out[n, SIZE])
             out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
 
 
@@ -305,23 +299,10 @@ class Tables:
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
             out = np.zeros((places.shape[1], 8))
-            window_rows(
-                self.model,
-                t,
-                w,
-                boxes[0],
-                boxes[1],
-                boxes[2],
-                first,
-                np.ascontiguousarray(bounds),
-                box.free,
-                box.once,
-                others,
-                box.near,
-                boxes[3],
-                boxes[4],
-                out,
-            )
+            tile, child, step, told, least = boxes
+            blocks, known = np.ascontiguousarray(bounds), (first, box.free, box.near, box.once)
+            rows = Transfers(tile, child, step, told, least, blocks, *known)
+            window_rows(self.model, t, w, rows, others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
             self._rows[key] = out.reshape([*full, 8])
         return self._rows[key]

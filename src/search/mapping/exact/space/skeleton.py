@@ -7,10 +7,10 @@ import numpy as np
 from .....costs.compiled import bare, bare_entry
 from ..traffic.busy import full_children
 from ..traffic.rows import add_words
-from ..traffic.windows import distinct2
+from ..traffic.windows import Transfer, distinct2
 from ..traffic.words import sent, settle
 from ..tree.state import Skeleton
-from .model import UNRELATED, WINDOW, Floats, Ints, Model
+from .model import EVERY, UNRELATED, WINDOW, Floats, Ints, Model
 
 
 @bare
@@ -155,7 +155,8 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     p = skeleton.parent[0, t]
     tile = skeleton.inside[p + 1]
     words[:] = 0
-    sent_words = sent(model, t, tile, tile, skeleton.inside[1], -1, 1, 0.0, 0, False, -1, model.bounds)
+    box = Transfer(tile, tile, skeleton.inside[1], tile, model.bounds, -1, 1, 0, EVERY, False)
+    sent_words = sent(model, t, box, 0.0)
     return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from .....costs.compiled import bare
 from ..space.model import Ints, Model
 from .window_reuse import Others
-from .windows import alike, all_along, distinct2, shared_by
+from .windows import Transfer, alike, all_along, distinct2, shared_by
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""
@@ -79,19 +79,20 @@ class Side(NamedTuple):
 
 
 @bare
-def side_of(model: Model, t: int, d: int, tile: Ints, child: Ints, step: Ints, least: Ints, fixed: bool) -> Side:
-    """Dimension `d` as a term of its window; if `fixed`, a child's tile stands for those from `least` on."""
-    n, c = model.bounds[d], model.coefficient[t, d]
-    times = -(-step[d] // child[d])  # children that share unequally are as many, though their largest may fit once
-    low, high = least[d], child[d]
+def side_of(model: Model, t: int, d: int, tile: int, box: Transfer, fixed: bool) -> Side:
+    """Dimension `d` as a term of its window, with such tiles of the parent; if `fixed`, a child's tile stands for those
+    from its least on."""
+    n, c, step, child = model.bounds[d], model.coefficient[t, d], box.step[d], box.child[d]
+    times = -(-step // child)  # children that share unequally are as many, though their largest may fit once
+    low, high = box.least[d], child
     if not fixed:
-        sizes = alike(model, d, step[d])
+        sizes = alike(model, d, step)
         low, high = min(low, -(-sizes[0] // times)), max(high, sizes[1] // times)
-    parts = -(-tile[d] // child[d])
-    idle = max(0, times * -(-n // step[d]) - -(-n // high)) if times > 1 else 0
+    parts = -(-tile // child)
+    idle = max(0, times * -(-n // step) - -(-n // high)) if times > 1 else 0
     near, far = c * times * low, c * times * high
-    short = max(0, -(-n // step[d]) * times * high - n) if step[d] < n else 0
-    return Side(c, -(-n // step[d]), near, far, min(n, high * parts), min(n, high), idle, times, parts == times, short)
+    short = max(0, -(-n // step) * times * high - n) if step < n else 0
+    return Side(c, -(-n // step), near, far, min(n, high * parts), min(n, high), idle, times, parts == times, short)
 
 
 @bare
@@ -335,35 +336,21 @@ def lacking(
 
 
 @bare
-def window_words(
-    model: Model,
-    t: int,
-    w: int,
-    tile: Ints,
-    child: Ints,
-    step: Ints,
-    least: Ints,
-    first: int,
-    bound: int,
-    fixed: int,
-    others: Others,
-    reach: Ints,
-) -> tuple[float, float]:
+def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others: Others) -> tuple[float, float]:
     """Elements of window `w`, which is understood, in all tiles, and what steps find there of them on the average.
 
-    The latter where loop `first` of the window comes next, of `bound` (0: of any) blocks; see
-    `window_reuse.kept_on_average`.
-    Children's sizes stand for those from `least` on; of dimensions that are not of the set `fixed`, for all with as
-    many steps.  Only loops of at most `reach` (D,) iterations, but for that loop, find something.
+    The latter where a loop of the window comes next; see `window_reuse.kept_on_average`.  Children's sizes of
+    dimensions that are not of the set `fixed` stand for all with as many steps.
     """
+    first, bound, tile, reach = box.first, box.bound, box.tile, box.reach
     d = first
     if first < 0 or model.window[t, first] != w:
         d = 0
         while model.window[t, d] != w:
             d += 1
     e = other_term(model, t, d)
-    one = side_of(model, t, d, tile, child, step, least, (fixed >> d) & 1 == 1)
-    two = side_of(model, t, e, tile, child, step, least, (fixed >> e) & 1 == 1)
+    one = side_of(model, t, d, tile[d], box, (fixed >> d) & 1 == 1)
+    two = side_of(model, t, e, tile[e], box, (fixed >> e) & 1 == 1)
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0

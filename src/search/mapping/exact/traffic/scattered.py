@@ -11,62 +11,48 @@ Statement 16 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from .....costs.compiled import bare
-from ..space.model import Ints, Model
+from ..space.model import Model
 from .ragged import all_tiles, held, other_term, side_of
 from .window_reuse import stays
-from .windows import all_along, distinct2, shared_by
+from .windows import Transfer, all_along, distinct2, shared_by
 
 
 @bare
-def least_words(
-    model: Model,
-    t: int,
-    w: int,
-    tile: Ints,
-    child: Ints,
-    step: Ints,
-    least: Ints,
-    first: int,
-    bound: int,
-    size: float,
-    share: float,
-    known: int,
-) -> float:
-    """Elements of window `w` that all steps need which do not find them there, at least, where loop `first` comes next,
-    of `bound` (0: of any) blocks; parents' tiles have `size`, and `share` times that in all.
+def least_words(model: Model, t: int, w: int, box: Transfer, size: float, share: float, known: int) -> float:
+    """Elements of window `w` that all steps need which do not find them there, at least, where a loop of it comes next;
+    parents' tiles have `size`, and `share` times that in all.
 
-    Children's sizes stand for those from `least` on, those of dimensions that are not of the set `known` for other
-    numbers of steps.
+    Children's sizes of dimensions that are not of the set `known` stand for other numbers of steps, too.
     What begins a group may all be there, for each of the parents' tiles along `first`; those without work in the last
     block do not count there, so the share of beginnings is larger.
     """
+    first, tile, step = box.first, box.tile, box.step
     many, tiles = -(-model.bounds[first] // step[first]), -(-model.bounds[first] // tile[first])
-    begin = min(tiles, -(-many // max(bound, 2)) * -(-step[first] // tile[first]))
-    ahead = stays(model, t, w, tile, child, size, step[first] * model.coefficient[t, first])
+    begin = min(tiles, -(-many // max(box.bound, 2)) * -(-step[first] // tile[first]))
+    ahead = stays(model, t, w, box, size, step[first] * model.coefficient[t, first])
     found = size * share - all_along(model, t, w, tile) * ((tiles - begin) * ahead + begin * size) / tiles
     other = other_term(model, t, first)
-    if other < 0 or step[other] < model.bounds[other] or child[first] < step[first] or model.opposed[t]:
+    if other < 0 or step[other] < model.bounds[other] or box.child[first] < step[first] or model.opposed[t]:
         return found
     if (known >> first) & (known >> other) & 1 == 0:
         return found
-    return max(found, words_along(model, t, tile, child, step, least, first, other, bound))
+    return max(found, words_along(model, t, box, other))
 
 
 @bare
-def words_along(
-    model: Model, t: int, tile: Ints, child: Ints, step: Ints, least: Ints, first: int, other: int, bound: int
-) -> float:
-    """The same where children have a whole block each along `first`, and nothing loops along the `other` term.
+def words_along(model: Model, t: int, box: Transfer, other: int) -> float:
+    """The same where children have a whole block each along the first term, and nothing loops along the `other` one.
 
     Groups have `bound` (or 2) blocks at least, but for the last one.  So far, at least, are children apart of which
-    the parent sees several along `first`.
+    the parent sees several along the first term.
     """
-    one = side_of(model, t, first, child, child, step, least, True)
-    two = side_of(model, t, other, tile, child, step, least, True)
-    inside, columns = max(bound, 2), -(-model.bounds[other] // two.tile)
+    first = box.first
+    one = side_of(model, t, first, box.child[first], box, True)
+    two = side_of(model, t, other, box.tile[other], box, True)
+    inside, columns = max(box.bound, 2), -(-model.bounds[other] // two.tile)
     groups, chunk, back = -(-one.blocks // inside), inside * one.near, (inside - 1) * one.near
     total = all_tiles(one, two, model.bounds[first], model.bounds[other])
-    parents = -(-model.bounds[first] // tile[first])
+    parents = -(-model.bounds[first] // box.tile[first])
     if parents < one.blocks:
         if one.scale > 1 or two.scale > 1:
             return 0.0

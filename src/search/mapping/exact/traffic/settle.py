@@ -7,6 +7,7 @@ from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from .ragged import ragged_share
 from .rows import add_words, copy_words
+from .windows import Transfer
 from .words import sent, settle
 
 
@@ -32,10 +33,9 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        once, reach = level == last, model.bounds
-        up = sent(model, t, to_parent, to_child, step, first, bound, ragged, free, once, EVERY, reach)
-        down = sent(model, t, to_child, to_child, step, first, bound, ragged, free, once, EVERY, reach)
-        up, down = up * fewest(task, level, t, p, tile), down * fewest(task, level, t, c, tile)
+        limits = to_child, model.bounds, first, bound, free, EVERY, level == last
+        up = sent(model, t, Transfer(to_parent, to_child, step, *limits), ragged) * fewest(task, level, t, p, tile)
+        down = sent(model, t, Transfer(to_child, to_child, step, *limits), ragged) * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
         energy += max(found, skeleton.least[c, t])
         add_words(words, skeleton.least_words[c, t], -1.0)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare
-from ..space.model import UNRELATED, Floats, Ints, Model
-from .windows import extent, not_cut_off, overlap, present, slid
+from ..space.model import UNRELATED, Floats, Model
+from .windows import Transfer, extent, not_cut_off, overlap, present, slid
 
 
 class Others(NamedTuple):
@@ -33,32 +33,30 @@ class Others(NamedTuple):
 
 
 @bare
-def others_of(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, free: int, once: bool, near: int, reach: Ints
-) -> Others:
-    """The loops beside window `w` where tensor `t` rests in a tile; see `words.sent`."""
+def others_of(model: Model, t: int, w: int, box: Transfer) -> Others:
+    """The loops beside window `w` where tensor `t` rests in a tile."""
     unrelated, beside, shared = 1.0, 1.0, 0.0
-    for d in range(tile.shape[0]):
-        if (near >> d) & 1 == 0:
+    for d in range(box.tile.shape[0]):
+        if (box.near >> d) & 1 == 0:
             continue
         if model.kind[t, d] == UNRELATED:
-            unrelated *= min(reach[d], -(-model.bounds[d] // tile[d]))
+            unrelated *= min(box.reach[d], -(-model.bounds[d] // box.tile[d]))
         elif model.window[t, d] >= 0 and model.window[t, d] != w:
-            beside *= min(reach[d], -(-model.bounds[d] // step[d]))
+            beside *= min(box.reach[d], -(-model.bounds[d] // box.step[d]))
     for other in range(model.windows[t]):
         if other != w:
-            size = float(extent(model, t, other, tile)) / not_cut_off(model, t, other, tile)
-            shared = max(shared, min(1.0, left(model, t, other, tile, child, step, size, free, once) / size))
+            size = float(extent(model, t, other, box.tile)) / not_cut_off(model, t, other, box.tile)
+            shared = max(shared, min(1.0, left(model, t, other, box, size) / size))
     return Others(unrelated, beside, shared)
 
 
 @bare
-def partner(model: Model, t: int, w: int, step: Ints, first: int, free: int) -> int:
-    """The other dimension of window `w` that loops further out, -1 if none does, -2 if nothing is known."""
+def partner(model: Model, t: int, w: int, box: Transfer, first: int) -> int:
+    """The dimension of window `w` but `first` that loops further out, -1 if none does, -2 if nothing is known."""
     found = -1
-    for d in range(step.shape[0]):
-        if model.window[t, d] == w and step[d] < model.bounds[d]:
-            if model.opposed[t] or (free >> d) & 1 == 0 or (d != first and found >= 0):
+    for d in range(box.step.shape[0]):
+        if model.window[t, d] == w and box.step[d] < model.bounds[d]:
+            if model.opposed[t] or (box.free >> d) & 1 == 0 or (d != first and found >= 0):
                 return -2
             if d != first:
                 found = d
@@ -66,27 +64,23 @@ def partner(model: Model, t: int, w: int, step: Ints, first: int, free: int) -> 
 
 
 @bare
-def stays(model: Model, t: int, w: int, tile: Ints, child: Ints, size: float, shift: int) -> float:
+def stays(model: Model, t: int, w: int, box: Transfer, size: float, shift: int) -> float:
     """Elements at most that a window of `size` elements shares with itself moved by `shift`, for all its children."""
     shift = abs(shift)
-    return min(
-        size, float(min(overlap(model, t, w, tile, shift, True), present(model, t, w, tile, child, shift, True)))
-    )
+    most = min(overlap(model, t, w, box.tile, shift, True), present(model, t, w, box.tile, box.child, shift, True))
+    return min(size, float(most))
 
 
 @bare
-def left(
-    model: Model, t: int, w: int, tile: Ints, child: Ints, step: Ints, size: float, free: int, once: bool
-) -> float:
+def left(model: Model, t: int, w: int, box: Transfer, size: float) -> float:
     """Most of the `size` elements of window `w` that are there already when a loop of its own advances; see `slid`."""
-    most = min(size, float(slid(model, t, w, tile, step, once)))
-    first = -1
+    most, step, first = min(size, float(slid(model, t, w, box))), box.step, -1
     for d in range(step.shape[0]):
         if model.window[t, d] == w and step[d] < model.bounds[d]:
             first = d
-    if first < 0 or once or not model.perfect:
+    if first < 0 or box.once or not model.perfect:
         return most
-    other = partner(model, t, w, step, first, free)
+    other = partner(model, t, w, box, first)
     if other < 0:
         return most
     found = 0.0
@@ -95,41 +89,27 @@ def left(
         for j in range(model.many[theirs]):
             done = model.divisors[theirs, j]
             if model.bounds[theirs] // step[theirs] % done == 0:
-                found = max(found, stays(model, t, w, tile, child, size, pace - (done - 1) * slow))
+                found = max(found, stays(model, t, w, box, size, pace - (done - 1) * slow))
     return min(most, found)
 
 
 @bare
-def kept_on_average(
-    model: Model,
-    t: int,
-    w: int,
-    tile: Ints,
-    child: Ints,
-    step: Ints,
-    first: int,
-    bound: int,
-    size: float,
-    free: int,
-    once: bool,
-    others: Others,
-    near: int,
-) -> float:
-    """Elements at most that a step finds there on the average, where loop `first` of `bound` (0: of any) comes next.
+def kept_on_average(model: Model, t: int, w: int, box: Transfer, size: float, others: Others) -> float:
+    """Elements at most that a step finds there on the average, of the `size` elements of window `w`, where its loop
+    comes first; `others` are loops of other dimensions.
 
-    For perfect factors; inf for others, and for a known bound where loops further out are not understood.  With `once`
-    each dimension has a single loop; `others` are loops of other dimensions.  Steps of dimensions that are not of the
-    set `near` find nothing.
+    For perfect factors; inf for others, and for a known bound where loops further out are not understood.
     """
     if not model.perfect:
         return np.inf
-    other = partner(model, t, w, step, first, free)
+    step, first, bound, once = box.step, box.first, box.bound, box.once
+    other = partner(model, t, w, box, first)
     many = model.bounds[first] // step[first]
     pace = step[first] * model.coefficient[t, first]
     if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[1]:
-        return np.inf if bound > 1 else (size + stays(model, t, w, tile, child, size, pace)) / 2
+        return np.inf if bound > 1 else (size + stays(model, t, w, box, size, pace)) / 2
     alone, slow, most = 1, 0, 1
-    if other >= 0 and (near >> other) & 1 == 0:
+    if other >= 0 and (box.near >> other) & 1 == 0:
         other = -1
     if other >= 0:
         alone, slow = model.bounds[other] // step[other], step[other] * model.coefficient[t, other]
@@ -140,13 +120,13 @@ def kept_on_average(
         a = model.divisors[first, i]
         if many % a:
             continue
-        along = stays(model, t, w, tile, child, size, slow - (a - 1) * pace) if other >= 0 else 0.0
+        along = stays(model, t, w, box, size, slow - (a - 1) * pace) if other >= 0 else 0.0
         for j in range(most - 1, -1, -1):
             c = model.divisors[other, j] if other >= 0 else 1
             if alone % c:
                 continue
-            away = stays(model, t, w, tile, child, size, (a - 1) * pace + (c - 1) * slow)
-            ahead = stays(model, t, w, tile, child, size, pace - (c - 1) * slow)
+            away = stays(model, t, w, box, size, (a - 1) * pace + (c - 1) * slow)
+            ahead = stays(model, t, w, box, size, pace - (c - 1) * slow)
             for waiting in range(every + 1):
                 if waiting & ~every:
                     continue
@@ -155,7 +135,7 @@ def kept_on_average(
                 if other >= 0:
                     found = max(found, advancing(model, other, best[waiting, i], j, alone, along, 0, once))
                 best[waiting, i, j] = found
-    once_more = stays(model, t, w, tile, child, size, pace)
+    once_more = stays(model, t, w, box, size, pace)
     return advancing(model, first, best[every, :, 0], 0, many, once_more, bound, once)
 
 

@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .....costs.compiled import bare
 from ..space.model import Ints, Model
+
+
+class Transfer(NamedTuple):
+    """Tiles of a tensor on their way to children, by dimension, and the loops outside that move them.
+
+    A parent sees a `tile` (D,), unrelated loops in which the tensor rests included; of each child's own `child` (D,) is
+    the largest and `least` (D,) the smallest that counts; `step` (D,) are iterations per step of the loops outside.
+
+    `first` is the loop that moves the tensor first if it is one of a window, else -1; it has `bound` blocks (0: any
+    number).  No dimension of the set `free` is spread further out; with `once` none has another loop further out than
+    those that come next.  Steps of dimensions that are not of the set `near` find nothing; with imperfect factors, of
+    each dimension loops of `reach` (D,) iterations at most find something, but for `first`.
+    """
+
+    tile: Ints
+    child: Ints
+    step: Ints
+    least: Ints
+    reach: Ints
+    first: int
+    bound: int
+    free: int
+    near: int
+    once: bool
 
 
 @bare
@@ -169,12 +195,12 @@ def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
 
 
 @bare
-def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> int:
+def slid(model: Model, t: int, w: int, box: Transfer) -> int:
     """Most elements of window `w` that stay when one of its own loops advances.
 
-    With `once` each dimension has a single loop: it moves by its step, and one inside of it falls back to 0.
+    Where each dimension has a single loop, it moves by its step, and one inside of it falls back to 0.
     """
-    looping, shift, last = 0, 0, -1
+    looping, shift, last, tile, step = 0, 0, -1, box.tile, box.step
     for d in range(tile.shape[0]):
         if model.window[t, d] != w or step[d] >= model.bounds[d]:
             continue
@@ -183,7 +209,7 @@ def slid(model: Model, t: int, w: int, tile: Ints, step: Ints, once: bool) -> in
         pace = mine[0] * model.coefficient[t, d], mine[1] * model.coefficient[t, d]
         if looping == 1:
             shift = pace[0]
-        elif looping == 2 and once:
+        elif looping == 2 and box.once:
             theirs = alike(model, last, step[last])
             other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
             inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
@@ -204,7 +230,7 @@ def off_by(pace: int, slow: int, most: int) -> int:
 
 
 @bare
-def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: int, more: bool, free: int) -> int:
+def nearest_return(model: Model, t: int, w: int, box: Transfer, bound: int, more: bool) -> int:
     """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
 
     Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
@@ -214,6 +240,7 @@ def nearest_return(model: Model, t: int, w: int, step: Ints, first: int, bound: 
     """
     if model.opposed[t]:
         return 0
+    step, first, free = box.step, box.first, box.free
     mine = alike(model, first, step[first])
     least = (bound - 1) * mine[0] * model.coefficient[t, first]
     reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]

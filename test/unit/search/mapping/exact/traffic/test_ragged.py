@@ -13,6 +13,7 @@ from tilewright.costs.compiled import compiled
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
 from tilewright.search.mapping.exact.space.model import Ints, Model, model_of
+from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.exact.traffic.words import sent
 from tilewright.search.mapping.values import Space
 
@@ -139,7 +140,7 @@ def test_idle_children_keep_their_tiles():
 
 @compiled
 def words_of(model: Model, tile: Ints, first: int, bound: int, reach: Ints) -> float:
-    return sent(model, 0, tile, tile, tile, first, bound, 0.0, 7, False, -1, reach)
+    return sent(model, 0, Transfer(tile, tile, tile, tile, reach, first, bound, 7, -1, False), 0.0)
 
 
 @pytest.mark.parametrize("part", range(2))

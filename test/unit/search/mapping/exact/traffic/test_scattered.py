@@ -14,6 +14,7 @@ from tilewright.costs.compiled import compiled
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
 from tilewright.search.mapping.exact.space.model import Ints, Model, model_of
+from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.exact.traffic.words import sent
 from tilewright.search.mapping.values import Space
 
@@ -112,7 +113,7 @@ def tables_of(case: Case) -> Tables:
 
 @compiled
 def words_of(model: Model, tile: Ints, child: Ints, step: Ints, first: int, bound: int, free: int) -> float:
-    return sent(model, 0, tile, child, step, first, bound, 0.0, free, False, -1, model.bounds)
+    return sent(model, 0, Transfer(tile, child, step, child, model.bounds, first, bound, free, -1, False), 0.0)
 
 
 def bounds_of(case: Case, tile: list[int]) -> list[tuple[float, float]] | None:
