@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from math import exp, inf, log
+from math import exp, gcd, inf, log
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -109,7 +109,10 @@ def rows_of(factors: Factors, count: int) -> list[tuple[str, str]]:
         found.sort(key=lambda row: (-float(row["cpu_s"]), row["machine"], row["layer"]))
         found = found[:count]
     else:
-        found = found[:: max(1, len(found) // count)][:count]
+        step = max(1, len(found) // count)
+        while gcd(step, len({row["machine"] for row in found})) > 1:
+            step -= 1
+        found = found[::step]
     return [(row["machine"], row["layer"]) for row in found]
 
 
@@ -133,8 +136,8 @@ def in_process(part: Part, factors: Factors, count: int) -> list[Row]:
     command = [sys.executable, __file__, "--measure", part.name, "--factors", factors, "--rows", str(count)]
     with tempfile.TemporaryDirectory() as folder:
         more = {"NUMBA_CACHE_DIR": folder} if part.compiled else {}
-        done = subprocess.run(command, env=os.environ | more, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+        done = subprocess.run(command, env=os.environ | more, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else []
 
 
 def main() -> None:
@@ -154,6 +157,9 @@ def main() -> None:
         if part is not PARTS[0] and not re.search(found.only, part.name):
             continue
         rows = whole if part is PARTS[0] else in_process(part, found.factors, found.rows)
+        if not rows:
+            print(f"| {part.name} | fails | | | |", flush=True)
+            continue
         print(line_of(part, rows, whole, LIMITS_S[found.factors]), flush=True)
         if found.verbose:
             pairs = sorted(zip(rows, whole, strict=True), key=lambda pair: pair[1]["cpu_s"] - pair[0]["cpu_s"])

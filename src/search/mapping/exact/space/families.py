@@ -17,9 +17,9 @@ from .model import Floats, Ints
 from .perfect_spreads import Ways
 from .spreads import Spreads, chain_arrays
 
-GROWTH, FASTER = 1.1, 2.0
+GROWTH, FASTER, MOST_GROWTH = 1.1, 2.0, 1e9
 """Spreads are looked for in classes of bounds that differ by this factor at most, its logarithm so many times as large
-from class to class: each begins anew with the first dimension."""
+from class to class, up to some factor: each begins anew with the first dimension."""
 
 
 class Family:
@@ -63,7 +63,7 @@ class Family:
             return _chosen(spreads, bounds, most, symmetries)
         if self.spreads.over:
             self.spreads.begin(self.reached, min(max(self.reached, first) * self._growth, most))
-            self._growth = self._growth**FASTER
+            self._growth = min(self._growth**FASTER, MOST_GROWTH)
         self.spreads.look(self.ways, most)
         if not self.spreads.over:
             return []
