@@ -85,7 +85,7 @@ class Annealer:
         three = start.repeated(0, 3)
         chain = three.arrays()
         space = room(*chain.temporal.shape[1:])
-        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, hot, cold, space)
+        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, (hot, cold), space)
         return MappingBatch(*chain).part(slice(BEST, BEST + 1))
 
 
@@ -97,15 +97,14 @@ def anneal(
     rules: Rules,
     random: NDArray[np.uint64],
     steps: int,
-    hot: float,
-    cold: float,
+    heats: tuple[float, float],
     room: Room,
 ) -> None:
-    """Walk from row `NOW` and leave the best mapping in row `BEST`."""
+    """Walk from row `NOW` and leave the best mapping in row `BEST`; `heats` at first and at last."""
     now = _value(NOW, shape, machine, chain, rules, room)
     best = now
     for step in range(steps):
-        heat = hot * (cold / hot) ** (step / steps)
+        heat = heats[0] * (heats[1] / heats[0]) ** (step / steps)
         _copy(chain, NOW, TRIAL)
         if not _step(chain, shape, machine, rules, random):
             continue

@@ -164,13 +164,14 @@ def ideal_groups(model: Model, t: int, d: int, inner: Inner, spatial: Ints, room
 
 @bare
 def tensor_bound(
-    model: Model, spread: Spread, inner: Inner, t: int, words: int, served: int, maybe: int, read: Floats, write: Floats
+    model: Model, spread: Spread, inner: Inner, t: int, words: int, served: int, maybe: int, flows: Floats
 ) -> float:
     """Least energy of tensor `t` up to the reads that feed the inner memories.
 
     `words` arrive in each of them, `served` are surely read from the parent, `maybe` more unless neighbours pass them
-    on.  Adds the words per memory (of one instance) to `read` and `write`.
+    on.  Adds the words per memory (of one instance) to those read and written, `flows` (2, 3).
     """
+    read, write = flows[0], flows[1]
     instances = spread.scale[0]
     output = model.is_output[t]
     energy = 0.0

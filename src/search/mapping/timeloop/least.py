@@ -61,7 +61,7 @@ def least(task: Task, rule: int, which: int, bounds: Ints) -> tuple[float, float
             energy += link * model.read_word[0]
         else:
             words, served, maybe = _unordered(task, t, rule, which, bounds)
-        energy += tensor_bound(model, task.spread, task.inner, t, words, served, maybe, read, write)
+        energy += tensor_bound(model, task.spread, task.inner, t, words, served, maybe, room.flows)
     return energy, float(level_cycles(model, task.spread, read, write))
 
 

@@ -132,7 +132,7 @@ def _scan_pattern(best: Best, task: Task, field: Field, start: int, p: int, link
         if beyond < np.inf:
             energy, cycles = least(task, PATTERN, p, bounds)
             if value_of(task.objective, energy + beyond, cycles) < best.value[0]:
-                waiting = _expand(best, task, field, tile, p, energy, cycles, linked, waiting)
+                waiting = _expand(best, task, field, tile, p, (energy, cycles), linked, waiting)
         i = length - 1
         while i >= 0:
             d = patterns.order[p, i]
@@ -147,9 +147,13 @@ def _scan_pattern(best: Best, task: Task, field: Field, start: int, p: int, link
 
 @part
 def _expand(
-    best: Best, task: Task, field: Field, tile: int, p: int, energy: float, cycles: float, linked: bool, waiting: int
+    best: Best, task: Task, field: Field, tile: int, p: int, inner: tuple[float, float], linked: bool, waiting: int
 ) -> int:
-    """Middle tiles that agree with `tile` in the pattern's dimensions and contain it."""
+    """Middle tiles that agree with `tile` in the pattern's dimensions and contain it.
+
+    `inner` are the least energy and cycles of the inner memories.
+    """
+    energy, cycles = inner
     fixed, turn = task.patterns.members[task.patterns.group[p]], task.room.turns[1]
     for d in range(turn.shape[0]):
         turn[d] = 0

@@ -8,6 +8,7 @@ takes as long to arrive or to get back.  If a loop further in moves it, all loop
 from __future__ import annotations
 
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,26 +68,33 @@ def fill_rooms(model: Model, skeleton: Skeleton, rooms: Floats) -> None:
                 rooms[t] *= skeleton.inside[last + 1, d] // skeleton.inside[own + 1, d]
 
 
+class Inside(NamedTuple):
+    """What is known of all tiles of the last memory, of which there are `children`: the least `energy` further in, the
+    least cycles but for filling and draining (`steady`), and those of any mapping (`fewest`)."""
+
+    children: int
+    energy: float
+    steady: float
+    fewest: float
+
+
 @bare_entry
 def least_product(
     model: Model,
     skeleton: Skeleton,
     plan: Plan,
     cells: Ints,
-    children: int,
-    energy: float,
-    steady: float,
-    fewest: float,
+    known: Inside,
     far: Floats,
     rooms: Floats,
     words: Floats,
 ) -> float:
-    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first, with that much energy further
-    in; of its tiles the last memory has `children` instances.
+    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first.
 
-    `steady` are the least cycles but for filling and draining, `fewest` those of any mapping; `far` (2,) the words of
-    the outermost memory in first and last tiles further in, at least; `rooms` and `words` (T,) are room.
+    `far` (2,) are the words of the outermost memory in first and last tiles further in, at least; `rooms` and `words`
+    (T,) are room.
     """
+    children, energy, steady, fewest = known
     last, found, kept = model.capacity.shape[0] - 1, float(np.inf), 0
     for t in range(words.shape[0]):
         kept |= int(skeleton.kept[last - 1, t]) << t
@@ -144,10 +152,9 @@ class Past:
         if len(plan.rows) * len(section.cells) > MAX_CASES:
             plan = _plan_of(self._model, section.whole, mask, passing, ())
         steady = steady_and_far(self._model, skeleton, self._far)
-        cells, children, rooms, words = section.cells, section.children, self._rooms, self._words
-        return (1 - 1e-9) * least_product(
-            self._model, skeleton, plan, cells, children, energy, steady, fewest, self._far, rooms, words
-        )
+        known = Inside(section.children, energy, steady, fewest)
+        rooms, words = self._rooms, self._words
+        return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, known, self._far, rooms, words)
 
     def _sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
         """The set of tensors that the last memory keeps; those without windows that pass it; of them, those that a

@@ -131,13 +131,13 @@ def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed:
 
 @compiled
 def settle_rows(
-    model: Model, t: int, level: int, parent: int, up: Floats, down: Floats, owned_parent: float, owned: float
+    model: Model, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]
 ) -> Floats:
     """Energy (N,) where `up` words (N,) leave `parent` and `down` (N,) reach `level`."""
     found = np.empty(up.shape[0])
     words = np.zeros((model.capacity.shape[0], 2))
     for n in range(found.shape[0]):
-        found[n] = settle(model, t, level, parent, up[n], down[n], owned_parent, owned, words)
+        found[n] = settle(model, t, level, parent, (up[n], down[n]), owned, words)
     return found
 
 
@@ -194,7 +194,7 @@ class Tables:
         """Energy between memories, for words as `sent` answers; `owned` by parent and child."""
         up, down = np.broadcast_arrays(up, down)
         rows = np.ascontiguousarray(up).reshape(-1), np.ascontiguousarray(down).reshape(-1)
-        return settle_rows(self.model, t, level, parent, *rows, *owned).reshape(up.shape)
+        return settle_rows(self.model, t, level, parent, *rows, owned).reshape(up.shape)
 
     def sent(self, t: int, box: Boundary, first: int, *, loops: bool) -> Floats:
         """Words of tensor `t` that are sent to all tiles, as `words.sent` counts them, at least.

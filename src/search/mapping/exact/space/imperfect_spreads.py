@@ -19,7 +19,7 @@ from ..traffic.windows import together
 from ..traffic.words import extent
 from .meshes import Mesh
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .perfect_spreads import Ways, least_at, tensor_costs
+from .perfect_spreads import More, Ways, least_at, tensor_costs
 
 FIRST_ROOM = 1 << 12
 """Boxes that there is room for at first; there is more when it is needed."""
@@ -213,12 +213,10 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     best = value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles))
     if best > most:
         return best
+    nothing_more = More(desk.ones, 1.0, desk.ones, desk.used)
     for t in range(model.full.shape[0]):
         size = first_words(model, mesh, desk, t) * model.weight[-1, t]
-        tensor_costs(
-            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], desk.flows[:, t], desk.ones, 1.0,
-            desk.ones, desk.used, size, desk.room[0, t], desk.room[1, t], desk.room[2, t],
-        )  # fmt: skip
+        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], nothing_more, size, desk.room[:, t])
     best = np.inf
     for mask in range(ways.points.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, desk.room))
@@ -259,15 +257,16 @@ def narrow(
     ways: Ways,
     boxes: Boxes,
     desk: Desk,
-    most: float,
-    beyond: float,
+    limits: tuple[float, float],
     out: Ints,
     values: Floats,
 ) -> int:
-    """Fill `out` (N, L, D) and `values` (N,) with the next spreads in order of bounds, up to `beyond`; how many.
+    """Fill `out` (N, L, D) and `values` (N,) with the next spreads in order of bounds, up to the first of `limits`; how
+    many.
 
-    Ends after `NODES` boxes, too, and where there is no room for more; boxes of bounds from `most` on are left out.
+    Ends after `NODES` boxes, too, and where there is no room for more; boxes of bounds from the second on are left out.
     """
+    beyond, most = limits
     count, nodes, heap, number = 0, NODES, boxes.heap, boxes.number
     while number[0] > 0 and number[1] > 0 and nodes > 0 and count < out.shape[0]:
         slot = int(heap[0])
@@ -318,7 +317,7 @@ class Narrowing:
         if self._boxes.number[1] == 0 and len(self._boxes.free) < MAX_BOXES:
             self._grow()
         out, values = np.empty((AT_ONCE, *self._desk.low.shape), np.int64), np.empty(AT_ONCE)
-        found = int(narrow(self._model, self._mesh, ways, self._boxes, self._desk, most, beyond, out, values))
+        found = int(narrow(self._model, self._mesh, ways, self._boxes, self._desk, (beyond, most), out, values))
         return out[:found], values[:found]
 
     def _grow(self) -> None:

@@ -21,6 +21,9 @@ from ..traffic.words import union_size
 from .meshes import Fitting, Mesh, most_more, number_of
 from .model import PLAIN, Floats, Ints, Model, one_way
 
+PREFIXES = 50_000
+"""Prefixes that are looked at between two looks at the clock."""
+
 
 class Ways(NamedTuple):
     """What a spread may be combined with: ways `chains` (T, K, L) to keep tensors, `many` (T,) of them.
@@ -152,32 +155,28 @@ def passed(
     return again * outer[0] + up * outer[1] + down * into[0] + fills * into[1]
 
 
-@bare
-def tensor_costs(
-    ways_to_keep: Ints,
-    many: int,
-    back: bool,
-    prices: Floats,
-    flows: Floats,
-    more: Ints,
-    free: float,
-    every: Ints,
-    used: Floats,
-    size: float,
-    cost: Floats,
-    cycles: Floats,
-    first: Floats,
-) -> None:
-    """Least energy, cycles of ports, and words of the first tiles (`size` or none at all) for a tensor that is not kept
-    and that is kept in the last memory, (2,) each.
+class More(NamedTuple):
+    """How many more children there may be: `every` (L,) times as many as are `used` (L,), of which `shared` (L,) times
+    as many share words of a tensor, at most as often as `free` iterations do."""
 
-    `prices` (L, 3) of reads, writes and cycles for a word, `flows` (3, L) words, copies and elements owned.  There may
-    be `every` (L,) times as many children, of which `more` (L,) times as many share words, at most as often as `free`
-    iterations do.
+    shared: Ints
+    free: float
+    every: Ints
+    used: Floats
+
+
+@bare
+def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, children: More, size: float, costs: Floats) -> None:
+    """Fill `costs` (3, 2) with least energy, cycles of ports, and words of the first tiles (`size` or none at all) for
+    tensor `t` where it is not kept and where it is kept in the last memory.
+
+    `flows` (3, L) are words, copies and elements owned.
     """
-    levels = more.shape[0]
+    more, free = children.shared, children.free
+    levels, ways_to_keep, prices = more.shape[0], ways.chains[t], ways.prices[t]
+    cost, cycles, first = costs[0], costs[1], costs[2]
     cost[:], cycles[:], first[:] = np.inf, np.inf, np.inf
-    for i in range(many):
+    for i in range(ways.many[t]):
         energy, inmost, below = 0.0, -1, -1
         for c in range(levels):
             if not ways_to_keep[i, c]:
@@ -192,14 +191,14 @@ def tensor_costs(
         room, outside = 1.0, 1.0
         for k in range(levels):
             room *= more[k] if k <= inmost else 1
-            outside *= every[k] if k > inmost else 1
+            outside *= children.every[k] if k > inmost else 1
         words = flows[0, inmost] / min(room, free)
         outer = prices[inmost, 0], prices[inmost, 1]
         own = flows[2, inmost] * at_most(more, inmost + 1, free)
         energy += passed(back, words, 0.0, own, 0.0, outer, (0.0, 0.0))
         which = ways_to_keep[i, levels - 2]
         cost[which] = min(cost[which], energy)
-        cycles[which] = min(cycles[which], words * prices[inmost, 2] / (used[inmost] * outside))
+        cycles[which] = min(cycles[which], words * prices[inmost, 2] / (children.used[inmost] * outside))
         first[which] = min(first[which], size if inmost < levels - 1 else 0.0)
 
 
@@ -256,10 +255,8 @@ def bound_of(model: Model, order: Ints, ways: Ways, fitting: Fitting, trail: Tra
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
         size = float(union_size(model, t, trail.inside[last], trail.inside[0])) * model.weight[-1, t]
-        tensor_costs(
-            ways.chains[t], ways.many[t], model.is_output[t], ways.prices[t], trail.flows[done, t], trail.more[t], free,
-            trail.more[tensors], trail.used[done], size, room[0, t], room[1, t], room[2, t],
-        )  # fmt: skip
+        children = More(trail.more[t], free, trail.more[tensors], trail.used[done])
+        tensor_costs(ways, t, model.is_output[t], trail.flows[done, t], children, size, room[:, t])
     best = np.inf
     for mask in range(ways.points.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, room))
@@ -296,16 +293,16 @@ def hunt(
     fitting: Fitting,
     ways: Ways,
     trail: Trail,
-    low: float,
-    high: float,
-    nodes: int,
+    within: tuple[float, float],
     out: Ints,
     values: Floats,
 ) -> int:
-    """Fill `out` (N, L, D) and `values` (N,) with the next spreads whose bound is above `low` and at most `high`.
+    """Fill `out` (N, L, D) and `values` (N,) with the next spreads of bounds `within` (above the first, at most the
+    second); answers their number.
 
-    Answers their number, after `nodes` prefixes at most.
+    Ends after `PREFIXES` prefixes, too.
     """
+    (low, high), nodes = within, PREFIXES
     dims, depth, count = model.bounds.shape[0], mesh.levels.shape[0], 0
     spread, cursor, left = trail.spread, trail.cursor, trail.left
     while trail.at[0] >= 0 and nodes > 0 and count < out.shape[0]:

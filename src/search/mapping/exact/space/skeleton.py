@@ -144,7 +144,7 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
             down = distinct_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]
             words = skeleton.least_words[level, t]
-            skeleton.least[level, t] = settle(model, t, level, p, up, down, owned[0], owned[1], words)
+            skeleton.least[level, t] = settle(model, t, level, p, (up, down), owned, words)
             energy += skeleton.least[level, t] if level < levels - 2 else 0.0
     return energy + operand_energy(model, skeleton, t, skeleton.operands[t])
 
@@ -157,7 +157,7 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     words[:] = 0
     box = Transfer(tile, tile, skeleton.inside[1], tile, model.bounds, -1, 1, 0, EVERY, False)
     sent_words = sent(model, t, box, 0.0)
-    return settle(model, t, -1, p, sent_words, 0.0, skeleton.owned[p, t], 0.0, words)
+    return settle(model, t, -1, p, (sent_words, 0.0), (skeleton.owned[p, t], 0.0), words)
 
 
 @bare

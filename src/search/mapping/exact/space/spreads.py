@@ -17,8 +17,8 @@ Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
 """Factors by dimension along X and along Y."""
 
-AT_ONCE, PREFIXES = 1024, 50_000
-"""Spreads that are found, and prefixes that are looked at, between two looks at the clock."""
+AT_ONCE = 1024
+"""Spreads that are found between two looks at the clock."""
 
 MANY = 4096
 """Spreads of one class: if there are more, those of larger bounds are left for later."""
@@ -103,7 +103,7 @@ class Spreads:
             self._cut(most)
         out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
         kind = self.model, self._mesh, self._fitting, ways, self._trail
-        found = int(hunt(*kind, *self._within, PREFIXES, out, values))
+        found = int(hunt(*kind, self._within, out, values))
         self._spreads = np.concatenate([self._spreads, out[:found]])
         self._values = np.concatenate([self._values, values[:found]])
         self.over = bool(self._trail.at[0] < 0)

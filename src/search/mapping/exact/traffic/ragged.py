@@ -250,17 +250,25 @@ def on_arrival(across: float, back: float, columns: float, others: Others, at_fi
     return most + (found - most) / times
 
 
+class Loops(NamedTuple):
+    """Loops outside of a window's tile: the one that moves it first has `bound` blocks (0: any number), its dimension
+    loops `again` further out where that finds something; `others` are of other dimensions."""
+
+    bound: int
+    again: bool
+    others: Others
+
+
 @bare
-def kept_in_groups(
-    first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others
-) -> float:
-    """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
-    blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
+def kept_in_groups(first: Side, other: Side, own: Side, columns: float, loops: Loops) -> float:
+    """Elements at most that a step finds there on the average, where the loop that moves the window first has its bound
+    of blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
 
     Steps of some `columns` count, blocks of the `other` term: all, or all but the last; or the last alone, of which
-    `own` has the size, and `columns` is 0.  Unless the first term moves `again` in loops that find something, all
+    `own` has the size, and `columns` is 0.  Unless the first term moves again in loops that find something, all
     groups begin like the first one.
     """
+    bound, others = loops.bound, loops.others
     blocks, size = first.blocks, float(distinct2(first.scale, first.tile, own.scale, own.tile))
     groups = -(-blocks // max(bound, 2))
     inside, rest = -(-blocks // groups), blocks
@@ -274,7 +282,7 @@ def kept_in_groups(
     # Each step of the last column may be as good as the one that reaches it.
     begin = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
     more = begin
-    if groups > 1 and not again:
+    if groups > 1 and not loops.again:
         across = min(size, crossing(other, first, rest - 1))
         back = min(size, fallen(first, own, rest - 1)) if waits else 0.0
         more = (groups - 1) * begin + on_arrival(
@@ -294,13 +302,12 @@ def kept_in_groups(
 
 
 @bare
-def most_kept(first: Side, other: Side, own: Side, columns: float, again: bool, bound: int, others: Others) -> float:
-    """`kept_in_groups` for a `bound` that may not be known (0)."""
-    blocks = first.blocks
-    most = kept_in_groups(first, other, own, columns, again, bound if bound > 0 else blocks, others)
-    if bound == 0 and blocks > 2:
-        most = max(most, kept_in_groups(first, other, own, columns, again, 0, others))
-    return most
+def most_kept(first: Side, other: Side, own: Side, columns: float, loops: Loops) -> float:
+    """`kept_in_groups` for a bound that may not be known (0)."""
+    if loops.bound > 0:
+        return kept_in_groups(first, other, own, columns, loops)
+    most = kept_in_groups(first, other, own, columns, Loops(first.blocks, loops.again, loops.others))
+    return max(most, kept_in_groups(first, other, own, columns, loops)) if first.blocks > 2 else most
 
 
 @bare
@@ -311,25 +318,23 @@ def sized(side: Side, size: int, block: int, short: int) -> Side:
 
 
 @bare
-def lacking(
-    first: Side, other: Side, length: int, width: int, rows: int, near: int, again: bool, bound: int, others: Others
-) -> float:
+def lacking(first: Side, other: Side, length: int, width: int, rows: int, near: int, loops: Loops) -> float:
     """Elements at least that steps of a window lack, in all of its tiles, of which `rows` are along the `first` term;
-    bounds are `length` and `width`, `near` and `again` as for `kept_in_groups`.
+    bounds are `length` and `width`; steps of `near` blocks of the other term count.
 
     Along the other term all tiles but the last have one size, whichever of those that a block may have.
     """
     least, columns = -1.0, other.blocks
     if columns == 1:
-        kept = most_kept(first, other, other, 1.0, again, bound, others)
+        kept = most_kept(first, other, other, 1.0, loops)
         return max(0.0, all_tiles(first, other, length, width) - rows * kept)
     for size in range(other.near // other.scale, other.far // other.scale + 1, other.children):
         if -(-width // size) != columns:
             continue
         whole, own = sized(other, size, size, columns * size - width), sized(other, size, size, 0)
         last = sized(other, width - (columns - 1) * size, size, 0)
-        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), again, bound, others)
-        kept += most_kept(first, whole, last, 0.0, again, bound, others)
+        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), loops)
+        kept += most_kept(first, whole, last, 0.0, loops)
         words = all_tiles(first, whole, length, width) - rows * kept
         least = words if least < 0 else min(least, words)
     return max(least, 0.0)
@@ -342,7 +347,7 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     The latter where a loop of the window comes next; see `window_reuse.kept_on_average`.  Children's sizes of
     dimensions that are not of the set `fixed` stand for all with as many steps.
     """
-    first, bound, tile, reach = box.first, box.bound, box.tile, box.reach
+    first, tile, reach = box.first, box.tile, box.reach
     d = first
     if first < 0 or model.window[t, first] != w:
         d = 0
@@ -354,8 +359,8 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0
-    near, again = min(two.blocks, reach[e]), reach[d] > 1
-    most = most_kept(one, two, two, float(near), again, bound, others)
+    near, loops = min(two.blocks, reach[e]), Loops(box.bound, reach[d] > 1, others)
+    most = most_kept(one, two, two, float(near), loops)
     rows = -(-model.bounds[d] // tile[d])
     if enumerable(one) and enumerable(two) and (two.blocks > 1 or one.near < one.far):
         words = -1.0
@@ -363,11 +368,11 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
             if -(-model.bounds[d] // size) != one.blocks:
                 continue
             whole = sized(one, size, size, one.blocks * size - model.bounds[d])
-            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, loops)
             words = more if words < 0 else min(words, more)
         most = min(most, (total - max(words, 0.0)) / all_along(model, t, w, tile))
     elif two.blocks > 1 and enumerable(two):
-        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, again, bound, others)
+        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, loops)
         most = min(most, (total - words) / all_along(model, t, w, tile))
     return total, most
 

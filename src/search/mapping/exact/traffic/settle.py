@@ -12,8 +12,11 @@ from .words import sent, settle
 
 
 @bare
-def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, ragged: float, words: Floats) -> float:
-    """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2)."""
+def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], ragged: float, words: Floats) -> float:
+    """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2).
+
+    `sliding` is the loop of a window that moves it, with its bound.
+    """
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
     to_parent, to_child = state.room[2], state.room[3]
@@ -33,10 +36,10 @@ def kill(task: Task, level: int, t: int, tile: Ints, first: int, bound: int, rag
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        limits = to_child, model.bounds, first, bound, free, EVERY, level == last
+        limits = to_child, model.bounds, sliding[0], sliding[1], free, EVERY, level == last
         up = sent(model, t, Transfer(to_parent, to_child, step, *limits), ragged) * fewest(task, level, t, p, tile)
         down = sent(model, t, Transfer(to_child, to_child, step, *limits), ragged) * fewest(task, level, t, c, tile)
-        found = settle(model, t, c, p, up, down, skeleton.owned[p, t], skeleton.owned[c, t], words)
+        found = settle(model, t, c, p, (up, down), (skeleton.owned[p, t], skeleton.owned[c, t]), words)
         energy += max(found, skeleton.least[c, t])
         add_words(words, skeleton.least_words[c, t], -1.0)
     return energy
@@ -97,20 +100,21 @@ def settle_group(
     killed: int,
     group: int,
     mark: Ints,
-    first: int,
-    bound: int,
+    sliding: tuple[int, int],
     after: bool,
     words: Floats,
 ) -> float:
-    """Energy of the tensors `killed` by one of the loops `group` (or by `first`), which rest in the tile `mark`.
+    """Energy of the tensors `killed` by one of the loops `group` which rest in the tile `mark`.
+
+    Or by a `sliding` one, with its bound (0: any), where that is not -1; `after` tells that these loops are known.
 
     A loop that moves one tensor along a window may move another whose ragged end rests.
     """
     energy = 0.0
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
-            ragged = ragged_most(task, level, t, group if first < 0 else 1 << first, after)
-            energy += kill(task, level, t, mark, first, bound, ragged, words)
+            ragged = ragged_most(task, level, t, group if sliding[0] < 0 else 1 << sliding[0], after)
+            energy += kill(task, level, t, mark, sliding, ragged, words)
     return energy
 
 
@@ -132,7 +136,7 @@ def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     last = task.skeleton.kept.shape[0] - 1
     words = state.words[depth + 1]
     copy_words(words, state.words[depth])
-    energy += settle_group(task, last, alive, 0, state.tile[last], -1, 1, True, words)
+    energy += settle_group(task, last, alive, 0, state.tile[last], (-1, 1), True, words)
     cycles = least_cycles(task, last, words)
     bound = value_of(task.objective, energy, cycles)
     if bound >= best.value[0] * (1 - 1e-9):

@@ -122,27 +122,26 @@ def settle(
     t: int,
     level: int,
     parent: int,
-    to_parent: float,
-    to_child: float,
-    owned_parent: float,
-    owned_child: float,
+    passed: tuple[float, float],
+    owned: tuple[float, float],
     words: Floats,
 ) -> float:
-    """Energy of what passes between memory `level` and its `parent`; adds to `words` (L, 2) read and written.
+    """Energy of the words `passed` by the `parent` and by memory `level`, of a result less those `owned` by each, which
+    are new there; adds to `words` (L, 2) read and written.
 
     `level` -1 is the arithmetic.
-    """  # fmt: skip
-    reads, writes = to_parent, 0.0
+    """
+    reads, writes = passed[0], 0.0
     if model.is_output[t]:
-        reads, writes = max(0.0, to_parent - owned_parent), to_parent
+        reads, writes = max(0.0, passed[0] - owned[0]), passed[0]
     energy = reads * model.read[parent, t] + writes * model.write[parent, t]
     words[parent, 0] += reads * model.weight[parent, t]
     words[parent, 1] += writes * model.weight[parent, t]
     if level < 0:
         return energy
-    fills, drains = to_child, 0.0
+    fills, drains = passed[1], 0.0
     if model.is_output[t]:
-        fills, drains = max(0.0, to_child - owned_child), to_child
+        fills, drains = max(0.0, passed[1] - owned[1]), passed[1]
     words[level, 0] += drains * model.weight[level, t]
     words[level, 1] += fills * model.weight[level, t]
     return energy + drains * model.read[level, t] + fills * model.write[level, t]

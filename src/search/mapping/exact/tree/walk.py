@@ -180,7 +180,7 @@ def enter(task: Task, frames: Frames) -> None:
         copy_words(words, state.words[depth - 1])
         bound = loop_bound(state, level, first) if first >= 0 else 1
         group, mark = row[GROUP], state.marks[depth]
-        frames.energy[top, 0] += settle_group(task, level, row[KILLED], group, mark, first, bound, True, words)
+        frames.energy[top, 0] += settle_group(task, level, row[KILLED], group, mark, (first, bound), True, words)
         frames.energy[top, 1] = 0.0
         row[TODO] = row[GROUP] if first >= 0 else 0
         row[KILLED], row[GROUP], row[FIRST], row[DEPTH] = 0, 0, -1, depth + 1
@@ -264,11 +264,11 @@ def next_option(task: Task, frames: Frames) -> None:
     below[ALIVE], below[KILLED], below[DEPTH] = alive & ~moved, moved, depth + 1
     if kind == GROUP_FIRST:
         below[GROUP] = which
-        least = settle_group(task, level, moved, which, state.marks[depth + 1], -1, 1, False, words)
+        least = settle_group(task, level, moved, which, state.marks[depth + 1], (-1, 1), False, words)
     else:
         below[TODO], below[GROUP], below[FIRST] = 1 << which, loops, which
         if task.model.perfect:
-            least = settle_group(task, level, moved, 0, state.marks[depth + 1], which, 0, False, words)
+            least = settle_group(task, level, moved, 0, state.marks[depth + 1], (which, 0), False, words)
         else:
             least = unavoidable(task, level, moved)
     frames.energy[top + 1, 1] = least
