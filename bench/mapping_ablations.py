@@ -76,17 +76,12 @@ PARTS = [
     Part("13: loops as good further out", MERGING[2:3]),
     Part("13: loops as good further in", MERGING[3:]),
     Part("13: all of these", MERGING),
-    Part("7: spreads alike but for the mesh", (
-        ("exact.dominance.mesh_symmetries:Twins.superfluous", answer(False)),
-    )),
     Part("7: places of instances that are as good", (
         ("exact.dominance.symmetries:Places.superfluous", answer(False)),
     )),
     Part("7: meshes that act as one", (("exact.dominance.symmetries:more_apart", answer(True)),)),
     Part("6: dimensions that may change places", (("exact.dominance.symmetries:symmetries", answer([])),)),
-    Part("9: all instances as one", (("exact.bounds.estimates:Estimates.pool", answer(None)),)),
     Part("12: cycles in which inner tiles arrive", (("exact.bounds.cost_to_go:Ahead._with_arrivals", answer(-inf)),)),
-    Part("16: steps of uneven tiles", (("exact.bounds.cost_to_go:Ahead.uneven", answer(-inf)),)),
     Part("10: costs when a memory's loops are over", (("exact.bounds.nodes:may_close", compiled_answer(True)),)),
     Part("15: what windows find on the way back", (
         ("exact.traffic.words:slide", compiled_answer((1e18, 1e18, 0.5, 1.0))),

@@ -27,7 +27,6 @@ from .outer import Outer
 from .resting import Terms, parts_of
 from .sections import Section, Sections
 from .tables import Tables
-from .uneven import steps_by_cell
 
 MAX_CODES = 4096
 """Combinations of pending tensors that have a table at most."""
@@ -96,29 +95,6 @@ class Ahead:
                 self._linear_first = linear
                 break
         return found
-
-    def uneven(self, least: float, waiting: float, energy: float) -> float:
-        """The least sum of energies and of what steps are worth where there are more than `least`, `waiting` of which
-        are none.
-
-        Those of tiles inside of the outermost instances count for a sum over memories, or those of the innermost.
-        """
-        spread, slope = self._skeleton.spread, energy / least
-        level = max((k - 1 for k in range(1, self._outer.last) if spread[k].max() > 1), default=0)
-        inmost, outmost = (np.maximum(0.0, self._steps_of(k) + waiting - least) for k in (0, level))
-        found = self._innermost(self._layer(0, self._nobody) + slope * inmost)
-        if level > 0 and outmost.any():
-            self._slope, self._arrivals = slope, {level: outmost}
-            found = np.maximum(found, self._anew())
-            self._slope, self._arrivals = 0.0, None
-        return float(found.min())
-
-    def _steps_of(self, level: int) -> Floats:
-        """Least steps by cell of a memory's tiles, which are those of all instances together at the last one."""
-        grid, inside = self._grids[level], self._skeleton.inside
-        tiles = sizes_of(grid, high=False), sizes_of(grid, high=True)
-        own = inside[level + 1] if level < self._outer.last - 1 else inside[-1]
-        return steps_by_cell(tiles, self._tables.bounds, own, inside[-1] // own)
 
     def _with_arrivals(self, delays: Delays, bound: float, energy: float) -> float:
         """As `weighed`, linear in cycles and with those in which inner tiles arrive; -inf where these hardly count."""

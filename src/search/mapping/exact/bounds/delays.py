@@ -126,11 +126,6 @@ class Delays:
         return max(float(self._together.min(initial=np.inf)), self.limits[1])
 
     @cached_property
-    def waits(self) -> float:
-        """Least cycles to fill and drain of all tiles."""
-        return float(self._waiting[self._fits].min(initial=np.inf))
-
-    @cached_property
     def lightest(self) -> float:
         """Least energy of the tensors that the last memory keeps, beyond it."""
         return float(self._section.energies(self._kept).reshape(-1)[self._fits].min(initial=np.inf)) * (1 - 1e-9)

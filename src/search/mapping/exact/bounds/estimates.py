@@ -8,7 +8,7 @@ import numpy as np
 
 from .....costs.bounds import Bounds
 from ..dominance.symmetries import Kept, Spread
-from ..space.model import Floats, Ints, Model
+from ..space.model import Ints, Model
 from ..space.perfect_spreads import Ways
 from ..space.skeleton import fill, new_skeleton
 from ..tree.state import Beyond
@@ -17,7 +17,6 @@ from .cost_to_go import Ahead
 from .delays import Delays
 from .hops import Hops
 from .outer import Outer
-from .pooled import Pooled
 from .sections import Sections
 from .skeletons import expand, steady_and_far
 from .tables import Tables
@@ -40,10 +39,6 @@ WINDOW_CELLS = 1 << 16
 
 CLOSE = 1e-3
 """Relative distance to what is enough within which coarse tables do: finer ones hardly tell mappings apart there."""
-
-TRIALS = 32
-"""Imperfect factors: skeletons that gain nothing by all instances together, one after the other, before no more are
-bounded by these."""
 
 MAX_TILED = 1 << 16
 """Skeletons whose bounds by tile are kept for when their turn comes again."""
@@ -76,8 +71,6 @@ class Estimates:
         self._used = self.ahead
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
-        self._pooled: Pooled | None = None
-        self._in_vain = 0
 
     def value(self, energy: float, cycles: float) -> float:
         """What is minimised."""
@@ -104,50 +97,16 @@ class Estimates:
         more = self.hops.least(self.skeleton) if self.hops.some else 0.0
         return first + more, both + more
 
-    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, most: float) -> list[float]:
+    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
-        They are by what is unavoidable inside and what tiles of the last memory may cost, and, with perfect factors and
-        where that is below `most`, by all instances together.
+        They are by what is unavoidable inside and what tiles of the last memory may cost.
         """
         self.skeleton.spread[:] = spread
-        bounds, pooled = np.empty(len(every)), np.full((len(every), 3), -inf)
-        expand(self.model, self.skeleton, ways, every, masks, pooled, bounds)
-        left = np.flatnonzero(bounds < most)
-        if self.model.perfect and len(left):
-            self._together(spread, ways, every, masks, left, bounds)
+        bounds = np.empty(len(every))
+        expand(self.model, self.skeleton, ways, every, masks, bounds)
         found: list[float] = bounds.tolist()
         return found
-
-    def together(self, spread: Spread, kept: Kept, bound: float, ways: Ways) -> float:
-        """A better bound of one skeleton than `bound` by all instances together; imperfect factors."""
-        if self.model.perfect or self._pooled is None:
-            return bound
-        every, mask = np.ones((1, *self.skeleton.kept.shape), np.int64), sum(own[-1] << t for t, own in enumerate(kept))
-        every[0, :-1] = np.array(kept).T
-        self.skeleton.spread[:] = spread
-        found = np.array([bound])
-        self._together(spread, ways, every, np.array([mask], np.int64), np.zeros(1, np.int64), found)
-        self._in_vain = self._in_vain + 1 if found[0] <= bound * GAIN else 0
-        self._pooled = None if self._in_vain == TRIALS else self._pooled
-        return max(bound, float(found[0]))
-
-    def _together(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, some: Ints, bounds: Floats) -> None:
-        """Improve some of `bounds` by all instances together."""
-        if self._pooled is not None:
-            pooled, found = self._pooled.least(every[some], np.prod(np.array(spread), axis=0)), np.empty(len(some))
-            expand(self.model, self.skeleton, ways, every[some], masks[some], pooled, found)
-            bounds[some] = found
-
-    def pool(self, meshes: list[tuple[int, int]]) -> None:
-        """Bound ways to keep tensors by all instances together, too."""
-        pooled = Pooled(self.model, meshes) if not self.model.windows.any() or self.model.perfect else None
-        self._pooled = pooled if pooled is not None and pooled.exact else None
-
-    def hurry(self, until: float) -> None:
-        """Make do with simpler bounds after some processor time."""
-        if self._pooled is not None:
-            self._pooled.until = until
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
@@ -196,10 +155,6 @@ class Estimates:
         energy = base + ahead.least()
         least = delays.least if delays is not None else self._fewest()
         bound = max(bound, self.value(energy, least))
-        if not self.model.perfect and self.objective == 0 and bound < most:
-            waiting = delays.waits if delays is not None else 0.0
-            more = ahead.uneven(least, waiting, energy)
-            bound = max(bound, least * (1 - ROUNDING) * (base + more))
         if delays is None or energy == inf:
             return bound
         for _ in range(TURNS if delays.vary else 0):

@@ -52,7 +52,7 @@ class Terms:
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
-        self._ends: dict[tuple[int, int, bool, bool], Floats] = {}
+        self._ends: dict[tuple[int, int, bool], Floats] = {}
 
     def _times(self, d: int, low: Ints) -> Ints:
         """How many tiles side by side along `d` are a step, by cell.
@@ -178,12 +178,10 @@ class Terms:
         """
         inside, n, spread = (self.skeleton.inside, self.tables.bounds[d], int(self.skeleton.spread[self.level + 1, d]))
         children = int(inside[self.level + 2, d] // inside[memory + 1, d])
-        key = d, children, whole, memory in self.tables.together
+        key = d, children, whole
         if key in self._ends:
             return self._ends[key]
         low, high = self.low[d] * spread, self.tile[d] * spread
-        if memory in self.tables.together:  # any instance may have less to do than the others
-            return np.where(low < n, np.minimum(high, n - 1) / n, 0.0)
         fewest, most = -(-n // high), -(-n // low)
         one = fewest == most  # as many blocks for all sizes of the cell
         busy = np.where(one, -(-(n - (fewest - 1) * high) * children // high), 1)

@@ -85,27 +85,10 @@ def may_fit(model: Model, skeleton: Skeleton) -> bool:
     return True
 
 
-@inner
-def together_with(
-    model: Model, skeleton: Skeleton, ways: Ways, energy: float, steady: float, waiting: float, pooled: Floats
-) -> float:
-    """A bound by what the outermost memory sends to all instances together: `pooled` (3,), see `Pooled.least`."""
-    last, words = skeleton.kept.shape[0] - 1, 0.0
-    for t in range(model.kind.shape[0]):
-        words += skeleton.operands[t, last, 0] + skeleton.operands[t, last, 1]
-        if skeleton.kept[last - 1, t]:
-            energy += skeleton.least[last - 1, t]
-    ports = (pooled[1] + words * pooled[2]) * SLACK
-    cycles = max(ways.least_cycles, max(steady, ports) + waiting)
-    return float(value_of(ways.objective, (energy + pooled[0]) * SLACK, cycles))
-
-
 @compiled
-def expand(
-    model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, pooled: Floats, bounds: Floats
-) -> None:
+def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, bounds: Floats) -> None:
     """Fill `bounds` (N,) for a skeleton whose spread is set, with tensors kept as in `every` (N, L, T), `masks` (N,) of
-    them in the last memory; `pooled` (N, 3) for all instances together."""
+    them in the last memory."""
     far = np.empty(2)
     for n in range(every.shape[0]):
         skeleton.kept[:] = every[n]
@@ -119,5 +102,3 @@ def expand(
             more, ports, moving = ways.front[masks[n], i]
             cycles = max(ways.least_cycles, max(steady, ports) + max(waiting, moving))
             bounds[n] = min(bounds[n], value_of(ways.objective, energy + more, cycles))
-        if pooled[n, 0] > -np.inf:
-            bounds[n] = max(bounds[n], together_with(model, skeleton, ways, energy, steady, waiting, pooled[n]))

@@ -150,12 +150,11 @@ class Tables:
     """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
 
     `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
-    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.  All
-    instances of the memories `together` are taken for one.
+    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.
     """
 
-    def __init__(self, model: Model, together: frozenset[int] = frozenset()) -> None:
-        self.model, self.together = model, together
+    def __init__(self, model: Model) -> None:
+        self.model = model
         self.kind: list[list[int]] = model.kind.tolist()
         self.window: list[list[int]] = model.window.tolist()
         self.bounds: list[int] = model.bounds.tolist()

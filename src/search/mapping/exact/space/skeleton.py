@@ -239,5 +239,4 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.zeros((levels, 2)),
         np.ones(levels, np.int64),
         np.zeros(levels, np.int64),
-        np.zeros(levels, np.int64),
     )

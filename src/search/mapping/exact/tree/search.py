@@ -16,7 +16,6 @@ from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Hops, plain
 from ..bounds.nodes import Task
-from ..dominance.mesh_symmetries import Twins
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
 from ..space.limits import infeasible
@@ -74,7 +73,6 @@ class Search:
         split, energies = request.space.split_axes, [level.hop_energy_pj for level in arch.levels]
         self.hops = Hops(self.model, self.meshes, energies, split=split)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
-        self.estimates.pool(self.meshes)
         self.skeleton, self.value, self.set_up = (
             self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
         )  # fmt: skip
@@ -85,7 +83,6 @@ class Search:
         self.nodes, self.limits, self.in_vain = 0, limits, 0
         self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
         self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
-        self.twins = Twins(self.places)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()
@@ -138,9 +135,9 @@ class Search:
         if not len(chosen):
             return []
         most, found = self.best.enough * (1 - ROUNDING), list[Node]()
-        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
+        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
         for bound, n in zip(bounds, chosen.tolist(), strict=True):
-            if bound < most and not self.twins.superfluous(spread, kind.kept[n]):
+            if bound < most:
                 others = self.places.interleaved(spread, kind.kept[n])
                 found += [(bound, mine, family, kind.kept[n]) for mine in (spread, *others)]
         return found
@@ -171,7 +168,6 @@ class Search:
         """
         self.near, self.last = near, last
         self.until, self.patience = until, self.nodes + patience
-        self.estimates.hurry(max(until, last) if last < inf else until)
         if self.least == inf:
             return True
         if self.model.base == TRIFLE and not self.alone:
@@ -218,8 +214,7 @@ class Search:
             for node in self.skeletons(spread, family):
                 heapq.heappush(self.queue, node)
             return
-        start = self.estimates.together(spread, kept, bound, self.families[family].ways)
-        start = self.estimates.by_tile(spread, kept, start)
+        start = self.estimates.by_tile(spread, kept, bound)
         if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
@@ -285,7 +280,6 @@ class Search:
         `most` nodes they have not.
         """
         base = self.estimates.with_hops(spread, kept)[0]
-        self.skeleton.between[:] = self.twins.between(spread, kept)
         site, settling = self.site(spread, kept), self.settling
         best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)

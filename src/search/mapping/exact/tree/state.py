@@ -16,8 +16,7 @@ class Skeleton(NamedTuple):
     (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances
     of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `least_words` (L, T, L, 2)
     those words, `operands` (T, L, 2) those of the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.
-    Memories need no loops of the sets `still` (L,) of dimensions.  Where one of `between` (L,) is not empty, a mapping
-    without a loop of these dimensions at these memories is another skeleton's.
+    Memories need no loops of the sets `still` (L,) of dimensions.
     """
 
     kept: Ints
@@ -31,7 +30,6 @@ class Skeleton(NamedTuple):
     floor: Floats
     used: Ints
     still: Ints
-    between: Ints
 
 
 class Grid(NamedTuple):

@@ -35,8 +35,6 @@ from .state import Frames, State
 def open_level(task: Task, level: int, alive: int) -> int:
     """Begin memory `level` on top of the inner one's tile; the tensors that rest there, or -1 if nothing fits."""
     skeleton, state = task.skeleton, task.state
-    if elsewhere(task, level):
-        return -1
     for d in range(task.model.bounds.shape[0]):
         inner_tile = state.tile[level - 1, d] if level > 0 else 1
         spread = skeleton.spread[level, d]
@@ -53,22 +51,6 @@ def open_level(task: Task, level: int, alive: int) -> int:
             if skeleton.kept[level - 1, t]:
                 alive |= 1 << t
     return alive if fits(task, level, state.tile[level]) else -1
-
-
-@bare
-def elsewhere(task: Task, level: int) -> bool:
-    """Whether all loops `between` memories are known up to `level`, and none of them has more than one iteration."""
-    between, state, some = task.skeleton.between, task.state, False
-    for k in range(level, between.shape[0]):
-        if between[k]:
-            return False
-    for k in range(level):
-        for d in range(task.model.bounds.shape[0]):
-            if (between[k] >> d) & 1:
-                some = True
-                if state.tile[k, d] > state.base[k, d]:
-                    return False
-    return some
 
 
 @bare

@@ -59,7 +59,7 @@ def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most
     for (spread, kept), value in best.items():
         if first.get((spread, kept), 0.0) > value * (1 + SLACK):
             return f"first bound {first[spread, kept]} above {value} of {spread}, {kept}"
-        if search.places.superfluous(spread, kept) or search.twins.between(spread, kept).any():
+        if search.places.superfluous(spread, kept):
             continue
         for price in (inf, value * ABOVE):
             search.estimates.forget(spread, kept)
@@ -80,7 +80,7 @@ def _first_bounds(search: Search) -> dict[tuple[Spread, Kept], float]:
         while family.reached < inf:
             for bound, spread in family.more(1.0, inf, inf, search.symmetries):
                 for value, mine, _, kept in search.skeletons(spread, n):
-                    found[mine, kept] = search.estimates.together(mine, kept, max(bound, value), family.ways)
+                    found[mine, kept] = max(bound, value)
     return found
 
 
